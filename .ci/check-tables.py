@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""check-tables.py: reads the tables of messages and fields with a second, independent reading of their language, and checks them.
+
+    check-tables.py                  exit 1 if a rule is broken, with one line for each
+    check-tables.py --log FILE...    also: the records of these logs (plain or .gz) that match no row, by shape, with counts
+    check-tables.py --list           also: one line per row, as it was read
+
+The rules: numbers are unique and rise within a block (a comment starts a block); names are unique; a row uses only fields that
+exist, each once, in a form that the type of the field can hold, and every field is used by some row; a spelling (ALSO) names a
+kind above it; every template compiles; every example matches its own row, and no earlier row of another kind does."""
+
+import argparse
+import collections
+import gzip
+import os
+import re
+import sys
+
+LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "libncclscope")
+FIELDS = ("include/ncclscope/fields.def", "include/ncclscope/fields_more.def")
+MESSAGES = ("include/ncclscope/messages.def", "include/ncclscope/messages_more.def")
+PARTS = ("tables/prefixes.def", "tables/transports.def")
+
+MACROS = {
+    "FIELD": "FIELD(number, NAME, name, type, unit, words)",
+    "MSG": "MSG(number, NAME, template, example)",
+    "ALSO": "ALSO(NAME, template, example)",
+    "PREFIX": "PREFIX(NAME, template, example)",
+    "TRANSPORT": "TRANSPORT(NAME, family, template, example)",
+}
+TYPES = {
+    "u": r"[0-9]+",
+    "i": r"-?[0-9]+",
+    "x": r"[0-9a-fA-F]+",
+    "p": r"0x[0-9a-fA-F]+|\(nil\)|[0-9a-fA-F]{6,}",
+    "f": r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?inf|-?nan",
+    "w": r"[^ ]+",
+    "t": r".*?",
+    "b": r"[0-9a-fA-F:.]+",
+    "v": r"[0-9]+\.[0-9]+[^ ]*",
+}
+HOLDS = {"U64": "u", "I64": "ui", "HEX": "ux", "F64": "uif", "TEXT": "".join(TYPES)}
+UNITS = {"COUNT", "BYTES", "SECONDS", "GB_S", "INDEX", "RANK", "ID", "NONE"}
+CAPTURES = 14
+
+STRING = r'"(?:[^"\\]|\\.)*"'
+TOKEN = re.compile(r"(?P<comment>/\*.*?\*/)|(?P<row>(?P<macro>%s)\((?P<args>(?:%s|[^()\"])*)\))|(?P<blank>\s+)|(?P<bad>.)"
+                   % ("|".join(MACROS), STRING), re.S)
+ARGUMENT = re.compile(r"\s*(%s|[A-Za-z0-9_]+)\s*(?:,|$)" % STRING, re.S)
+CAPTURE = re.compile(r"\{([a-z][a-z0-9_]*)?:(?:([a-z])\}|/(.*?)(?<!\\)/\})", re.S)
+
+Row = collections.namedtuple("Row", "where kind template example regex fields head")
+errors = []
+
+
+def error(where, text):
+    errors.append("%s: %s" % (where, text))
+
+
+def unquote(text):
+    """The value of a C string; only the escapes that the tables use."""
+    return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m.group(1), m.group(1)), text[1:-1], flags=re.S)
+
+
+def rows_of(names, macros):
+    """Yields (where, block, macro, arguments) of every row of these files that has the right number of arguments."""
+    for name in names:
+        path = os.path.join(LIBRARY, name)
+        if not os.path.exists(path):
+            if name.endswith("_more.def"):
+                continue
+            error(name, "is missing")
+            continue
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        block = 0
+        for match in TOKEN.finditer(text):
+            where = "%s:%d" % (os.path.basename(path), text.count("\n", 0, match.start()) + 1)
+            if match.group("comment"):
+                block += 1
+            elif match.group("bad"):
+                error(where, "neither a row nor a comment: %s" % text[match.start():match.start() + 40].split("\n")[0])
+                break
+            elif match.group("row"):
+                macro = match.group("macro")
+                args = [m.group(1) for m in ARGUMENT.finditer(match.group("args"))]
+                if macro not in macros or len(args) != MACROS[macro].count(",") + 1:
+                    error(where, "not %s" % " or ".join(MACROS[m] for m in macros))
+                    continue
+                yield where, (name, block), macro, [unquote(a) if a.startswith('"') else a for a in args]
+
+
+def compile_template(template):
+    """Returns (expression, [(field, type or None)]); raises ValueError."""
+    out, fields, i = [], [], 0
+    while i < len(template):
+        if template[i:i + 2] in ("{{", "}}"):
+            out.append(re.escape(template[i]))
+            i += 2
+        elif template[i] == "{":
+            match = CAPTURE.match(template, i)
+            if not match or (match.group(2) and match.group(2) not in TYPES):
+                raise ValueError("a brace that opens no field: %s" % template[i:i + 30])
+            expression = TYPES[match.group(2)] if match.group(2) else match.group(3)
+            try:
+                groups = re.compile(expression).groups
+            except re.error as problem:
+                raise ValueError("%s: %s" % (expression, problem)) from None
+            if groups:
+                raise ValueError("a group inside: %s" % expression)
+            if match.group(1):
+                fields.append((match.group(1), match.group(2)))
+            out.append("(%s)" % expression if match.group(1) else "(?:%s)" % expression)
+            i = match.end()
+        elif template[i] == "}":
+            raise ValueError("a single closing brace")
+        else:
+            out.append(re.escape(template[i]))
+            i += 1
+    return re.compile("".join(out).encode(), re.S), fields
+
+
+def literal_head(template):
+    return re.match(r"(?:[^{}]|\{\{|\}\})*", template).group().replace("{{", "{").replace("}}", "}").encode()
+
+
+class Table:
+    """All rows in order; a row is tried only where its literal head fits."""
+
+    def __init__(self, rows):
+        self.by_head = collections.defaultdict(list)
+        for number, row in enumerate(rows):
+            self.by_head[row.head].append((number, row))
+        self.lengths = sorted({len(head) for head in self.by_head})
+
+    def matches(self, message):
+        """(number, row) of every row that matches, in file order, lazily."""
+        found = []
+        for length in self.lengths:
+            if length <= len(message):
+                found += self.by_head.get(message[:length], ())
+        for number, row in sorted(found, key=lambda pair: pair[0]):
+            if row.regex.fullmatch(message):
+                yield number, row
+
+
+def check_number(what, where, block, number, name, last, seen):
+    if not number.isdigit():
+        error(where, "no number: %s" % number)
+        return
+    if int(number) <= last.get(block, -1):
+        error(where, "%s has number %s, not above the %d before it" % (name, number, last[block]))
+    last[block] = int(number)
+    for key in (int(number), name):
+        if key in seen:
+            error(where, "%s %s was taken at %s" % (what, key, seen[key]))
+        seen[key] = where
+
+
+def read_fields():
+    """{name: (where, type)}"""
+    fields, seen, last = {}, {}, {}
+    for where, block, _, (number, upper, name, kind, unit, words) in rows_of(FIELDS, ["FIELD"]):
+        check_number("field", where, block, number, upper, last, seen)
+        if name in fields:
+            error(where, "field %s was taken at %s" % (name, fields[name][0]))
+        if name.upper() != upper:
+            error(where, "%s and %s are not one name" % (upper, name))
+        if kind not in HOLDS or unit not in UNITS or not words:
+            error(where, "%s has no good type, unit or words" % upper)
+        fields[name] = (where, kind)
+    return fields
+
+
+def read_row(where, kind, template, example, fields, used):
+    try:
+        regex, captures = compile_template(template)
+    except ValueError as problem:
+        error(where, "%s: %s" % (kind, problem))
+        return None
+    names = [name for name, _ in captures]
+    for name, form in captures:
+        if name not in fields:
+            error(where, "%s uses field %s, which does not exist" % (kind, name))
+        elif form and form not in HOLDS.get(fields[name][1], ""):
+            error(where, "%s reads field %s, a %s, in the form %s" % (kind, name, fields[name][1], form))
+        if names.count(name) > 1:
+            error(where, "%s uses field %s twice" % (kind, name))
+    if len(names) > CAPTURES:
+        error(where, "%s captures %d fields, more than %d" % (kind, len(names), CAPTURES))
+    used.update(names)
+    return Row(where, kind, template, example, regex, names, literal_head(template))
+
+
+def read_messages(fields, used):
+    rows, seen, last = [], {}, {}
+    for where, block, macro, args in rows_of(MESSAGES, ["MSG", "ALSO"]):
+        if macro == "MSG":
+            check_number("kind", where, block, args[0], args[1], last, seen)
+        elif args[0] not in seen:
+            error(where, "ALSO of %s, which is no kind above" % args[0])
+        kind, template, example = args[-3:]
+        if example != example.rstrip(" \t"):
+            error(where, "%s: the example ends in blanks, which are cut before matching" % kind)
+        row = read_row(where, kind, template, example, fields, used)
+        if row:
+            rows.append(row)
+    return rows
+
+
+def check_examples(rows, table):
+    templates = {}
+    for number, row in enumerate(rows):
+        if row.template in templates:
+            error(row.where, "%s: the same template as %s" % (row.kind, templates[row.template]))
+        templates[row.template] = row.where
+        if not row.regex.fullmatch(row.example.encode()):
+            error(row.where, "%s: its example does not match: %s" % (row.kind, row.example))
+        for other, earlier in table.matches(row.example.encode()):
+            if other >= number:
+                break
+            if earlier.kind != row.kind:
+                error(row.where, "%s: its example matches the earlier %s (%s)" % (row.kind, earlier.kind, earlier.where))
+                break
+
+
+def check_parts(fields, used):
+    """The tables of what stands before a record, and of what stands behind "via"."""
+    seen = set()
+    for where, (name, _), macro, args in rows_of(PARTS, ["PREFIX", "TRANSPORT"]):
+        if (name, args[0]) in seen:
+            error(where, "%s stands there twice" % args[0])
+        seen.add((name, args[0]))
+        row = read_row(where, args[0], args[-2], args[-1], fields, used)
+        if row and not row.regex.fullmatch(row.example.encode()):
+            error(where, "%s: its example does not match: %s" % (row.kind, row.example))
+
+
+HEADER = re.compile(rb"[A-Za-z0-9_.-]+:[0-9]+:[0-9]+ \[-?[0-9]+\] (?:[^\n]*?:[0-9]+ (?:\([A-Za-z0-9_~]+\) )?|<unknown> )??NCCL (?:INFO|WARN) ?")
+MARKER = re.compile(rb"NCCL (?:INFO|WARN)\b")
+
+
+def shape(message):
+    text = message.decode("utf-8", "replace")
+    text = re.sub(r"0x[0-9a-fA-F]+|\b(?=[0-9a-f]*[0-9])[0-9a-f]{6,}\b", "#", text)
+    return re.sub(r"[0-9]+(?:\.[0-9]+)*", "#", text)[:160]
+
+
+def report_unknown(path, table):
+    """Prints what of this log no row knows; a record that the next one cut short is counted apart."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+        lines = file.read().split(b"\n")
+    records = torn = 0
+    unknown, cut_unknown = collections.Counter(), collections.Counter()
+    for line in lines:
+        headers = list(HEADER.finditer(line))
+        torn += len(MARKER.findall(line)) - len(headers)
+        for index, header in enumerate(headers):
+            records += 1
+            cut = index + 1 < len(headers)
+            end = headers[index + 1].start() if cut else len(line)
+            message = line[header.end():end].rstrip(b" \t\r")
+            if next(table.matches(message), None) is None:
+                (cut_unknown if cut else unknown)[shape(message)] += 1
+    print("%s: %d records, %d unknown of %d shapes, %d unknown and cut by the next, %d without a whole header"
+          % (path, records, sum(unknown.values()), len(unknown), sum(cut_unknown.values()), torn))
+    for text, count in unknown.most_common():
+        print("%8d  %s" % (count, text))
+    for text, count in cut_unknown.most_common():
+        print("%8d  cut: %s" % (count, text))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--log", nargs="+", metavar="FILE", default=[], help="logs whose unknown records are listed")
+    options.add_argument("--list", action="store_true", help="list the rows")
+    options = options.parse_args()
+    used = set()
+    fields = read_fields()
+    rows = read_messages(fields, used)
+    table = Table(rows)
+    check_examples(rows, table)
+    check_parts(fields, used)
+    for name, (where, _) in fields.items():
+        if name not in used:
+            error(where, "no row uses field %s" % name)
+    if options.list:
+        for row in rows:
+            print("%s %s %s" % (row.where, row.kind, row.template))
+    for path in options.log:
+        report_unknown(path, table)
+    sys.stdout.flush()
+    for text in errors:
+        print(text, file=sys.stderr)
+    print("%d rows, %d kinds: %s" % (len(rows), len({row.kind for row in rows}), "%d errors" % len(errors) if errors else "good"))
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+/* ncclscope/model.h - what the records of a job add up to, what is wrong with it, and reports of both.
+ *
+ *   ncclscope_scan      files to a model          (or ncclscope_model_new, _source, _add ..., _source_end, _finish by hand)
+ *   ncclscope_analyse   model to findings
+ *   ncclscope_report    both to text or JSON
+ *
+ * Threads: one object, one thread at a time; a finished model and its findings are immutable and may be shared.
+ */
+#ifndef NCCLSCOPE_MODEL_H
+#define NCCLSCOPE_MODEL_H
+
+#include "ncclscope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ncclscope_model ncclscope_model;
+typedef struct ncclscope_findings ncclscope_findings;
+
+/* An empty model, for records from any reader. *out is the caller's. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err);
+NCCLSCOPE_API void ncclscope_model_free(ncclscope_model *m);
+/* The records that follow are of a source of this name, copied. Before the first record. OK or ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_source(ncclscope_model *m, const char *name);
+/* One record; nothing of it is borrowed. OK or ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec);
+/* The source has ended: its counts are taken from `reader` (NULL: they stay 0); `problem` says why it could not be read whole, or
+ * is NULL. OK or ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem);
+/* No more sources: ranks join to communicators, connections find theirs. After it the model only is read. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err);
+
+/* Read all of `paths` ("-" is standard input; a directory stands for the files in and below it, in the order of their names) to
+ * one finished model. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest
+ * in ncclscope_model_problem. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, ncclscope_error *err);
+
+/* The sources of a model, 0 .. count - 1: name, and what was wrong with reading it, "" when nothing was. Borrowed. Since 0.1. */
+NCCLSCOPE_API size_t ncclscope_model_sources(const ncclscope_model *m);
+NCCLSCOPE_API const char *ncclscope_model_source_name(const ncclscope_model *m, size_t i);
+NCCLSCOPE_API const char *ncclscope_model_problem(const ncclscope_model *m, size_t i);
+NCCLSCOPE_API int ncclscope_model_stats(const ncclscope_model *m, size_t i, ncclscope_stats *out);
+
+enum ncclscope_severity { NCCLSCOPE_NOTE = 1, NCCLSCOPE_WARNING = 2, NCCLSCOPE_ERROR = 3 };
+enum ncclscope_verdict { NCCLSCOPE_NO_NCCL_LINES, NCCLSCOPE_NO_EVIDENCE, NCCLSCOPE_FINDINGS, NCCLSCOPE_ALL_OK };
+
+/* Run every rule over a finished model, which must outlive the findings. *out is the caller's. OK or ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err);
+NCCLSCOPE_API void ncclscope_findings_free(ncclscope_findings *f);
+NCCLSCOPE_API int ncclscope_findings_verdict(const ncclscope_findings *f); /* enum ncclscope_verdict */
+NCCLSCOPE_API size_t ncclscope_findings_count(const ncclscope_findings *f);
+/* Of the i-th finding: its id ("transport/shm-within-node"), severity, title. Borrowed. Since 0.1. */
+NCCLSCOPE_API const char *ncclscope_finding_id(const ncclscope_findings *f, size_t i);
+NCCLSCOPE_API int ncclscope_finding_severity(const ncclscope_findings *f, size_t i);
+NCCLSCOPE_API const char *ncclscope_finding_title(const ncclscope_findings *f, size_t i);
+
+/* Takes what a report writes; not 0 stops it, and ncclscope_report returns NCCLSCOPE_EIO. */
+typedef int ncclscope_write_fn(void *user, const char *bytes, size_t size);
+
+enum ncclscope_report_flag {
+    NCCLSCOPE_REPORT_COLOR = 1,
+    NCCLSCOPE_REPORT_ASCII = 2,   /* no other characters than ASCII from the tool itself */
+    NCCLSCOPE_REPORT_VERBOSE = 4, /* notes, pairs and ranks in full */
+    NCCLSCOPE_REPORT_VERDICT = 8  /* the verdict alone */
+};
+/* `format` is "text" or "json"; `columns` the width for text, 0 for 80; `flags` of enum ncclscope_report_flag.
+ * NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_ENOTFOUND for an unknown format, NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags,
+                                   ncclscope_write_fn *write, void *user);
+
+/* What a finding's id means: why, fix and where the knowledge is from, written as text. ENOTFOUND if there is no such id. Since 0.1. */
+NCCLSCOPE_API int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

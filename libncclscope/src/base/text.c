@@ -1,0 +1,114 @@
+/* text.c - runs of bytes to numbers and hashes; one-line errors. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int nsc_compare(nsc_text a, nsc_text b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int c = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+/* Multiply-fold hash over 8-byte words; only ever compared within one process. */
+uint64_t nsc_hash(const void *bytes, size_t len)
+{
+    const unsigned char *p = bytes;
+    uint64_t h = 0x9e3779b97f4a7c15u ^ len;
+    while (len >= 8) {
+        uint64_t w;
+        memcpy(&w, p, 8);
+        h = (h ^ w) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+        p += 8;
+        len -= 8;
+    }
+    uint64_t w = 0;
+    if (len)
+        memcpy(&w, p, len);
+    h = (h ^ w) * 0xc4ceb9fe1a85ec53u;
+    return h ^ (h >> 29);
+}
+
+bool nsc_to_u64(nsc_text a, uint64_t *out)
+{
+    uint64_t v = 0;
+    if (!a.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++) {
+        unsigned d = (unsigned)(a.ptr[i] - '0');
+        if (d > 9 || v > (UINT64_MAX - d) / 10)
+            return false;
+        v = v * 10 + d;
+    }
+    *out = v;
+    return true;
+}
+
+bool nsc_to_hex(nsc_text a, uint64_t *out)
+{
+    uint64_t v = 0;
+    if (nsc_text_starts(a, "0x"))
+        a = nsc_text_from(a, 2);
+    if (!a.len || a.len > 16)
+        return false;
+    for (size_t i = 0; i < a.len; i++) {
+        char c = a.ptr[i];
+        unsigned d = nsc_is_digit(c) ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+        if (d > 15)
+            return false;
+        v = v << 4 | d;
+    }
+    *out = v;
+    return true;
+}
+
+bool nsc_to_i64(nsc_text a, int64_t *out)
+{
+    bool minus = a.len && a.ptr[0] == '-';
+    uint64_t v;
+    if (!nsc_to_u64(minus ? nsc_text_from(a, 1) : a, &v) || v > (uint64_t)INT64_MAX)
+        return false;
+    *out = minus ? -(int64_t)v : (int64_t)v;
+    return true;
+}
+
+bool nsc_to_f64(nsc_text a, double *out)
+{
+    char buf[64], *end;
+    if (!a.len || a.len >= sizeof buf)
+        return false;
+    memcpy(buf, a.ptr, a.len);
+    buf[a.len] = 0;
+    *out = strtod(buf, &end);
+    return end == buf + a.len && *out - *out == 0; /* not inf, not nan: no such thing in JSON */
+}
+
+nsc_text nsc_next_word(nsc_text *rest)
+{
+    nsc_text r = *rest;
+    while (r.len && (r.ptr[0] == ' ' || r.ptr[0] == '\t'))
+        r.ptr++, r.len--;
+    nsc_text word = {r.ptr, 0};
+    while (word.len < r.len && r.ptr[word.len] != ' ' && r.ptr[word.len] != '\t')
+        word.len++;
+    *rest = nsc_text_from(r, word.len);
+    return word;
+}
+
+int nsc_fail(ncclscope_error *err, int code, int system, const char *format, ...)
+{
+    if (!err)
+        return code;
+    va_list args;
+    va_start(args, format);
+    err->code = code;
+    err->system = system;
+    err->line = 0;
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return code;
+}

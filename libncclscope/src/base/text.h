@@ -1,0 +1,80 @@
+/* text.h - runs of bytes {ptr, len}: compare, search, convert, hash. */
+#ifndef NSC_TEXT_H
+#define NSC_TEXT_H
+
+#include "ncclscope.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+typedef ncclscope_text nsc_text;
+
+#define NSC_TEXT(literal) ((nsc_text){literal, sizeof(literal) - 1})
+
+static inline nsc_text nsc_text_of(const char *s)
+{
+    return (nsc_text){s, s ? strlen(s) : 0};
+}
+
+static inline bool nsc_text_eq(nsc_text a, nsc_text b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool nsc_text_is(nsc_text a, const char *s)
+{
+    return nsc_text_eq(a, nsc_text_of(s));
+}
+
+static inline bool nsc_text_starts(nsc_text a, const char *s)
+{
+    size_t n = strlen(s);
+    return a.ptr && a.len >= n && memcmp(a.ptr, s, n) == 0;
+}
+
+static inline nsc_text nsc_text_from(nsc_text a, size_t at)
+{
+    return (nsc_text){a.ptr + at, a.len - at};
+}
+
+static inline bool nsc_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Offset of `s` in `a`, or -1. */
+static inline ptrdiff_t nsc_text_find(nsc_text a, const char *s)
+{
+    const char *p = a.len ? memmem(a.ptr, a.len, s, strlen(s)) : NULL;
+    return p ? p - a.ptr : -1;
+}
+
+static inline nsc_text nsc_text_trim_end(nsc_text a)
+{
+    while (a.len && (a.ptr[a.len - 1] == ' ' || a.ptr[a.len - 1] == '\t' || a.ptr[a.len - 1] == '\r'))
+        a.len--;
+    return a;
+}
+
+static inline nsc_text nsc_text_trim(nsc_text a)
+{
+    while (a.len && (a.ptr[0] == ' ' || a.ptr[0] == '\t'))
+        a.ptr++, a.len--;
+    return nsc_text_trim_end(a);
+}
+
+int nsc_compare(nsc_text a, nsc_text b); /* as memcmp, shorter first */
+uint64_t nsc_hash(const void *bytes, size_t len);
+
+/* All of `a` as a number: false when it is none or does not fit. */
+bool nsc_to_u64(nsc_text a, uint64_t *out);
+bool nsc_to_hex(nsc_text a, uint64_t *out); /* with or without 0x */
+bool nsc_to_i64(nsc_text a, int64_t *out);
+bool nsc_to_f64(nsc_text a, double *out);
+
+/* The next word of *rest between blanks, moved past; len 0 at the end. */
+nsc_text nsc_next_word(nsc_text *rest);
+
+int nsc_fail(ncclscope_error *err, int code, int system, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,307 @@
+/* attribute.c - whose connections: a "Channel ... via ..." line names ranks, but not the communicator.
+ *
+ * Lines that one thread prints together (up to "Connected ...", an init line, or a repetition) are of one communicator: a batch.
+ * A batch belongs to a communicator of its process in which the printing rank has that number, that is large enough, was there at
+ * the time, and does not yet have these very connections. One such: inferred. Several: ambiguous. None: unknown. RCCL says it. */
+#include "model/model.h"
+
+static uint64_t channel_bit(uint64_t channel)
+{
+    return (uint64_t)1 << (channel & 63);
+}
+
+static size_t channel_word(uint64_t channel)
+{
+    return (size_t)(channel >> 6) % NSC_CHANNEL_WORDS;
+}
+
+static bool has_channel(const struct nsc_link *l, int conn, uint64_t channel)
+{
+    return l->channels[conn][channel_word(channel)] & channel_bit(channel);
+}
+
+static bool shares_channels(const struct nsc_link *a, const struct nsc_link *b)
+{
+    for (int c = 0; c < 2; c++)
+        for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
+            if (a->channels[c][w] & b->channels[c][w])
+                return true;
+    return false;
+}
+
+/* Where the final link stands: by its rank, or, unknown whose, by its process. */
+static struct nsc_key link_key(const struct nsc_link *l)
+{
+    uint64_t owner = l->rank != NSC_NONE ? l->rank : (uint64_t)1 << 40 | l->proc;
+    return (struct nsc_key){owner << 2 | (uint64_t)l->direction, l->src << 32 | (l->dst & UINT32_MAX), l->via};
+}
+
+static void add_link(struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_key key = link_key(l);
+    uint32_t i = nsc_map_get(&m->link_by, key);
+    if (l->rank != NSC_NONE)
+        m->ranks.item[l->rank].used = true;
+    if (i == NSC_NONE) {
+        struct nsc_link *new = nsc_vec_push(&m->links);
+        if (!new || nsc_map_put(&m->link_by, key, (uint32_t)(m->links.len - 1)))
+            m->no_memory = true;
+        else
+            *new = *l;
+        return;
+    }
+    struct nsc_link *old = &m->links.item[i];
+    for (int c = 0; c < 2; c++)
+        for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
+            old->channels[c][w] |= l->channels[c][w];
+    old->lines += l->lines;
+    if (l->attribution < old->attribution) {
+        old->attribution = l->attribution;
+        old->other = l->other;
+    }
+}
+
+/* Could `l` be a connection of this rank, as far as it tells of itself? */
+static bool could_be(const struct nsc_rank *r, const struct nsc_link *l)
+{
+    uint64_t most = l->src > l->dst ? l->src : l->dst;
+    bool before = r->first.source == l->where.source && r->first.line > l->where.line;
+    bool after = r->destroyed.line && r->destroyed.source == l->where.source && r->destroyed.line < l->where.line;
+    return r->rank == l->printer && r->nranks >= 0 && most < (uint64_t)r->nranks && !before && !after;
+}
+
+static bool already_has(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *l)
+{
+    struct nsc_link probe = *l;
+    probe.rank = rank;
+    uint32_t i = nsc_map_get(&m->link_by, link_key(&probe));
+    return i != NSC_NONE && shares_channels(&m->links.item[i], l);
+}
+
+struct choice {
+    uint32_t best, other; /* NSC_NONE: there is none */
+    size_t fresh, all;    /* candidates without and with those that already have such connections */
+};
+
+/* Of all ranks of the process, those that every connection of the batch could be of; the ones without such connections first. */
+static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n)
+{
+    struct choice c = {NSC_NONE, NSC_NONE, 0, 0};
+    uint32_t stale = NSC_NONE, stale_other = NSC_NONE;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        bool fits = r->proc == batch->proc, has = false;
+        for (size_t k = 0; fits && k < n; k++) {
+            fits = could_be(r, &batch[k]);
+            has = has || (fits && already_has(m, (uint32_t)i, &batch[k]));
+        }
+        if (!fits)
+            continue;
+        c.all++;
+        uint32_t *best = has ? &stale : &c.best, *other = has ? &stale_other : &c.other;
+        if (*best == NSC_NONE)
+            *best = (uint32_t)i;
+        else if (*other == NSC_NONE)
+            *other = (uint32_t)i;
+        c.fresh += !has;
+    }
+    if (c.best == NSC_NONE) {
+        c.best = stale;
+        c.other = stale_other;
+    } else if (c.other == NSC_NONE) {
+        c.other = stale;
+    }
+    return c;
+}
+
+static void give_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, uint32_t other, int attribution)
+{
+    for (size_t i = 0; i < t->waiting.len; i++) {
+        struct nsc_link *l = &t->waiting.item[i];
+        l->rank = rank;
+        l->other = other;
+        if (l->attribution != NSC_STATED)
+            l->attribution = attribution;
+        add_link(m, l);
+    }
+    t->waiting.len = 0;
+    t->hit = 0;
+}
+
+/* The batch of the thread is whole. `rank`: the communicator that the thread has just named, or NSC_NONE. `last`: nothing more
+ * will be known of this source. */
+static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, bool last)
+{
+    if (!t->waiting.len)
+        return;
+    bool fits = rank != NSC_NONE;
+    for (size_t i = 0; fits && i < t->waiting.len; i++)
+        fits = m->ranks.item[rank].rank == t->waiting.item[i].printer;
+    if (fits) {
+        give_batch(m, t, rank, NSC_NONE, NSC_INFERRED);
+        return;
+    }
+    struct choice c = choose(m, t->waiting.item, t->waiting.len);
+    if (c.best == NSC_NONE && !last)
+        return; /* up to 2.18.1 the communicator is named only behind its connections */
+    bool sure = c.all == 1 || (c.fresh == 1 && c.other == NSC_NONE);
+    give_batch(m, t, c.best, sure ? NSC_NONE : c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : sure ? NSC_INFERRED : NSC_AMBIGUOUS);
+}
+
+void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
+{
+    close_batch(m, t, rank, false);
+}
+
+void nsc_end_source(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->threads.len; i++)
+        close_batch(m, &m->threads.item[i], NSC_NONE, true);
+}
+
+static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str text, uint64_t repeated)
+{
+    uint32_t i = nsc_map_get(&m->count_by, (struct nsc_key){text, 0, 0});
+    if (i == NSC_NONE) {
+        i = (uint32_t)m->connections.len;
+        struct nsc_count *c = nsc_vec_push(&m->connections);
+        if (!c || nsc_map_put(&m->count_by, (struct nsc_key){text, 0, 0}, i)) {
+            m->no_memory = true;
+            return;
+        }
+        *c = (struct nsc_count){.text = text, .family = via->family, .gdrdma = via->gdrdma};
+    }
+    m->connections.item[i].lines++;
+    m->connections.item[i].repeated += repeated;
+}
+
+/* The link of the thread's batch that this line adds to, or a new one; NULL when there is no memory. `begins`: the line repeats
+ * what the batch already has, so it is of another communicator. */
+static struct nsc_link *in_batch(struct nsc_thread *t, const struct nsc_link *l, int conn, uint64_t channel, bool *begins)
+{
+    *begins = false;
+    for (size_t k = 0; k < t->waiting.len; k++) {
+        size_t i = (t->hit + k) % t->waiting.len;
+        struct nsc_link *x = &t->waiting.item[i];
+        if (x->src != l->src || x->dst != l->dst || x->direction != l->direction || x->via != l->via)
+            continue;
+        t->hit = i;
+        *begins = has_channel(x, conn, channel);
+        return x;
+    }
+    return NULL;
+}
+
+static bool read_line(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_link *l, uint64_t *channel, uint64_t *conn)
+{
+    uint64_t rank;
+    nsc_text direction = nsc_record_field(rec, NCCLSCOPE_FIELD_DIRECTION);
+    *conn = 0;
+    nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_CONN), conn);
+    l->direction = nsc_text_is(direction, "send") ? 1 : nsc_text_is(direction, "receive") ? 2 : 0;
+    if (!nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_CHANNEL), channel))
+        return false;
+    if (rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) { /* one rank and the network */
+        if (!nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_RANK), &rank))
+            return false;
+        l->src = l->dst = rank;
+    } else if (!nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_SRC), &l->src) ||
+               !nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_DST), &l->dst)) {
+        return false;
+    }
+    if (l->src > INT32_MAX || l->dst > INT32_MAX)
+        return false;
+    l->src_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_SRC_DEV));
+    l->dst_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_DST_DEV));
+    /* NET prints at both ends, 2.3 at the receiver alone; P2P and SHM at the sender */
+    bool receiver = l->direction == 2 || (l->direction == 0 && l->family == NSC_NET);
+    l->printer = (int64_t)(receiver ? l->dst : l->src);
+    return true;
+}
+
+/* RCCL: the line itself names the communicator. */
+static uint32_t named_rank(struct ncclscope_model *m, const struct nsc_via *via, uint32_t proc)
+{
+    uint64_t pointer;
+    return via->comm.len && proc != NSC_NONE && nsc_to_hex(via->comm, &pointer) ? nsc_rank_of(m, proc, pointer) : NSC_NONE;
+}
+
+void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc)
+{
+    const struct nsc_via *via = rec->via;
+    uint64_t channel, conn;
+    if (!via->row || rec->flags & NCCLSCOPE_FLAG_JOINED)
+        return;
+    struct nsc_link l = {.proc = proc, .rank = NSC_NONE, .other = NSC_NONE, .via = nsc_keep(m, via->text), .row = via->row, .family = via->family,
+                         .read = via->read, .copy_engine = via->copy_engine, .gdrdma = via->gdrdma, .net_dev = via->net_dev,
+                         .proxy_rank = via->proxy_rank, .network = nsc_keep(m, via->network), .lines = 1, .dev = rec->dev};
+    count(m, via, l.via, rec->repeated);
+    if (!read_line(m, rec, &l, &channel, &conn))
+        return;
+    struct nsc_thread *t = proc == NSC_NONE ? NULL : nsc_thread_of(m, proc, rec->tid);
+    bool begins = false;
+    uint32_t named = named_rank(m, via, proc);
+    l.channels[conn > 0][channel_word(channel)] = channel_bit(channel);
+    if (!t || named != NSC_NONE) {
+        l.where = nsc_here(m, rec);
+        l.rank = named;
+        l.attribution = named == NSC_NONE ? NSC_UNKNOWN_COMM : NSC_STATED;
+        add_link(m, &l);
+        return;
+    }
+    struct nsc_link *same = in_batch(t, &l, conn > 0, channel, &begins);
+    if (begins) {
+        close_batch(m, t, t->rank, false);
+        same = t->waiting.len ? same : NULL;
+    }
+    if (same) {
+        same->channels[conn > 0][channel_word(channel)] |= channel_bit(channel);
+        same->lines++;
+        return;
+    }
+    struct nsc_link *new = nsc_vec_push(&t->waiting);
+    if (!new) {
+        m->no_memory = true;
+        return;
+    }
+    *new = l;
+    new->where = nsc_here(m, rec);
+    t->hit = t->waiting.len - 1;
+}
+
+/* What the peers' processes say of themselves decides some of the ambiguous ones: a communicator whose rank `dst` sits on another
+ * device than the line prints is not the one. */
+static bool contradicts(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *l)
+{
+    const struct nsc_rank *own = &m->ranks.item[rank];
+    if (own->comm == NSC_NONE)
+        return false;
+    const struct nsc_comm *c = &m->comms.item[own->comm];
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        nsc_str dev = r->rank == (int64_t)l->src ? l->src_dev : r->rank == (int64_t)l->dst ? l->dst_dev : 0;
+        uint64_t printed, bus;
+        if (!dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) || !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
+            continue;
+        int64_t index = -1;
+        nsc_to_i64(nsc_say(m, dev), &index);
+        if (printed != bus && index != r->nvml_dev && index != r->cuda_dev)
+            return true;
+    }
+    return false;
+}
+
+void nsc_attribute_rest(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++) {
+        struct nsc_link *l = &m->links.item[i];
+        if (l->attribution != NSC_AMBIGUOUS || l->other == NSC_NONE)
+            continue;
+        bool no = contradicts(m, l->rank, l), other_no = contradicts(m, l->other, l);
+        if (no == other_no)
+            continue;
+        l->rank = no ? l->other : l->rank;
+        l->other = NSC_NONE;
+        l->attribution = NSC_INFERRED;
+    }
+}

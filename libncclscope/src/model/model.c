@@ -1,0 +1,250 @@
+/* model.c - the containers of the model and the keys that find things in them. */
+#include "model/model.h"
+
+#include "ncclscope/model.h"
+
+#include <assert.h>
+
+nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s)
+{
+    return nsc_interned(&m->strings, s);
+}
+
+nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text)
+{
+    nsc_str s = nsc_intern(&m->strings, text);
+    m->no_memory = m->no_memory || (text.len && !s);
+    return s;
+}
+
+struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : rec->physical;
+    if (text.len > NSC_QUOTE)
+        text.len = NSC_QUOTE;
+    return (struct nsc_where){(uint32_t)(m->sources.len - 1), rec->line, nsc_arena_copy(&m->arena, text)};
+}
+
+int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err)
+{
+    *out = nsc_alloc(sizeof **out);
+    if (!*out)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    (*out)->matrix_open = NSC_NONE;
+    return NCCLSCOPE_OK;
+}
+
+void ncclscope_model_free(ncclscope_model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->threads.len; i++)
+        nsc_vec_free(&m->threads.item[i].waiting);
+    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by, &m->link_by, &m->env_by,  &m->device_by, &m->plugin_by,
+                              &m->event_by, &m->warning_by, &m->path_by,   &m->ring_by, &m->tree_by, &m->count_by};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        nsc_map_free(maps[i]);
+    nsc_vec_free(&m->sources);
+    nsc_vec_free(&m->procs);
+    nsc_vec_free(&m->ranks);
+    nsc_vec_free(&m->links);
+    nsc_vec_free(&m->rings);
+    nsc_vec_free(&m->trees);
+    nsc_vec_free(&m->env);
+    nsc_vec_free(&m->devices);
+    nsc_vec_free(&m->plugins);
+    nsc_vec_free(&m->events);
+    nsc_vec_free(&m->warnings);
+    nsc_vec_free(&m->gpu_paths);
+    nsc_vec_free(&m->tests);
+    nsc_vec_free(&m->matrices);
+    nsc_vec_free(&m->cells);
+    nsc_vec_free(&m->connections);
+    nsc_vec_free(&m->comms);
+    nsc_vec_free(&m->members);
+    nsc_vec_free(&m->link_order);
+    nsc_vec_free(&m->proc_order);
+    nsc_vec_free(&m->threads);
+    nsc_intern_free(&m->strings);
+    nsc_arena_free(&m->arena);
+    nsc_free(m);
+}
+
+/* A process is a host, a pid, and the stream it was read from: pods may share host names, and hosts pids. join.c puts together
+ * what two sources hold of one process. */
+uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
+        return NSC_NONE;
+    uint32_t source = (uint32_t)(m->sources.len - 1);
+    nsc_str host = nsc_keep(m, rec->host), pod = nsc_keep(m, rec->pod);
+    struct nsc_key key = {(uint64_t)source << 32 | host, (uint64_t)rec->pid, pod};
+    uint32_t i = nsc_map_get(&m->proc_by, key);
+    if (i != NSC_NONE)
+        return i;
+    struct nsc_proc *p = nsc_vec_push(&m->procs);
+    if (!p || nsc_map_put(&m->proc_by, key, (uint32_t)(m->procs.len - 1))) {
+        m->no_memory = true;
+        return NSC_NONE;
+    }
+    p->host = host;
+    p->pod = pod;
+    p->container = nsc_keep(m, rec->container);
+    p->source = source;
+    p->merged_into = NSC_NONE;
+    p->pid = rec->pid;
+    p->launcher_rank = rec->launcher_rank;
+    p->first = nsc_here(m, rec);
+    return (uint32_t)(m->procs.len - 1);
+}
+
+struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid)
+{
+    struct nsc_key key = {proc, (uint64_t)tid, 0};
+    uint32_t i = nsc_map_get(&m->thread_by, key);
+    if (i != NSC_NONE)
+        return &m->threads.item[i];
+    struct nsc_thread *t = nsc_vec_push(&m->threads);
+    if (!t || nsc_map_put(&m->thread_by, key, (uint32_t)(m->threads.len - 1))) {
+        m->no_memory = true;
+        return NULL;
+    }
+    t->proc = proc;
+    t->tid = tid;
+    t->rank = NSC_NONE;
+    t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
+    return t;
+}
+
+uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc, uint64_t pointer)
+{
+    return nsc_map_get(&m->rank_by, (struct nsc_key){proc, pointer, 0});
+}
+
+uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, const ncclscope_record *rec)
+{
+    uint32_t before = nsc_rank_of(m, proc, pointer), i = (uint32_t)m->ranks.len;
+    struct nsc_rank *r = nsc_vec_push(&m->ranks);
+    if (!r || nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i)) {
+        m->no_memory = true;
+        return NSC_NONE;
+    }
+    r->proc = proc;
+    r->pointer = pointer;
+    r->comm = r->parent = NSC_NONE;
+    r->reuse = before == NSC_NONE ? 0 : m->ranks.item[before].reuse + 1;
+    r->tid = rec->tid;
+    r->rank = r->nranks = r->cuda_dev = r->nvml_dev = r->split = r->key = -1;
+    r->nnodes = r->local_ranks = r->local_rank = r->mnnvl = -1;
+    r->coll = r->collnet = r->nvls = r->p2p = r->per_peer = r->chunk = r->direct = -1;
+    r->init_seconds = -1;
+    r->first = nsc_here(m, rec);
+    return i;
+}
+
+struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number, nsc_text text)
+{
+    nsc_str s = nsc_keep(m, text);
+    struct nsc_key key = {(uint64_t)rec->kind << 32 | proc, (uint64_t)number, (uint64_t)s << 8 | (uint64_t)rec->level};
+    uint32_t i = nsc_map_get(&m->event_by, key);
+    if (i != NSC_NONE) {
+        m->events.item[i].count++;
+        return &m->events.item[i];
+    }
+    struct nsc_event *e = nsc_vec_push(&m->events);
+    if (!e || nsc_map_put(&m->event_by, key, (uint32_t)(m->events.len - 1))) {
+        m->no_memory = true;
+        return NULL;
+    }
+    *e = (struct nsc_event){.kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
+    e->where = nsc_here(m, rec);
+    return e;
+}
+
+const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name)
+{
+    for (size_t i = 0; i < m->env.len; i++) {
+        const struct nsc_env *e = &m->env.item[i];
+        if ((proc == NSC_NONE || e->proc == proc) && nsc_text_is(nsc_say(m, e->name), name))
+            return e;
+    }
+    return NULL;
+}
+
+unsigned nsc_version_number(nsc_text v)
+{
+    unsigned part[3] = {0, 0, 0};
+    size_t k = 0, digits = 0;
+    for (size_t i = 0; i < v.len && k < 3; i++) {
+        if (nsc_is_digit(v.ptr[i]) && digits < 4) {
+            part[k] = part[k] * 10 + (unsigned)(v.ptr[i] - '0');
+            digits++;
+        } else if (v.ptr[i] == '.' && digits) {
+            k++;
+            digits = 0;
+        } else {
+            break;
+        }
+    }
+    return k || digits ? part[0] * 10000 + part[1] * 100 + part[2] : 0;
+}
+
+static nsc_str keep_time(struct ncclscope_model *m, nsc_text t)
+{
+    char iso[48];
+    if (t.len < 8 || t.len >= sizeof iso)
+        return nsc_keep(m, t);
+    memcpy(iso, t.ptr, t.len);
+    if (t.len > 10 && iso[4] == '-' && iso[10] == ' ')
+        iso[10] = 'T';
+    for (size_t i = 11; i < t.len; i++)
+        if (iso[i] == ',')
+            iso[i] = '.';
+    return nsc_keep(m, (nsc_text){iso, t.len});
+}
+
+int ncclscope_model_source(ncclscope_model *m, const char *name)
+{
+    struct nsc_source_info *s = nsc_vec_push(&m->sources);
+    if (!s)
+        return NCCLSCOPE_ENOMEM;
+    s->name = nsc_keep(m, nsc_text_of(name));
+    m->matrix_open = NSC_NONE;
+    m->test_name = 0;
+    return NCCLSCOPE_OK;
+}
+
+int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem)
+{
+    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    s->stats.size = sizeof s->stats;
+    if (reader)
+        ncclscope_reader_stats(reader, &s->stats);
+    s->problem = nsc_keep(m, nsc_text_of(problem));
+    s->last_time = keep_time(m, (nsc_text){m->last_time_text, m->last_time});
+    m->last_time = 0;
+    nsc_end_source(m);
+    return m->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+}
+
+int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec)
+{
+    assert(m->sources.len && !m->finished);
+    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    if (rec->time.len) {
+        if (!s->first_time)
+            s->first_time = keep_time(m, rec->time);
+        m->last_time = rec->time.len < sizeof m->last_time_text ? rec->time.len : 0;
+        memcpy(m->last_time_text, rec->time.ptr, m->last_time);
+    }
+    nsc_apply(m, rec);
+    return m->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+}
+
+int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err)
+{
+    if (!m->finished)
+        nsc_join(m);
+    m->finished = true;
+    return m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : NCCLSCOPE_OK;
+}

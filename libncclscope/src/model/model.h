@@ -1,0 +1,230 @@
+/* model.h - what the records of a job add up to. Every fact knows where it was said; "not said" is never 0. */
+#ifndef NSC_MODEL_H
+#define NSC_MODEL_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "read/record.h"
+#include "read/transport.h"
+
+typedef uint32_t nsc_str; /* interned in model.strings; 0: not said */
+
+struct nsc_where {
+    uint32_t source; /* index into model.sources */
+    uint64_t line;   /* 0: nowhere */
+    nsc_text text;   /* the physical line, cut at NSC_QUOTE bytes */
+};
+enum { NSC_QUOTE = 400, NSC_CHANNEL_WORDS = 4 };
+
+struct nsc_source_info {
+    nsc_str name, problem; /* problem: why it could not be read to its end */
+    ncclscope_stats stats;
+    nsc_str first_time, last_time;
+    nsc_str bare_version;        /* "NCCL version X" without a header: of one of its processes */
+    struct nsc_where bare_version_at;
+};
+
+struct nsc_proc {
+    nsc_str host, pod, container;
+    uint32_t source, merged_into; /* NSC_NONE: stands for itself */
+    int64_t pid, launcher_rank;
+    nsc_str version, network, bootstrap_if, bootstrap_addr, platform;
+    struct nsc_where version_at, bootstrap_at, platform_at, closing_at, first;
+    uint64_t last_line, driver;
+    bool starts;     /* printed what a process prints once, at its start */
+    bool env_seen, graph_seen, rccl;
+};
+
+/* One rank of one communicator, as its own process tells it. */
+struct nsc_rank {
+    uint32_t proc, comm, parent; /* comm: index into model.comms; parent: index into model.ranks or NSC_NONE */
+    uint64_t pointer, parent_pointer;
+    uint32_t reuse;              /* how often the process had used the pointer before */
+    uint32_t nth;                /* how many of this size the process and device had made before */
+    int64_t tid;
+    int64_t rank, nranks, cuda_dev, nvml_dev, split, color, key; /* -1: not said; color may be any number, has_color tells */
+    bool has_color, has_id, used; /* used: did something that only a complete communicator does */
+    nsc_str bus_id, comm_id, network, ring_type;
+    int64_t nnodes, local_ranks, local_rank, mnnvl;
+    int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
+    double init_seconds; /* < 0: not said */
+    struct nsc_where first, start, complete, destroyed, aborted, chunk_at, ring_type_at, direct_at, shape_at;
+};
+
+struct nsc_link {
+    uint32_t proc, rank; /* rank: index into model.ranks or NSC_NONE */
+    uint32_t other;      /* another candidate when it is ambiguous, or NSC_NONE */
+    uint64_t src, dst;
+    nsc_str src_dev, dst_dev;
+    int direction; /* 0 not said, 1 send, 2 receive */
+    nsc_str via, network;
+    int row, family;
+    bool read, copy_engine, gdrdma;
+    int64_t net_dev, proxy_rank;
+    uint64_t channels[2][NSC_CHANNEL_WORDS]; /* by connection index: collective, point to point */
+    uint64_t lines;
+    int attribution;         /* enum nsc_attribution */
+    int64_t printer, dev;    /* rank that printed it; CUDA device of its thread */
+    struct nsc_where where;
+};
+enum nsc_attribution { NSC_UNKNOWN_COMM, NSC_AMBIGUOUS, NSC_INFERRED, NSC_STATED };
+
+struct nsc_ring {
+    uint32_t rank, thread; /* rank: NSC_NONE while the thread has not yet named its communicator */
+    uint64_t channel;
+    nsc_str ranks;
+    struct nsc_where where;
+};
+
+struct nsc_tree {
+    uint32_t rank, thread;
+    uint64_t channel;
+    int64_t up;
+    nsc_str down; /* "1/-1/-1" */
+};
+
+struct nsc_env {
+    uint32_t proc;
+    nsc_str name, value;
+    bool by_plugin;
+    struct nsc_where where;
+};
+
+struct nsc_net_device {
+    nsc_str host, net, name, kind;
+    int64_t index, port;
+};
+
+struct nsc_plugin {
+    nsc_str kind, name, file, version, state;
+    uint32_t procs, last_proc;
+    struct nsc_where where;
+};
+
+/* A statement that rules look for: counted by kind, process and what it names. */
+struct nsc_event {
+    ncclscope_kind kind;
+    uint32_t proc;
+    int64_t number;  /* local rank, size ...: by kind */
+    nsc_str text;    /* address, network, path ...: by kind */
+    uint64_t count;
+    int level;
+    struct nsc_where where;
+};
+
+struct nsc_warning {
+    nsc_str shape;
+    uint64_t lines;
+    struct nsc_where where;
+};
+
+/* Class of the path between two GPUs of a host, from a GRAPH dump or a pasted topology matrix. */
+struct nsc_gpu_path {
+    nsc_str host;         /* 0: the matrix does not say */
+    nsc_str a, b;         /* bus ids, or "GPU0" of a matrix */
+    nsc_str type;         /* NVL PIX PXB PHB SYS ..., or NV18 ... */
+    struct nsc_where where;
+};
+
+struct nsc_test {
+    struct nsc_where where;
+    nsc_str collective;
+    uint64_t bytes;
+    double time_us[2], algbw[2], busbw[2]; /* out of place, in place */
+    int64_t wrong[2];                      /* -1: not said */
+    int sides;
+};
+
+struct nsc_matrix {
+    struct nsc_where where;
+    uint32_t gpus, first, cells; /* names and cells in model.cells from `first` on */
+};
+
+struct nsc_comm {
+    nsc_str id;
+    int64_t nranks, nnodes;
+    uint32_t parent;        /* NSC_NONE */
+    uint32_t first, count;  /* into model.members */
+    struct nsc_where where;
+    int state;              /* enum nsc_comm_state */
+};
+enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED, NSC_DESTROYED };
+
+struct nsc_count {
+    nsc_str text;
+    int family;
+    bool gdrdma;
+    uint64_t lines, repeated;
+};
+
+/* What a thread of a process is doing: which communicator it makes, and what it said before it named one. */
+struct nsc_thread {
+    uint32_t proc, rank; /* rank: the one being made, or NSC_NONE */
+    int64_t tid;
+    nsc_str network;
+    NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
+    size_t hit;                       /* of them, the one that the last line belonged to */
+    /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
+    int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
+    nsc_str ring_type;
+    struct nsc_where chunk_at, ring_type_at, direct_at;
+    size_t rings, trees; /* how many of model.rings and model.trees wait for a name */
+};
+
+struct ncclscope_model {
+    struct nsc_intern strings;
+    struct nsc_arena arena;
+    NSC_VEC(struct nsc_source_info) sources;
+    NSC_VEC(struct nsc_proc) procs;
+    NSC_VEC(struct nsc_rank) ranks;
+    NSC_VEC(struct nsc_link) links;
+    NSC_VEC(struct nsc_ring) rings;
+    NSC_VEC(struct nsc_tree) trees;
+    NSC_VEC(struct nsc_env) env;
+    NSC_VEC(struct nsc_net_device) devices;
+    NSC_VEC(struct nsc_plugin) plugins;
+    NSC_VEC(struct nsc_event) events;
+    NSC_VEC(struct nsc_warning) warnings;
+    NSC_VEC(struct nsc_gpu_path) gpu_paths;
+    NSC_VEC(struct nsc_test) tests;
+    NSC_VEC(struct nsc_matrix) matrices;
+    NSC_VEC(nsc_str) cells;
+    NSC_VEC(struct nsc_count) connections;
+    NSC_VEC(struct nsc_comm) comms;
+    NSC_VEC(uint32_t) members; /* indices into ranks, by communicator, in rank order */
+    NSC_VEC(uint32_t) link_order, proc_order; /* what of links and procs is reported, in order */
+
+    /* keys */
+    struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by, ring_by, tree_by,
+        count_by;
+    NSC_VEC(struct nsc_thread) threads;
+    uint32_t matrix_open;             /* index of the matrix that is being read, or NSC_NONE */
+    nsc_str test_name;
+    char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
+    size_t last_time;
+    bool finished, no_memory;
+};
+
+nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s); /* the text of an interned string */
+nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text);
+struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec);
+uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec);     /* NSC_NONE without a whole header */
+struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid);
+uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc, uint64_t pointer); /* the last with this pointer, or NSC_NONE */
+uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, const ncclscope_record *rec);
+struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number, nsc_text text);
+
+void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec);           /* apply.c: one record's effect */
+void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec);
+void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc);
+void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec);     /* other.c: lines that are not NCCL's */
+void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank); /* attribute.c */
+void nsc_end_source(struct ncclscope_model *m);
+void nsc_join(struct ncclscope_model *m);                                          /* join.c: ranks to communicators */
+void nsc_attribute_rest(struct ncclscope_model *m);
+
+/* 2.27.3 as 22703; 0 when it is none. */
+unsigned nsc_version_number(nsc_text version);
+const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);
+
+#endif

@@ -1,0 +1,103 @@
+/* other.c - what a job log holds beside NCCL's lines: nccl-tests rows, a topology matrix, version lines without a header. */
+#include "model/model.h"
+
+void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    if (s->bare_version)
+        return;
+    s->bare_version = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
+    s->bare_version_at = nsc_here(m, rec);
+}
+
+/* time algbw busbw [#wrong], out of place and then perhaps in place */
+static void take_side(struct nsc_test *t, nsc_text *rest)
+{
+    int i = t->sides;
+    if (!nsc_to_f64(nsc_next_word(rest), &t->time_us[i]) || !nsc_to_f64(nsc_next_word(rest), &t->algbw[i]) ||
+        !nsc_to_f64(nsc_next_word(rest), &t->busbw[i]))
+        return;
+    t->wrong[i] = -1;
+    nsc_to_i64(nsc_next_word(rest), &t->wrong[i]); /* "N/A" without a check */
+    t->sides++;
+}
+
+static void test_row(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    nsc_text rest = rec->message;
+    struct nsc_test *t = nsc_vec_push(&m->tests);
+    if (!t) {
+        m->no_memory = true;
+        return;
+    }
+    t->where = nsc_here(m, rec);
+    t->collective = m->test_name;
+    nsc_to_u64(nsc_next_word(&rest), &t->bytes);
+    for (int i = 0; i < 4; i++) /* count, type, operation, root */
+        nsc_next_word(&rest);
+    take_side(t, &rest);
+    if (t->sides)
+        take_side(t, &rest);
+}
+
+/* "# Collective test starting: all_reduce_perf" */
+static void test_name(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    nsc_text rest = rec->message, word;
+    nsc_text name = {NULL, 0};
+    while ((word = nsc_next_word(&rest)).len)
+        name = word;
+    if (name.len > 5 && nsc_text_eq(nsc_text_from(name, name.len - 5), NSC_TEXT("_perf")))
+        name.len -= 5;
+    m->test_name = nsc_keep(m, name);
+}
+
+static bool is_device(nsc_text word)
+{
+    return (nsc_text_starts(word, "GPU") || nsc_text_starts(word, "NIC")) && word.len > 3 && nsc_is_digit(word.ptr[3]);
+}
+
+static void matrix_head(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    nsc_text rest = rec->message, word;
+    struct nsc_matrix *x = nsc_vec_push(&m->matrices);
+    if (!x) {
+        m->no_memory = true;
+        return;
+    }
+    x->where = nsc_here(m, rec);
+    x->first = (uint32_t)m->cells.len;
+    m->matrix_open = (uint32_t)(m->matrices.len - 1);
+    while (is_device(word = nsc_next_word(&rest)))
+        x->gpus += nsc_text_starts(word, "GPU");
+}
+
+static void matrix_row(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    nsc_text rest = rec->message, name = nsc_next_word(&rest);
+    if (m->matrix_open == NSC_NONE || !nsc_text_starts(name, "GPU"))
+        return;
+    struct nsc_matrix *x = &m->matrices.item[m->matrix_open];
+    for (uint32_t i = 0; i < x->gpus && x->cells < x->gpus * x->gpus; i++) {
+        nsc_str *cell = nsc_vec_push(&m->cells);
+        if (!cell) {
+            m->no_memory = true;
+            return;
+        }
+        *cell = nsc_keep(m, nsc_next_word(&rest));
+        x->cells++;
+    }
+    if (x->cells == x->gpus * x->gpus)
+        m->matrix_open = NSC_NONE;
+}
+
+void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    switch ((int)rec->kind) {
+    case NCCLSCOPE_KIND_TEST_ROW: test_row(m, rec); break;
+    case NCCLSCOPE_KIND_TEST_NAME: test_name(m, rec); break;
+    case NCCLSCOPE_KIND_MATRIX_HEAD: matrix_head(m, rec); break;
+    case NCCLSCOPE_KIND_MATRIX_ROW: matrix_row(m, rec); break;
+    default: break;
+    }
+}

@@ -1,0 +1,191 @@
+/* path.c - from the word behind "via" to what can be known: by the lines that prove or exclude NVLink. */
+#include "model/path.h"
+
+const char *nsc_path_name(enum nsc_path path)
+{
+    static const char *const names[] = {"nvlink", "p2p", "pcie-p2p", "shm", "net-gdr", "net", "socket", "collnet", "unknown"};
+    return names[path];
+}
+
+const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank)
+{
+    if (comm == NSC_NONE)
+        return NULL;
+    const struct nsc_comm *c = &m->comms.item[comm];
+    uint32_t low = c->first, high = c->first + c->count;
+    while (low < high) { /* members lie in rank order */
+        uint32_t mid = low + (high - low) / 2;
+        if (m->ranks.item[m->members.item[mid]].rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    bool there = low < c->first + c->count && m->ranks.item[m->members.item[low]].rank == rank;
+    return there ? &m->ranks.item[m->members.item[low]] : NULL;
+}
+
+unsigned nsc_proc_version(const struct ncclscope_model *m, uint32_t proc)
+{
+    if (proc == NSC_NONE)
+        return 0;
+    const struct nsc_proc *p = &m->procs.item[proc];
+    nsc_str v = p->version ? p->version : m->sources.item[p->source].bare_version;
+    return nsc_version_number(nsc_say(m, v));
+}
+
+bool nsc_class_is_nvlink(nsc_text type)
+{
+    return nsc_text_is(type, "NVL") || nsc_text_is(type, "NVB") || (type.len > 2 && nsc_text_starts(type, "NV") && nsc_is_digit(type.ptr[2]));
+}
+
+static uint32_t comm_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
+}
+
+static nsc_str class_in_graph(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, const struct nsc_where **because)
+{
+    struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id};
+    uint32_t i = a->bus_id && b->bus_id ? nsc_map_get(&m->path_by, key) : NSC_NONE;
+    if (i == NSC_NONE)
+        return 0;
+    *because = &m->gpu_paths.item[i].where;
+    return m->gpu_paths.item[i].type;
+}
+
+/* A pasted matrix names no host: it is this one's if the input knows no other. */
+static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, const struct nsc_where **because)
+{
+    for (size_t i = 1; i < m->procs.len; i++)
+        if (m->procs.item[i].host != m->procs.item[0].host)
+            return 0;
+    for (size_t i = 0; i < m->matrices.len; i++) {
+        const struct nsc_matrix *x = &m->matrices.item[i];
+        bool whole = x->cells == x->gpus * x->gpus && a->nvml_dev >= 0 && b->nvml_dev >= 0;
+        if (!whole || a->nvml_dev >= (int64_t)x->gpus || b->nvml_dev >= (int64_t)x->gpus)
+            continue;
+        *because = &x->where;
+        return m->cells.item[x->first + (uint32_t)a->nvml_dev * x->gpus + (uint32_t)b->nvml_dev];
+    }
+    return 0;
+}
+
+nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+{
+    uint32_t comm = comm_of(m, l);
+    const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    if (!a || !b || m->procs.item[a->proc].host != m->procs.item[b->proc].host)
+        return 0;
+    nsc_str type = class_in_graph(m, a, b, because);
+    return type ? type : class_in_matrix(m, a, b, because);
+}
+
+static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    if (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL))
+        return NSC_SCOPE_NODE;
+    uint32_t comm = comm_of(m, l);
+    const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
+    const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    if (a && b)
+        return m->procs.item[a->proc].host == m->procs.item[b->proc].host ? NSC_SCOPE_NODE : NSC_SCOPE_CLUSTER;
+    /* The peer's log is not here. NCCL takes the network to ranks of its own node only when P2P and SHM are refused. */
+    if (own && own->local_ranks >= 0)
+        return own->local_ranks == 1 ? NSC_SCOPE_CLUSTER : NSC_SCOPE_UNKNOWN;
+    return NSC_SCOPE_UNKNOWN;
+}
+
+static bool env_is_there(const struct ncclscope_model *m, uint32_t proc, const char *name)
+{
+    return nsc_env_of(m, proc, name) != NULL;
+}
+
+/* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
+static bool read_proves(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    return l->read && l->proc != NSC_NONE && m->procs.item[l->proc].env_seen && !env_is_there(m, l->proc, "NCCL_P2P_READ_ENABLE");
+}
+
+/* One NCCL node with a chunk size of 512 KiB: from 2.25.1 every pair is better than one PCIe switch; before that at least one pair,
+ * which with two ranks is this one. Only NCCL_P2P_NVL_CHUNKSIZE and the PCI one change the numbers. */
+static const struct nsc_where *chunk_proves(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    unsigned version = nsc_proc_version(m, r->proc);
+    if (r->chunk != 524288 || r->nranks < 2 || r->nnodes != 1)
+        return NULL;
+    if (version < 21602 || (version < 22501 && r->nranks != 2) || m->procs.item[r->proc].rccl)
+        return NULL;
+    if (env_is_there(m, r->proc, "NCCL_P2P_NVL_CHUNKSIZE") || env_is_there(m, r->proc, "NCCL_P2P_PCI_CHUNKSIZE"))
+        return NULL;
+    return &r->chunk_at;
+}
+
+/* A child shares its parent's GPUs, and its chunk size is capped to the parent's: what holds for the parent holds for it. */
+static const struct nsc_where *rank_proves(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    for (int depth = 0; depth < 8; depth++) {
+        const struct nsc_where *w = chunk_proves(m, r);
+        if (w)
+            return w;
+        if (r->ring_type && nsc_class_is_nvlink(nsc_say(m, r->ring_type)))
+            return &r->ring_type_at; /* "Pattern 4 ... type NVL/..": the worst edge of the ring */
+        if (r->parent == NSC_NONE)
+            return NULL;
+        r = &m->ranks.item[r->parent];
+    }
+    return NULL;
+}
+
+/* Does anything prove that the pair of GPUs of this P2P link has NVLink? */
+static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+{
+    *because = &l->where;
+    if (l->row == NSC_VIA_P2P_MNNVL || l->row == NSC_VIA_P2P_INDIRECT || read_proves(m, l))
+        return true;
+    if (l->rank == NSC_NONE)
+        return false;
+    const struct nsc_rank *r = &m->ranks.item[l->rank];
+    *because = rank_proves(m, r);
+    if (*because)
+        return true;
+    if (r->nvls > 0 && r->nnodes == 1) {
+        *because = &r->first;
+        return true; /* NVLS channels: all of the node's GPUs hang on NVSwitches */
+    }
+    return false;
+}
+
+static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
+{
+    const struct nsc_where *because = NULL;
+    nsc_str stated = nsc_stated_class(m, l, &because);
+    out->path = NSC_PATH_P2P;
+    if (stated && !nsc_text_is(nsc_say(m, stated), "X") && !nsc_text_is(nsc_say(m, stated), "C2C")) {
+        out->path = nsc_class_is_nvlink(nsc_say(m, stated)) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
+        out->proof = NSC_PROOF_STATED;
+        out->because = because;
+    } else if (infer_nvlink(m, l, &because)) {
+        out->path = NSC_PATH_NVLINK;
+        out->proof = NSC_PROOF_INFERRED;
+        out->because = because;
+    }
+}
+
+void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
+{
+    *out = (struct nsc_known_path){.path = NSC_PATH_UNKNOWN, .scope = scope_of(m, l)};
+    if (l->family == NSC_P2P) {
+        p2p_path(m, l, out);
+        return;
+    }
+    out->proof = NSC_PROOF_STATED; /* the word itself says it */
+    out->because = &l->where;
+    if (l->family == NSC_SHM)
+        out->path = NSC_PATH_SHM;
+    else if (l->family == NSC_COLLNET)
+        out->path = NSC_PATH_COLLNET;
+    else if (l->gdrdma)
+        out->path = NSC_PATH_NET_GDR;
+    else
+        out->path = nsc_text_is(nsc_say(m, l->network), "Socket") ? NSC_PATH_SOCKET : NSC_PATH_NET;
+}

@@ -1,0 +1,29 @@
+/* path.h - what can be known of the path behind a link, and how: P2P alone tells NVLink and PCIe not apart. */
+#ifndef NSC_PATH_H
+#define NSC_PATH_H
+
+#include "model/model.h"
+
+/* In the order of report-json's worst_path: the first is the best. */
+enum nsc_path { NSC_PATH_NVLINK, NSC_PATH_P2P, NSC_PATH_PCIE, NSC_PATH_SHM, NSC_PATH_NET_GDR, NSC_PATH_NET, NSC_PATH_SOCKET, NSC_PATH_COLLNET, NSC_PATH_UNKNOWN };
+enum nsc_proof { NSC_PROOF_NONE, NSC_PROOF_INFERRED, NSC_PROOF_STATED };
+enum nsc_scope { NSC_SCOPE_UNKNOWN, NSC_SCOPE_NODE, NSC_SCOPE_CLUSTER };
+
+struct nsc_known_path {
+    enum nsc_path path;
+    enum nsc_proof proof;
+    enum nsc_scope scope;
+    const struct nsc_where *because; /* the line that proves it, or NULL */
+};
+
+void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out);
+const char *nsc_path_name(enum nsc_path path); /* "nvlink", "pcie-p2p", ... as in the JSON report */
+
+/* The member of the communicator with this rank, as its own process tells it; NULL if its process is not in the input. */
+const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank);
+/* Class of the path between two ranks' GPUs, as a line states it ("NVL", "NV18", "PHB"); 0 if none does. */
+nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
+bool nsc_class_is_nvlink(nsc_text type);
+unsigned nsc_proc_version(const struct ncclscope_model *m, uint32_t proc); /* 22703; 0 if nothing says it */
+
+#endif

@@ -1,0 +1,170 @@
+/* debts.c - puts records together again that another writer tore: a beginning now, its rest lines later. */
+#include "read/debts.h"
+
+#include "base/alloc.h"
+
+void nsc_debts_whole(struct nsc_debts *d, const ncclscope_grammar *g, const struct nsc_row *row, nsc_text message)
+{
+    size_t i = (size_t)(row - g->row);
+    if (!d->last && !(d->last = nsc_alloc(g->rows * NSC_LAST_BYTES)))
+        return;
+    if (!d->last_len && !(d->last_len = nsc_alloc(g->rows * sizeof *d->last_len)))
+        return;
+    size_t skip = message.len > NSC_LAST_BYTES ? message.len - NSC_LAST_BYTES : 0;
+    d->last_len[i] = (uint16_t)(message.len - skip);
+    memcpy(d->last + i * NSC_LAST_BYTES, message.ptr + skip, message.len - skip);
+}
+
+void nsc_debts_add(struct nsc_debts *d, const struct nsc_header *h, nsc_text begin)
+{
+    if (!d->debt && !(d->debt = nsc_alloc(NSC_DEBTS * sizeof *d->debt)))
+        return;
+    struct nsc_debt *x = &d->debt[d->next++ % NSC_DEBTS];
+    if (begin.len > NSC_DEBT_BYTES)
+        return;
+    x->open = true;
+    x->pid = h->pid;
+    x->tid = h->tid;
+    x->dev = h->dev;
+    x->host_len = h->host.len < sizeof x->host ? h->host.len : 0;
+    x->begin_len = begin.len;
+    if (x->host_len)
+        memcpy(x->host, h->host.ptr, x->host_len);
+    memcpy(x->begin, begin.ptr, begin.len);
+}
+
+void nsc_debts_extend(struct nsc_debts *d, nsc_text piece)
+{
+    size_t from = d->next > NSC_DEBTS ? d->next - NSC_DEBTS : 0, to = d->next;
+    for (size_t i = from; d->debt && i < to; i++) {
+        struct nsc_debt x = d->debt[i % NSC_DEBTS];
+        if (!x.open || x.begin_len + piece.len > NSC_DEBT_BYTES)
+            continue;
+        memcpy(x.begin + x.begin_len, piece.ptr, piece.len);
+        x.begin_len += piece.len;
+        d->debt[d->next++ % NSC_DEBTS] = x;
+    }
+}
+
+/* Are the last bytes of `whole` those of `end`, any digit being as good as another? */
+static bool ends_alike(nsc_text whole, nsc_text end)
+{
+    if (!end.len || whole.len < end.len)
+        return false;
+    const char *w = whole.ptr + whole.len - end.len;
+    for (size_t i = 0; i < end.len; i++)
+        if (w[i] != end.ptr[i] && !(nsc_is_digit(w[i]) && nsc_is_digit(end.ptr[i])))
+            return false;
+    return true;
+}
+
+/* Does the joined message match a row, and could `rest` be the end of such a record? A row whose fields take any text matches
+ * anything: there the end must look like that of a whole record. */
+static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, nsc_text message, nsc_text rest, struct nsc_match *m)
+{
+    const struct nsc_row *row = nsc_grammar_match(g, message, m);
+    if (!row || nsc_pattern_is_strict(&row->pattern))
+        return row;
+    size_t i = (size_t)(row - g->row);
+    if (row->kind == NCCLSCOPE_KIND_CONNECT)
+        return nsc_is_residue(message) ? row : NULL;
+    if (!d->last || !d->last_len)
+        return NULL;
+    return ends_alike((nsc_text){d->last + i * NSC_LAST_BYTES, d->last_len[i]}, rest) ? row : NULL;
+}
+
+const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, nsc_text rest, struct nsc_match *m, nsc_text *message,
+                                    struct nsc_debt **who)
+{
+    static const char marker[] = "NCCL INFO ";
+    rest = nsc_text_trim_end(rest);
+    if (!d->debt || !rest.len || rest.len > NSC_DEBT_BYTES)
+        return NULL;
+    size_t from = d->next > NSC_DEBTS ? d->next - NSC_DEBTS : 0;
+    for (size_t i = from; i < d->next; i++) {
+        struct nsc_debt *x = &d->debt[i % NSC_DEBTS];
+        if (!x->open)
+            continue;
+        memcpy(d->joined, x->begin, x->begin_len);
+        memcpy(d->joined + x->begin_len, rest.ptr, rest.len);
+        nsc_text all = {d->joined, x->begin_len + rest.len};
+        if (!nsc_text_starts(all, marker))
+            continue;
+        *message = nsc_text_from(all, sizeof marker - 1);
+        const struct nsc_row *row = fits(d, g, *message, rest, m);
+        if (!row)
+            continue;
+        x->open = false;
+        *who = x;
+        return row;
+    }
+    return NULL;
+}
+
+static bool ends_with(nsc_text s, const char *end)
+{
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
+}
+
+/* "rest 0.01)" or "delay 0.000001)" */
+static bool ends_timings(nsc_text s)
+{
+    if (!ends_with(s, ")"))
+        return false;
+    size_t i = s.len - 1;
+    while (i && (nsc_is_digit(s.ptr[i - 1]) || s.ptr[i - 1] == '.'))
+        i--;
+    s.len = i;
+    return ends_with(s, "rest ") || ends_with(s, "delay ");
+}
+
+/* "9] 3/-1/-1->2->1 [20] 3/-1/-1->2->1" */
+static bool holds_tree(nsc_text s)
+{
+    for (size_t i = 1; i + 4 < s.len; i++) {
+        if (s.ptr[i] != '-' || s.ptr[i + 1] != '>' || !nsc_is_digit(s.ptr[i - 1]))
+            continue;
+        size_t k = i + 2;
+        k += s.ptr[k] == '-';
+        size_t digits = k;
+        while (k < s.len && nsc_is_digit(s.ptr[k]))
+            k++;
+        size_t j = i;
+        while (j && nsc_is_digit(s.ptr[j - 1]))
+            j--;
+        j -= j && s.ptr[j - 1] == '-';
+        if (k > digits && k + 1 < s.len && s.ptr[k] == '-' && s.ptr[k + 1] == '>' && j && s.ptr[j - 1] == '/')
+            return true;
+    }
+    return false;
+}
+
+/* "[3] -> 4[4] via P2P/CUMEM": the path is whole when a row of transports.def takes it, which the caller checks by joining;
+ * here only its family is looked at. */
+static bool ends_via(nsc_text s)
+{
+    ptrdiff_t at = nsc_text_find(s, "via ");
+    if (at < 0 || (at > 9 && (s.ptr[at - 1] != ' ' || s.ptr[at - 2] != ']')))
+        return false;
+    nsc_text via = nsc_text_from(s, (size_t)at + 4);
+    const char *families[] = {"P2P/", "SHM/", "NET/", "COLLNET/", "direct shared memory"};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (nsc_text_starts(via, families[i]))
+            return true;
+    return false;
+}
+
+bool nsc_is_residue(nsc_text line)
+{
+    line = nsc_text_trim_end(line);
+    return ends_with(line, "- Init COMPLETE") || ends_with(line, "- Init START") || ends_with(line, "- Destroy COMPLETE") ||
+           ends_with(line, "- Abort COMPLETE") || ends_timings(line) || ends_via(line) || holds_tree(line);
+}
+
+void nsc_debts_free(struct nsc_debts *d)
+{
+    nsc_free(d->debt);
+    nsc_free(d->last);
+    nsc_free(d->last_len);
+}

@@ -1,0 +1,164 @@
+/* header.c - finds " NCCL INFO " and walks back over [dev], tid, pid, host; whatever is left of the host is the prefix. */
+#include "read/header.h"
+
+static bool is_host(char c)
+{
+    return nsc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+}
+
+/* The number that ends before `at`: its first digit, or `at` if there is none. A '-' may lead a device. */
+static size_t number_before(nsc_text s, size_t from, size_t at, bool minus, int64_t *out)
+{
+    size_t i = at;
+    while (i > from && nsc_is_digit(s.ptr[i - 1]))
+        i--;
+    if (i == at || at - i > 18)
+        return at;
+    if (minus && i > from && s.ptr[i - 1] == '-')
+        i--;
+    return nsc_to_i64((nsc_text){s.ptr + i, at - i}, out) ? i : at;
+}
+
+/* host:pid:tid that ends before `at`. */
+static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
+{
+    size_t i = number_before(s, from, at, false, &h->tid);
+    if (i == at || i <= from || s.ptr[i - 1] != ':')
+        return false;
+    at = i - 1;
+    i = number_before(s, from, at, false, &h->pid);
+    if (i == at || i <= from || s.ptr[i - 1] != ':')
+        return false;
+    at = --i;
+    while (i > from && is_host(s.ptr[i - 1]))
+        i--;
+    while (i < at && (s.ptr[i] == '-' || s.ptr[i] == '.')) /* no host begins so: the end of what another writer left */
+        i++;
+    h->host = (nsc_text){s.ptr + i, at - i};
+    h->start = i;
+    return i < at;
+}
+
+/* host:pid:tid [dev] that ends before `at`. */
+static bool who_and_device(nsc_text s, size_t from, size_t at, struct nsc_header *h)
+{
+    if (at <= from || s.ptr[at - 1] != ']')
+        return false;
+    size_t i = number_before(s, from, at - 1, true, &h->dev);
+    if (i == at - 1 || i < from + 2 || s.ptr[i - 1] != '[' || s.ptr[i - 2] != ' ')
+        return false;
+    return who(s, from, i - 2, h);
+}
+
+/* Has a WARN's location its shape: anything, then ":line", and from 2.30.7 " (func)" behind that? */
+static bool is_location(nsc_text s)
+{
+    size_t i = s.len;
+    if (i && s.ptr[i - 1] == ')') {
+        while (i && s.ptr[i - 1] != '(')
+            i--;
+        i = i >= 2 && s.ptr[i - 2] == ' ' ? i - 2 : s.len;
+    }
+    size_t end = i;
+    while (i && nsc_is_digit(s.ptr[i - 1]))
+        i--;
+    return (i < end && i && s.ptr[i - 1] == ':') || nsc_text_is(s, "<unknown>");
+}
+
+/* Between header and marker stands: nothing (INFO), no device either (CALL), a location (WARN, TRACE). */
+static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
+{
+    size_t end = h->marker;
+    if (end <= from + 1 || s.ptr[end - 1] != ' ')
+        return false;
+    end--;
+    if (who_and_device(s, from, end, h))
+        return true;
+    h->dev = -1;
+    if (h->level == NCCLSCOPE_LEVEL_CALL)
+        return who(s, from, end, h);
+    if (h->level == NCCLSCOPE_LEVEL_INFO)
+        return false;
+    for (size_t i = end; i > from + 1; i--) {
+        if (s.ptr[i] != ' ' || s.ptr[i - 1] != ']' || !who_and_device(s, from, i, h))
+            continue;
+        h->location = (nsc_text){s.ptr + i + 1, end - i - 1};
+        return is_location(h->location);
+    }
+    return false;
+}
+
+/* A letter, digit, '_' or quote before it: prose, grep patterns, NCCL_DEBUG=INFO. */
+static bool is_quoted(char c)
+{
+    return nsc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || strchr("_\"'`|", c);
+}
+
+static int level_at(nsc_text s, size_t at)
+{
+    static const char words[4][6] = {"INFO", "WARN", "TRACE", "CALL"};
+    nsc_text rest = nsc_text_from(s, at);
+    for (int i = 0; i < 4; i++) {
+        size_t n = strlen(words[i]);
+        if (nsc_text_starts(rest, words[i]) && (rest.len == n || rest.ptr[n] == ' ' || rest.ptr[n] == '\t' || rest.ptr[n] == '\r'))
+            return i + 1;
+    }
+    return 0;
+}
+
+bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
+{
+    for (size_t at = from; at + 9 <= line.len; at += 5) {
+        const char *p = memmem(line.ptr + at, line.len - at, "NCCL ", 5);
+        if (!p)
+            return false;
+        at = (size_t)(p - line.ptr);
+        int level = level_at(line, at + 5);
+        if (!level || (at > 0 && is_quoted(p[-1])))
+            continue;
+        size_t end = at + 5 + (level == NCCLSCOPE_LEVEL_TRACE ? 5 : 4);
+        *out = (struct nsc_header){.start = at, .marker = at, .message = end + (end < line.len), .level = level, .pid = -1, .tid = -1, .dev = -1};
+        out->whole = walk_back(line, from, out);
+        if (!out->whole) {
+            out->start = at;
+            out->pid = out->tid = out->dev = -1;
+            out->host = out->location = (nsc_text){NULL, 0};
+        }
+        return true;
+    }
+    return false;
+}
+
+bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out)
+{
+    static const char marker[] = "NCCL INFO";
+    for (size_t at = from; at < line.len; at++) {
+        const char *p = memchr(line.ptr + at, ']', line.len - at);
+        if (!p)
+            return false;
+        at = (size_t)(p - line.ptr);
+        *out = (struct nsc_header){.level = NCCLSCOPE_LEVEL_INFO, .pid = -1, .tid = -1, .dev = -1};
+        if (!who_and_device(line, from, at + 1, out) || (out->host.len < 3 && nsc_is_digit(out->host.ptr[0])))
+            continue; /* 13:22:23 [1] is a clock */
+        nsc_text rest = nsc_text_trim_end(nsc_text_from(line, at + 1));
+        out->marker = out->message = at + 1 + (rest.len > 0);
+        if (!rest.len || (rest.ptr[0] == ' ' && rest.len <= sizeof marker && !memcmp(rest.ptr + 1, marker, rest.len - 1)))
+            return true;
+        if (rest.ptr[0] == ' ')
+            return true; /* another writer's text follows */
+    }
+    return false;
+}
+
+bool nsc_is_version_line(nsc_text line)
+{
+    if (!nsc_text_starts(line, "NCCL version ") && !nsc_text_starts(line, "RCCL version "))
+        return false;
+    nsc_text rest = nsc_text_trim(nsc_text_from(line, 13));
+    if (rest.len > 2 && rest.ptr[0] == ':')
+        rest = nsc_text_trim(nsc_text_from(rest, 1));
+    nsc_text version = nsc_next_word(&rest), more = nsc_next_word(&rest);
+    if (version.len < 3 || !nsc_is_digit(version.ptr[0]) || !memchr(version.ptr, '.', version.len))
+        return false;
+    return !more.len || (memchr(more.ptr, ':', more.len) && !nsc_next_word(&rest).len);
+}

@@ -1,0 +1,24 @@
+/* header.h - where a record begins in a line, and who speaks: host:pid:tid [dev] NCCL INFO msg. */
+#ifndef NSC_HEADER_H
+#define NSC_HEADER_H
+
+#include "base/text.h"
+
+struct nsc_header {
+    size_t start;   /* of the host; of the marker when the header is damaged */
+    size_t marker;  /* of "NCCL INFO" */
+    size_t message; /* behind it and one blank */
+    int level;      /* enum ncclscope_level */
+    bool whole;
+    nsc_text host, location;
+    int64_t pid, tid, dev; /* -1: not there */
+};
+
+/* The next marker at or behind `from`, and the header read backwards from it; what stands left of `from` is not looked at. */
+bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out);
+/* A header with no marker behind it: host:pid:tid [dev] and at most the beginning of " NCCL INFO"; `marker` is what follows. */
+bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out);
+/* Is the whole line a version line: "NCCL version 2.18.3+cuda12.2"? */
+bool nsc_is_version_line(nsc_text line);
+
+#endif

@@ -1,0 +1,264 @@
+/* pattern.c - "{name:type}" templates to PCRE2; the only file that knows PCRE2. */
+#include "read/pattern.h"
+
+#include "base/alloc.h"
+#include "read/grammar.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdio.h>
+
+struct nsc_program {
+    pcre2_code *code; /* NULL: does not compile, never matches */
+    bool jit;
+    bool strict; /* every field says what it takes: a partial match proves a cut line */
+    size_t fields;
+    ncclscope_field field[NSC_PATTERN_FIELDS];
+};
+
+static const struct {
+    char type;
+    bool strict;
+    const char *re;
+} types[] = {
+    {'u', true, "[0-9]+"},
+    {'i', true, "-?[0-9]+"},
+    {'x', true, "[0-9a-fA-F]+"},
+    {'p', true, "0x[0-9a-fA-F]+|\\(nil\\)|[0-9a-fA-F]{6,}"},
+    {'f', true, "-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?inf|-?nan"},
+    {'w', true, "[^ ]+"},
+    {'t', false, ".*?"},
+    {'b', true, "[0-9a-fA-F:.]+"},
+    {'v', true, "[0-9]+\\.[0-9]+[^ ]*"},
+};
+
+struct out {
+    char text[2048];
+    size_t len;
+};
+
+static bool add(struct out *o, const char *s, size_t len)
+{
+    if (o->len + len >= sizeof o->text)
+        return false;
+    memcpy(o->text + o->len, s, len);
+    o->len += len;
+    return true;
+}
+
+static bool add_literal(struct out *o, char c)
+{
+    char escaped[2] = {'\\', c};
+    bool plain = nsc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ' || (unsigned char)c >= 0x80;
+    return plain ? add(o, &c, 1) : add(o, escaped, 2);
+}
+
+/* {name:type}, {name:/re/}, {:type}: what stands between the braces, to one group. */
+static const char *add_field(struct out *o, struct nsc_program *prog, nsc_text name, nsc_text type)
+{
+    ncclscope_field field = name.len ? nsc_field_by_name(name) : NCCLSCOPE_FIELD_NONE;
+    if (name.len && field == NCCLSCOPE_FIELD_NONE)
+        return "no field of this name";
+    if (name.len && prog->fields == NSC_PATTERN_FIELDS)
+        return "too many fields";
+    if (name.len)
+        prog->field[prog->fields++] = field;
+    if (!add(o, name.len ? "(" : "(?:", name.len ? 1 : 3))
+        return "too long";
+    if (type.len >= 2 && type.ptr[0] == '/' && type.ptr[type.len - 1] == '/') {
+        prog->strict = false;
+        return add(o, type.ptr + 1, type.len - 2) && add(o, ")", 1) ? NULL : "too long";
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (type.len != 1 || type.ptr[0] != types[i].type)
+            continue;
+        prog->strict = prog->strict && types[i].strict;
+        return add(o, types[i].re, strlen(types[i].re)) && add(o, ")", 1) ? NULL : "too long";
+    }
+    return "no type of this name";
+}
+
+/* End of the field that begins behind `p`: its closing brace; inside {name:/re/} braces belong to the expression. */
+static const char *field_end(const char *p)
+{
+    const char *re = strstr(p, ":/"), *close = strchr(p, '}');
+    if (!re || !close || close < re)
+        return close;
+    close = strstr(re + 2, "/}");
+    return close ? close + 1 : NULL;
+}
+
+/* Template to expression; NULL when fine, else what is wrong. */
+static const char *translate(const char *t, struct out *o, struct nsc_program *prog)
+{
+    for (; *t; t++) {
+        if ((*t == '{' || *t == '}') && t[1] == *t) {
+            if (!add_literal(o, *t++))
+                return "too long";
+        } else if (*t == '{') {
+            const char *end = field_end(t + 1), *colon = strchr(t, ':');
+            if (!end || !colon || colon > end)
+                return "a field is {name:type}";
+            nsc_text name = {t + 1, (size_t)(colon - t - 1)}, type = {colon + 1, (size_t)(end - colon - 1)};
+            const char *wrong = add_field(o, prog, name, type);
+            if (wrong)
+                return wrong;
+            t = end;
+        } else if (*t == '}') {
+            return "a brace without its partner";
+        } else if (!add_literal(o, *t)) {
+            return "too long";
+        }
+    }
+    o->text[o->len] = 0;
+    return NULL;
+}
+
+static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error *err)
+{
+    struct out o = {.len = 0};
+    struct nsc_program *prog = nsc_alloc(sizeof *prog);
+    if (!prog) {
+        nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+        return NULL;
+    }
+    prog->strict = true;
+    const char *wrong = translate(p->template_, &o, prog);
+    if (wrong) {
+        nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "%s: %s", wrong, p->template_);
+        return prog;
+    }
+    int number;
+    PCRE2_SIZE at;
+    uint32_t options = PCRE2_ANCHORED | PCRE2_DOTALL | (p->open_end ? 0 : PCRE2_ENDANCHORED);
+    prog->code = pcre2_compile((PCRE2_SPTR)o.text, o.len, options, &number, &at, NULL);
+    if (!prog->code) {
+        char why[120];
+        pcre2_get_error_message(number, (PCRE2_UCHAR *)why, sizeof why);
+        nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "%s: %s", why, p->template_);
+        return prog;
+    }
+    uint32_t groups = 0;
+    pcre2_pattern_info(prog->code, PCRE2_INFO_CAPTURECOUNT, &groups);
+    if (groups != prog->fields) {
+        pcre2_code_free(prog->code);
+        prog->code = NULL;
+        nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "an expression may not hold groups of its own, use (?:...): %s", p->template_);
+        return prog;
+    }
+    prog->jit = pcre2_jit_compile(prog->code, PCRE2_JIT_COMPLETE) == 0; /* hardened systems have none: slower, the same result */
+    return prog;
+}
+
+/* The compiled program, made by whoever needs it first. */
+static struct nsc_program *program_of(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_error *err)
+{
+    struct nsc_program *prog = atomic_load_explicit(&p->program, memory_order_acquire);
+    if (prog)
+        return prog;
+    pthread_mutex_lock(lock);
+    prog = atomic_load_explicit(&p->program, memory_order_relaxed);
+    if (!prog) {
+        prog = compile(p, err);
+        atomic_store_explicit(&p->program, prog, memory_order_release);
+    }
+    pthread_mutex_unlock(lock);
+    return prog;
+}
+
+void nsc_pattern_init(struct nsc_pattern *p, const char *template_, bool open_end)
+{
+    size_t head = strcspn(template_, "{}");
+    *p = (struct nsc_pattern){.template_ = template_, .head = {template_, head}, .literal = !template_[head], .open_end = open_end};
+}
+
+void nsc_pattern_free(struct nsc_pattern *p)
+{
+    struct nsc_program *prog = atomic_load(&p->program);
+    if (prog)
+        pcre2_code_free(prog->code);
+    nsc_free(prog);
+    atomic_store(&p->program, NULL);
+}
+
+int nsc_pattern_check(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_error *err)
+{
+    struct nsc_program *prog = program_of(p, lock, err);
+    return !prog ? NCCLSCOPE_ENOMEM : prog->code ? NCCLSCOPE_OK : NCCLSCOPE_EPATTERN;
+}
+
+int nsc_match_new(struct nsc_match *m, ncclscope_error *err)
+{
+    *m = (struct nsc_match){.data = (struct nsc_match_data *)pcre2_match_data_create(NSC_PATTERN_FIELDS + 1, NULL)};
+    return m->data ? NCCLSCOPE_OK : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+}
+
+void nsc_match_free(struct nsc_match *m)
+{
+    pcre2_match_data_free((pcre2_match_data *)m->data);
+    *m = (struct nsc_match){0};
+}
+
+bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
+{
+    if (text.len < p->head.len || memcmp(text.ptr, p->head.ptr, p->head.len) != 0)
+        return false;
+    m->subject = text;
+    m->program = NULL;
+    m->length = p->head.len;
+    if (p->literal)
+        return p->open_end || text.len == p->head.len;
+    struct nsc_program *prog = program_of(p, lock, NULL);
+    if (!prog || !prog->code)
+        return false;
+    pcre2_match_data *data = (pcre2_match_data *)m->data;
+    int n = prog->jit ? pcre2_jit_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL)
+                      : pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL);
+    if (n <= 0)
+        return false;
+    m->program = prog;
+    m->length = pcre2_get_ovector_pointer(data)[1];
+    return true;
+}
+
+bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
+{
+    size_t n = text.len < p->head.len ? text.len : p->head.len;
+    if (!n || memcmp(text.ptr, p->head.ptr, n) != 0)
+        return false;
+    if (text.len < p->head.len)
+        return true;
+    struct nsc_program *prog = p->literal ? NULL : program_of(p, lock, NULL);
+    if (!prog || !prog->code || !prog->strict)
+        return false;
+    return pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, PCRE2_PARTIAL_HARD | PCRE2_NO_JIT, (pcre2_match_data *)m->data,
+                       NULL) == PCRE2_ERROR_PARTIAL;
+}
+
+bool nsc_pattern_is_strict(const struct nsc_pattern *p)
+{
+    const struct nsc_program *prog = atomic_load_explicit(&p->program, memory_order_acquire);
+    return p->literal || (prog && prog->strict);
+}
+
+bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field, nsc_text *out)
+{
+    if (!m->program || i >= m->program->fields)
+        return false;
+    const PCRE2_SIZE *v = pcre2_get_ovector_pointer((pcre2_match_data *)m->data);
+    *field = m->program->field[i];
+    *out = (nsc_text){m->subject.ptr + v[2 * i + 2], v[2 * i + 3] - v[2 * i + 2]};
+    return true;
+}
+
+void nsc_pattern_engine(char *out, size_t size)
+{
+    char version[64] = "", jit[64] = "";
+    uint32_t has_jit = 0;
+    pcre2_config(PCRE2_CONFIG_VERSION, version);
+    pcre2_config(PCRE2_CONFIG_JIT, &has_jit);
+    if (has_jit)
+        pcre2_config(PCRE2_CONFIG_JITTARGET, jit);
+    version[strcspn(version, " ")] = 0;
+    snprintf(out, size, "%s (%s%s)", version, has_jit ? "JIT " : "no JIT", jit);
+}

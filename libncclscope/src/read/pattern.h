@@ -1,0 +1,50 @@
+/* pattern.h - "{name:type}" templates: a literal head, and behind it one anchored PCRE2 expression, compiled on first use. */
+#ifndef NSC_PATTERN_H
+#define NSC_PATTERN_H
+
+#include "base/text.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { NSC_PATTERN_FIELDS = 14 };
+
+struct nsc_pattern {
+    const char *template_;
+    nsc_text head;           /* what every match begins with; all of it when `literal` */
+    bool literal;            /* no fields: comparing the head is the match */
+    bool open_end;           /* may end before the text does: launcher prefixes */
+    _Atomic(struct nsc_program *) program; /* NULL until first needed */
+};
+
+/* One match: where the fields lie. Owned by a reader, reused for every line. */
+struct nsc_match {
+    struct nsc_match_data *data;
+    nsc_text subject;
+    const struct nsc_program *program; /* NULL: no fields */
+    size_t length;                     /* of the match */
+};
+
+void nsc_pattern_init(struct nsc_pattern *p, const char *template_, bool open_end);
+void nsc_pattern_free(struct nsc_pattern *p);
+/* Compile now, to find mistakes: OK, ENOMEM, EPATTERN with a sentence. */
+int nsc_pattern_check(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_error *err);
+
+int nsc_match_new(struct nsc_match *m, ncclscope_error *err);
+void nsc_match_free(struct nsc_match *m);
+
+/* `head` was not yet compared. A template that cannot be compiled never matches. */
+bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
+/* Is `text` the beginning of something that would match, certainly: no field that takes just anything was involved? */
+bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
+
+/* Does every field say what it takes (no {x:t}, no expression)? Known once the row has matched. */
+bool nsc_pattern_is_strict(const struct nsc_pattern *p);
+
+/* The i-th field of the match: false behind the last. */
+bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field, nsc_text *out);
+
+/* With or without JIT, and which: "10.42 2022-12-11 (JIT x86 64bit (little endian + unaligned))". */
+void nsc_pattern_engine(char *out, size_t size);
+
+#endif

@@ -1,0 +1,88 @@
+/* prefix.c - launcher prefixes: rows of prefixes.def, one behind the other. */
+#include "read/prefix.h"
+
+static void take_fields(const struct nsc_match *m, struct nsc_prefix *out)
+{
+    ncclscope_field field;
+    nsc_text text;
+    for (size_t i = 0; nsc_match_field(m, i, &field, &text); i++) {
+        if (field == NCCLSCOPE_FIELD_POD)
+            out->pod = text;
+        else if (field == NCCLSCOPE_FIELD_CONTAINER)
+            out->container = text;
+        else if (field == NCCLSCOPE_FIELD_TIME)
+            out->time = text;
+        else if (field == NCCLSCOPE_FIELD_RANK)
+            nsc_to_i64(text, &out->rank);
+    }
+}
+
+static bool take_row(ncclscope_grammar *g, size_t row, nsc_text *rest, struct nsc_match *m, struct nsc_prefix *out)
+{
+    if (!nsc_pattern_match(&g->prefix[row], &g->lock, *rest, m) || !m->length)
+        return false;
+    take_fields(m, out);
+    *rest = nsc_text_from(*rest, m->length);
+    return true;
+}
+
+/* The rows that the memo names take all of `text`, one behind the other. */
+static bool take_remembered(ncclscope_grammar *g, nsc_text text, const struct nsc_prefix_memo *memo, struct nsc_match *m, struct nsc_prefix *out)
+{
+    if (!memo->rows || memo->len != text.len)
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if ((nsc_is_digit(text.ptr[i]) ? '0' : text.ptr[i]) != memo->shape[i])
+            return false;
+    for (size_t i = 0; i < memo->rows; i++)
+        if (!take_row(g, memo->row[i], &text, m, out))
+            return false;
+    return !nsc_text_trim(text).len;
+}
+
+static void remember(struct nsc_prefix_memo *memo, nsc_text text)
+{
+    memo->len = text.len;
+    for (size_t i = 0; i < text.len; i++)
+        memo->shape[i] = nsc_is_digit(text.ptr[i]) ? '0' : text.ptr[i];
+}
+
+void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_memo *memo, struct nsc_match *m, struct nsc_prefix *out)
+{
+    nsc_text rest = text;
+    *out = (struct nsc_prefix){.rank = -1};
+    out->known = text.len;
+    if (!nsc_text_trim(text).len || take_remembered(g, text, memo, m, out))
+        return;
+    *out = (struct nsc_prefix){.rank = -1};
+    memo->rows = 0;
+    while (rest.len && memo->rows < NSC_PREFIX_STACK) {
+        size_t row = 0;
+        while (row < g->prefixes && !take_row(g, row, &rest, m, out))
+            row++;
+        if (row == g->prefixes)
+            break;
+        memo->row[memo->rows++] = (uint8_t)row;
+    }
+    out->known = text.len - rest.len;
+    out->foreign = nsc_text_trim(rest).len > 0;
+    if (out->foreign || text.len > NSC_PREFIX_SHAPE)
+        memo->rows = 0;
+    else
+        remember(memo, text);
+}
+
+size_t nsc_prefix_stamp_at_end(ncclscope_grammar *g, nsc_text text, struct nsc_match *m)
+{
+    const char *open = text.len ? memrchr(text.ptr, '[', text.len) : NULL;
+    if (!open || text.ptr[text.len - 1] != ' ')
+        return 0;
+    nsc_text stamp = nsc_text_from(text, (size_t)(open - text.ptr));
+    struct nsc_prefix p = {.rank = -1};
+    for (size_t row = 0; row < g->prefixes; row++) {
+        nsc_text rest = stamp;
+        if (take_row(g, row, &rest, m, &p) && !rest.len && p.time.len)
+            return stamp.len;
+    }
+    return 0;
+}

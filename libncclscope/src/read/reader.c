@@ -1,0 +1,492 @@
+/* reader.c - bytes to records: source, lines, unwrap, header, prefix, match; torn lines split into what they hold. */
+#include "read/reader.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <zlib.h>
+
+enum { CHUNK = 256 * 1024, KNOWN = 256, KNOWN_HOST = 64 };
+
+/* A process seen with a clean header: says where its host name begins when text is glued to it. */
+struct known {
+    int64_t pid;
+    size_t len;
+    char host[KNOWN_HOST];
+};
+
+struct ncclscope_reader {
+    ncclscope_grammar *grammar;
+    struct nsc_source source;
+    bool reads;               /* from a source; else it is fed */
+    int failed;               /* of the source: told once, behind the last record */
+    ncclscope_error failure;
+    struct nsc_lines lines;
+    struct nsc_wrap wrap;
+    struct nsc_match match, via_match; /* of the message; of the text behind its "via" */
+    struct nsc_via_cache via_cache;
+    struct nsc_prefix_memo memo;
+    struct nsc_debts debts;
+    struct known known[KNOWN];
+    ncclscope_stats stats;
+    uint64_t nul_lines;
+    bool digests;             /* for stores: is this the very text that was read before? */
+    unsigned long crc, adler;
+    uint64_t text_bytes;
+
+    /* the line in hand */
+    struct nsc_line physical;
+    nsc_text line;            /* unwrapped */
+    struct nsc_prefix prefix;
+    struct nsc_header next;   /* the record to give out next */
+    bool in_line, has_next, torn;
+    struct ncclscope_record record;
+};
+
+int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_error *err)
+{
+    ncclscope_reader *r = nsc_alloc(sizeof *r);
+    *out = NULL;
+    if (r)
+        r->source.fd = -1;
+    if (!r || nsc_via_cache_init(&r->via_cache) || nsc_match_new(&r->match, err) || nsc_match_new(&r->via_match, err)) {
+        ncclscope_reader_free(r);
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    }
+    r->grammar = g;
+    *out = r;
+    return NCCLSCOPE_OK;
+}
+
+int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, ncclscope_error *err)
+{
+    int rc = ncclscope_reader_new(out, g, err);
+    if (rc)
+        return rc;
+    rc = nsc_source_open(&(*out)->source, path, err);
+    if (rc) {
+        ncclscope_reader_free(*out);
+        *out = NULL;
+        return rc;
+    }
+    (*out)->reads = true;
+    return NCCLSCOPE_OK;
+}
+
+void ncclscope_reader_free(ncclscope_reader *r)
+{
+    if (!r)
+        return;
+    nsc_source_close(&r->source);
+    nsc_lines_free(&r->lines);
+    nsc_wrap_free(&r->wrap);
+    nsc_match_free(&r->match);
+    nsc_match_free(&r->via_match);
+    nsc_via_cache_free(&r->via_cache);
+    nsc_debts_free(&r->debts);
+    nsc_free(r);
+}
+
+int ncclscope_reader_feed(ncclscope_reader *r, const void *data, size_t size)
+{
+    char *to = nsc_lines_room(&r->lines, size);
+    if (!to)
+        return NCCLSCOPE_ENOMEM;
+    if (size)
+        memcpy(to, data, size);
+    nsc_lines_filled(&r->lines, size);
+    r->stats.bytes += size;
+    return NCCLSCOPE_OK;
+}
+
+void ncclscope_reader_finish(ncclscope_reader *r)
+{
+    r->lines.finished = true;
+}
+
+int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
+{
+    uint32_t size = out->size;
+    if (size > sizeof *out)
+        return NCCLSCOPE_EABI;
+    ncclscope_stats s = r->stats;
+    s.size = size;
+    if (r->reads) {
+        s.bytes = r->source.bytes;
+        s.gzip = r->source.gz != NULL;
+        s.truncated = r->source.truncated;
+    }
+    s.binary = r->nul_lines * 2 > s.lines;
+    memcpy(out, &s, size);
+    return NCCLSCOPE_OK;
+}
+
+/* ---- records of a line ---- */
+
+static struct known *known_of(ncclscope_reader *r, int64_t pid)
+{
+    return &r->known[(uint64_t)pid % KNOWN];
+}
+
+static void learn(ncclscope_reader *r, const struct nsc_header *h)
+{
+    struct known *k = known_of(r, h->pid);
+    if (h->host.len > KNOWN_HOST || (k->pid == h->pid && k->len == h->host.len && !memcmp(k->host, h->host.ptr, k->len)))
+        return;
+    k->pid = h->pid;
+    k->len = h->host.len;
+    memcpy(k->host, h->host.ptr, k->len);
+}
+
+/* Text of another writer may be glued to the host: "delay 0vm:830:830". The process is known; its host begins where it always did. */
+static void unglue(ncclscope_reader *r, struct nsc_header *h)
+{
+    if (!h->whole)
+        return;
+    const struct known *k = known_of(r, h->pid);
+    if (k->pid != h->pid || !k->len || h->host.len <= k->len || memcmp(h->host.ptr + h->host.len - k->len, k->host, k->len) != 0)
+        return;
+    h->start += h->host.len - k->len;
+    h->host = nsc_text_from(h->host, h->host.len - k->len);
+}
+
+static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out)
+{
+    if (!nsc_header_find(r->line, from, out))
+        return false;
+    unglue(r, out);
+    return true;
+}
+
+static void mark_torn(ncclscope_reader *r)
+{
+    if (r->torn)
+        return;
+    r->torn = true;
+    if (r->stats.torn_lines < 4)
+        r->stats.first_torn[r->stats.torn_lines] = r->physical.number;
+    r->stats.torn_lines++;
+}
+
+/* "... via NET/Socket/0 [repeated 2x across cluster]": Ray shows one of several equal lines. */
+static void take_repeated(struct ncclscope_record *rec)
+{
+    static const char open[] = " [repeated ", close[] = "x across cluster]";
+    nsc_text m = rec->message;
+    size_t tail = sizeof close - 1;
+    if (m.len < tail || memcmp(m.ptr + m.len - tail, close, tail) != 0)
+        return;
+    const char *at = memrchr(m.ptr, '[', m.len);
+    size_t start = at ? (size_t)(at - m.ptr) : 0;
+    if (start < 1 || !nsc_text_starts(nsc_text_from(m, start - 1), open))
+        return;
+    nsc_text n = {m.ptr + start + sizeof open - 2, m.len - tail - start - sizeof open + 2};
+    if (nsc_to_u64(n, &rec->repeated) && rec->repeated)
+        rec->repeated--;
+    rec->message = nsc_text_trim_end((nsc_text){m.ptr, start});
+}
+
+/* Does a message that no row took want to be a connection: "Cha[0] -> 3[3] via P2P/CUMEM/read"? */
+static bool wants_connection(nsc_text m)
+{
+    ptrdiff_t at = nsc_text_find(m, " via ");
+    if (at < 0 || nsc_text_find(m, " <- ") >= 0)
+        return false;
+    nsc_text via = nsc_text_from(m, (size_t)at + 5);
+    return nsc_text_starts(via, "P2P") || nsc_text_starts(via, "SHM") || nsc_text_starts(via, "NET") || nsc_text_starts(via, "COLLNET") ||
+           nsc_text_starts(via, "direct shared");
+}
+
+/* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
+static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
+{
+    struct ncclscope_record *rec = &r->record;
+    nsc_text from_marker = nsc_text_from(r->line, h->marker);
+    from_marker.len = (size_t)(rec->message.ptr + rec->message.len - from_marker.ptr);
+    rec->message = nsc_text_trim_end(rec->message);
+    take_repeated(rec);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, rec->message, &r->match);
+    rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
+    rec->match = row && !row->pattern.literal ? &r->match : NULL;
+    bool torn = !row && (cut || r->physical.unended);
+    if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
+        nsc_text via = nsc_record_field(rec, NCCLSCOPE_FIELD_VIA);
+        rec->via = nsc_via_parse(&r->via_cache, via, &r->via_match);
+        torn = !rec->via->row;
+        if (torn)
+            mark_torn(r);
+    } else if (!row && wants_connection(rec->message)) {
+        torn = true;
+        mark_torn(r);
+    } else if (!row && rec->message.len && !torn) {
+        struct nsc_header bare;
+        if (nsc_header_bare(rec->message, 0, &bare)) {
+            torn = true;
+            mark_torn(r);
+        } else {
+            torn = nsc_grammar_is_cut(r->grammar, rec->message, &r->match);
+        }
+    }
+    rec->flags |= torn ? NCCLSCOPE_FLAG_TORN : 0;
+    if (torn || cut)
+        nsc_debts_add(&r->debts, h, from_marker);
+    else if (row && !nsc_pattern_is_strict(&row->pattern) && rec->kind != NCCLSCOPE_KIND_CONNECT)
+        nsc_debts_whole(&r->debts, r->grammar, row, rec->message);
+    r->stats.unknown += !row && !torn && rec->message.len;
+}
+
+static void set_who(struct ncclscope_record *rec, const struct nsc_header *h)
+{
+    rec->host = h->host;
+    rec->location = h->location;
+    rec->pid = h->pid;
+    rec->tid = h->tid;
+    rec->dev = h->dev;
+    rec->level = h->level;
+}
+
+static void new_record(ncclscope_reader *r)
+{
+    r->record = (struct ncclscope_record){
+        .line = r->physical.number,
+        .offset = r->physical.offset,
+        .physical = r->line,
+        .flags = r->physical.cut ? NCCLSCOPE_FLAG_CUT : 0,
+        .pod = r->prefix.pod,
+        .container = r->prefix.container,
+        .launcher_rank = r->prefix.rank,
+        .time = r->prefix.time.len ? r->prefix.time : r->wrap.time,
+        .pid = -1,
+        .tid = -1,
+        .dev = -1,
+    };
+}
+
+/* The record that begins at r->next; the one behind it on the same line, if any, is found on the way. */
+static void take_record(ncclscope_reader *r)
+{
+    struct nsc_header h = r->next;
+    size_t end = r->line.len;
+    new_record(r);
+    r->has_next = find_header(r, h.message < end ? h.message : end, &r->next);
+    if (r->has_next) {
+        end = r->next.start;
+        mark_torn(r);
+    }
+    set_who(&r->record, &h);
+    r->record.flags |= h.whole ? NCCLSCOPE_FLAG_HEADER : NCCLSCOPE_FLAG_TORN;
+    if (!h.whole)
+        mark_torn(r);
+    r->record.message = (nsc_text){r->line.ptr + h.message, end > h.message ? end - h.message : 0};
+    if (r->has_next)
+        r->record.message.len -= nsc_prefix_stamp_at_end(r->grammar, r->record.message, &r->match);
+    r->stats.records++;
+    r->stats.warnings += h.level == NCCLSCOPE_LEVEL_WARN;
+    understand(r, &h, r->has_next || r->physical.cut);
+}
+
+/* ---- lines that hold no marker ---- */
+
+static bool is_gpu_or_nic(nsc_text word)
+{
+    return word.len > 3 && (nsc_text_starts(word, "GPU") || nsc_text_starts(word, "NIC")) && nsc_is_digit(word.ptr[3]);
+}
+
+/* "GPU0 GPU1 ... CPU Affinity", or "GPU0 X NV18 ..." of `nvidia-smi topo -m`. */
+static ncclscope_kind matrix_kind(nsc_text body)
+{
+    nsc_text first = nsc_next_word(&body), second = nsc_next_word(&body);
+    static const char *const cells[] = {"X", "NV", "PIX", "PXB", "PHB", "NODE", "SYS"};
+    if (!is_gpu_or_nic(first))
+        return NCCLSCOPE_KIND_UNKNOWN;
+    if (is_gpu_or_nic(second) || nsc_text_is(second, "CPU"))
+        return NCCLSCOPE_KIND_MATRIX_HEAD;
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
+        if (nsc_text_starts(second, cells[i]))
+            return NCCLSCOPE_KIND_MATRIX_ROW;
+    return NCCLSCOPE_KIND_UNKNOWN;
+}
+
+/* "  1048576  262144  float  sum  -1  20.21  51.88  77.82  0  19.9 ..." of nccl-tests: sizes, a type, an operation, a root, numbers. */
+static bool is_test_row(nsc_text body)
+{
+    uint64_t n;
+    int64_t root;
+    double f;
+    if (!nsc_to_u64(nsc_next_word(&body), &n) || !nsc_to_u64(nsc_next_word(&body), &n))
+        return false;
+    nsc_text type = nsc_next_word(&body), op = nsc_next_word(&body);
+    return type.len && !nsc_is_digit(type.ptr[0]) && op.len && !nsc_is_digit(op.ptr[0]) && nsc_to_i64(nsc_next_word(&body), &root) &&
+           nsc_to_f64(nsc_next_word(&body), &f) && nsc_to_f64(nsc_next_word(&body), &f) && nsc_to_f64(nsc_next_word(&body), &f);
+}
+
+static ncclscope_kind foreign_kind(nsc_text body)
+{
+    nsc_text t = nsc_text_trim(body);
+    if (!t.len)
+        return NCCLSCOPE_KIND_UNKNOWN;
+    if (t.ptr[0] == 'G' || (t.ptr[0] == 'N' && t.len > 1 && t.ptr[1] == 'I'))
+        return matrix_kind(t);
+    if (t.ptr[0] == '#' && nsc_text_starts(t, "# Collective test starting:"))
+        return NCCLSCOPE_KIND_TEST_NAME;
+    return nsc_is_digit(t.ptr[0]) && is_test_row(t) ? NCCLSCOPE_KIND_TEST_ROW : NCCLSCOPE_KIND_UNKNOWN;
+}
+
+/* A record put together from its two halves: what the first half's header said, at the line of the second. */
+static bool take_joined(ncclscope_reader *r, nsc_text body)
+{
+    nsc_text message;
+    struct nsc_debt *who;
+    const struct nsc_row *row = nsc_debts_pay(&r->debts, r->grammar, body, &r->match, &message, &who);
+    if (!row)
+        return false;
+    mark_torn(r);
+    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = who->pid, .tid = who->tid, .dev = who->dev, .host = {who->host, who->host_len}};
+    set_who(&r->record, &h);
+    r->record.message = message;
+    r->record.kind = row->kind;
+    r->record.match = row->pattern.literal ? NULL : &r->match;
+    r->record.flags |= NCCLSCOPE_FLAG_JOINED | NCCLSCOPE_FLAG_TORN | (who->host_len ? NCCLSCOPE_FLAG_HEADER : 0);
+    return true;
+}
+
+/* Prefixes of the kind that this source's records carry, cut off a line that holds none. */
+static nsc_text strip_prefixes(ncclscope_reader *r, nsc_text line)
+{
+    for (size_t i = 0; i < r->memo.rows; i++) {
+        struct nsc_pattern *p = &r->grammar->prefix[r->memo.row[i]];
+        if (!nsc_pattern_match(p, &r->grammar->lock, line, &r->match))
+            break;
+        line = nsc_text_from(line, r->match.length);
+    }
+    return line;
+}
+
+static bool take_other(ncclscope_reader *r)
+{
+    nsc_text body = strip_prefixes(r, r->line);
+    struct nsc_header bare;
+    new_record(r);
+    r->record.message = nsc_text_trim_end(body);
+    if (!body.len)
+        return false;
+    if (nsc_is_version_line(nsc_text_trim(body))) {
+        const struct nsc_row *row = nsc_grammar_match(r->grammar, nsc_text_trim(body), &r->match);
+        r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
+        r->record.match = row ? &r->match : NULL;
+        r->record.level = NCCLSCOPE_LEVEL_VERSION;
+        r->stats.records++;
+        r->stats.unknown += !row;
+        return true;
+    }
+    if (nsc_header_bare(body, 0, &bare)) {
+        unglue(r, &bare);
+        mark_torn(r);
+        nsc_debts_add(&r->debts, &bare, nsc_text_from(body, bare.marker));
+        return false;
+    }
+    r->record.kind = foreign_kind(body);
+    r->record.level = NCCLSCOPE_LEVEL_OTHER;
+    if (r->record.kind != NCCLSCOPE_KIND_UNKNOWN || take_joined(r, body))
+        return true;
+    if (nsc_is_residue(body))
+        mark_torn(r);
+    return false;
+}
+
+/* ---- the public loop ---- */
+
+/* A new line was read: find its first record and what stands before it. True when there is something to give out. */
+static bool begin_line(ncclscope_reader *r)
+{
+    r->stats.lines++;
+    r->stats.cut_lines += r->physical.cut;
+    r->torn = r->in_line = false;
+    nsc_text raw = r->physical.text;
+    r->nul_lines += raw.len && memchr(raw.ptr, 0, raw.len) != NULL;
+    r->line = nsc_unwrap(&r->wrap, raw);
+    if (!find_header(r, 0, &r->next)) {
+        r->prefix = (struct nsc_prefix){.rank = -1};
+        return take_other(r);
+    }
+    nsc_text before = {r->line.ptr, r->next.start};
+    nsc_prefix_parse(r->grammar, before, &r->memo, &r->match, &r->prefix);
+    if (r->prefix.foreign && r->next.whole) {
+        mark_torn(r);
+        nsc_debts_extend(&r->debts, nsc_text_from(before, r->prefix.known));
+    } else if (r->next.whole) {
+        learn(r, &r->next);
+    }
+    r->in_line = true;
+    take_record(r);
+    return true;
+}
+
+void nsc_reader_digest(ncclscope_reader *r)
+{
+    r->digests = true;
+    r->crc = crc32(0, NULL, 0);
+    r->adler = adler32(0, NULL, 0);
+}
+
+void nsc_reader_digest_text(const ncclscope_reader *r, char *out, size_t size)
+{
+    snprintf(out, size, "%08lx%08lx-%llu", r->crc, r->adler, (unsigned long long)r->text_bytes);
+}
+
+static void take_digest(ncclscope_reader *r, const char *bytes, size_t n)
+{
+    r->crc = crc32(r->crc, (const unsigned char *)bytes, (unsigned)n);
+    r->adler = adler32(r->adler, (const unsigned char *)bytes, (unsigned)n);
+    r->text_bytes += n;
+}
+
+/* More bytes: OK, MORE when a fed reader has none. A failure is kept until the records before it were given out. */
+static int fill(ncclscope_reader *r)
+{
+    size_t got;
+    if (!r->reads)
+        return NCCLSCOPE_MORE;
+    char *to = nsc_lines_room(&r->lines, CHUNK);
+    int rc = to ? nsc_source_read(&r->source, to, CHUNK, &got, &r->failure) : nsc_fail(&r->failure, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    if (to)
+        nsc_lines_filled(&r->lines, got);
+    if (to && r->digests)
+        take_digest(r, to, got);
+    r->lines.finished = rc != NCCLSCOPE_OK;
+    r->failed = rc < 0 ? rc : 0;
+    return NCCLSCOPE_OK;
+}
+
+static int at_end(ncclscope_reader *r, ncclscope_error *err)
+{
+    int rc = r->failed;
+    if (!rc)
+        return NCCLSCOPE_END;
+    r->failed = 0;
+    if (err)
+        *err = r->failure;
+    return rc;
+}
+
+int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err)
+{
+    for (;;) {
+        bool found = r->in_line && r->has_next;
+        if (found)
+            take_record(r);
+        else if (nsc_lines_next(&r->lines, &r->physical))
+            found = begin_line(r);
+        else if (r->lines.finished) {
+            *out = NULL;
+            return at_end(r, err);
+        } else if (fill(r) == NCCLSCOPE_MORE) {
+            *out = NULL;
+            return NCCLSCOPE_MORE;
+        }
+        if (found) {
+            *out = &r->record;
+            return NCCLSCOPE_OK;
+        }
+    }
+}

@@ -1,0 +1,135 @@
+/* record.c - getters: fields become numbers only when somebody asks. */
+#include "read/record.h"
+
+nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f)
+{
+    ncclscope_field field;
+    nsc_text text;
+    for (size_t i = 0; rec->match && nsc_match_field(rec->match, i, &field, &text); i++)
+        if (field == f)
+            return text;
+    return (nsc_text){NULL, 0};
+}
+
+int ncclscope_record_text(const ncclscope_record *rec, ncclscope_field f, ncclscope_text *out)
+{
+    *out = nsc_record_field(rec, f);
+    return out->ptr ? NCCLSCOPE_OK : NCCLSCOPE_ENOTFOUND;
+}
+
+int ncclscope_record_u64(const ncclscope_record *rec, ncclscope_field f, uint64_t *out)
+{
+    nsc_text t = nsc_record_field(rec, f);
+    *out = 0;
+    if (!t.ptr)
+        return NCCLSCOPE_ENOTFOUND;
+    return nsc_to_u64(t, out) ? NCCLSCOPE_OK : NCCLSCOPE_EINVAL;
+}
+
+int ncclscope_record_i64(const ncclscope_record *rec, ncclscope_field f, int64_t *out)
+{
+    nsc_text t = nsc_record_field(rec, f);
+    *out = 0;
+    if (!t.ptr)
+        return NCCLSCOPE_ENOTFOUND;
+    return nsc_to_i64(t, out) ? NCCLSCOPE_OK : NCCLSCOPE_EINVAL;
+}
+
+int ncclscope_record_f64(const ncclscope_record *rec, ncclscope_field f, double *out)
+{
+    nsc_text t = nsc_record_field(rec, f);
+    *out = 0;
+    if (!t.ptr)
+        return NCCLSCOPE_ENOTFOUND;
+    return nsc_to_f64(t, out) ? NCCLSCOPE_OK : NCCLSCOPE_EINVAL;
+}
+
+int ncclscope_record_field(const ncclscope_record *rec, size_t i, ncclscope_field *field, ncclscope_text *out)
+{
+    return rec->match && nsc_match_field(rec->match, i, field, out) ? NCCLSCOPE_OK : NCCLSCOPE_ENOTFOUND;
+}
+
+ncclscope_kind ncclscope_record_kind(const ncclscope_record *rec)
+{
+    return rec->kind;
+}
+
+int ncclscope_record_level(const ncclscope_record *rec)
+{
+    return rec->level;
+}
+
+int ncclscope_record_flags(const ncclscope_record *rec)
+{
+    return rec->flags;
+}
+
+uint64_t ncclscope_record_line(const ncclscope_record *rec)
+{
+    return rec->line;
+}
+
+uint64_t ncclscope_record_offset(const ncclscope_record *rec)
+{
+    return rec->offset;
+}
+
+ncclscope_text ncclscope_record_host(const ncclscope_record *rec)
+{
+    return rec->host;
+}
+
+int64_t ncclscope_record_pid(const ncclscope_record *rec)
+{
+    return rec->pid;
+}
+
+int64_t ncclscope_record_tid(const ncclscope_record *rec)
+{
+    return rec->tid;
+}
+
+int64_t ncclscope_record_dev(const ncclscope_record *rec)
+{
+    return rec->dev;
+}
+
+ncclscope_text ncclscope_record_message(const ncclscope_record *rec)
+{
+    return rec->message;
+}
+
+ncclscope_text ncclscope_record_location(const ncclscope_record *rec)
+{
+    return rec->location;
+}
+
+ncclscope_text ncclscope_record_physical(const ncclscope_record *rec)
+{
+    return rec->physical;
+}
+
+ncclscope_text ncclscope_record_pod(const ncclscope_record *rec)
+{
+    return rec->pod;
+}
+
+ncclscope_text ncclscope_record_container(const ncclscope_record *rec)
+{
+    return rec->container;
+}
+
+int64_t ncclscope_record_launcher_rank(const ncclscope_record *rec)
+{
+    return rec->launcher_rank;
+}
+
+ncclscope_text ncclscope_record_time(const ncclscope_record *rec)
+{
+    return rec->time;
+}
+
+uint64_t ncclscope_record_repeated(const ncclscope_record *rec)
+{
+    return rec->repeated;
+}

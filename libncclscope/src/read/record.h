@@ -1,0 +1,20 @@
+/* record.h - one line understood; a view into its reader, valid until the next one. */
+#ifndef NSC_RECORD_H
+#define NSC_RECORD_H
+
+#include "read/pattern.h"
+
+struct ncclscope_record {
+    ncclscope_kind kind;
+    int level, flags;
+    uint64_t line, offset, repeated;
+    nsc_text physical, message, host, location, pod, container, time;
+    int64_t pid, tid, dev, launcher_rank;
+    const struct nsc_match *match; /* NULL: no fields */
+    const struct nsc_via *via;     /* path of a CONNECT record; NULL for other kinds */
+};
+
+/* The text of a field, or {NULL, 0}. */
+nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f);
+
+#endif

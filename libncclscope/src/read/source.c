@@ -1,0 +1,94 @@
+/* source.c - a path to bytes: opens, looks at the first bytes, chooses the wrapper. */
+#include "read/source.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PEEK = 4096 };
+
+static int read_fd(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
+{
+    ssize_t n;
+    do
+        n = read(s->fd, to, size);
+    while (n < 0 && errno == EINTR);
+    *got = n > 0 ? (size_t)n : 0;
+    s->bytes += *got;
+    if (n < 0)
+        return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", strerror(errno));
+    return n ? NCCLSCOPE_OK : NCCLSCOPE_END;
+}
+
+int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
+{
+    size_t left = s->peek_len - s->peek_at;
+    if (!left)
+        return read_fd(s, to, size, got, err);
+    *got = left < size ? left : size;
+    memcpy(to, s->peeked + s->peek_at, *got);
+    s->peek_at += *got;
+    return NCCLSCOPE_OK;
+}
+
+/* The magic may arrive in pieces when the input is a pipe: read until two bytes are there. */
+static int find_format(struct nsc_source *s, ncclscope_error *err)
+{
+    int rc = NCCLSCOPE_OK;
+    s->peeked = nsc_alloc(PEEK);
+    if (!s->peeked)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    while (s->peek_len < 2 && rc == NCCLSCOPE_OK) {
+        size_t got;
+        rc = read_fd(s, s->peeked + s->peek_len, PEEK - s->peek_len, &got, err);
+        s->peek_len += got;
+    }
+    if (rc < 0)
+        return rc;
+    if (s->peek_len >= 2 && s->peeked[0] == 0x1f && s->peeked[1] == 0x8b)
+        return nsc_gunzip_new(&s->gz, err);
+    return NCCLSCOPE_OK;
+}
+
+int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err)
+{
+    *s = (struct nsc_source){.fd = STDIN_FILENO};
+    if (strcmp(path, "-") != 0) {
+        struct stat st;
+        s->fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (s->fd < 0)
+            return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot open: %s", strerror(errno));
+        s->own_fd = true;
+        if (fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+            nsc_source_close(s);
+            return nsc_fail(err, NCCLSCOPE_EIO, EISDIR, "cannot open: %s", strerror(EISDIR));
+        }
+    }
+    int rc = find_format(s, err);
+    if (rc < 0)
+        nsc_source_close(s);
+    return rc;
+}
+
+int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
+{
+    *got = 0;
+    if (s->at_end)
+        return NCCLSCOPE_END;
+    int rc = s->gz ? nsc_gunzip_read(s, to, size, got, err) : nsc_source_raw(s, to, size, got, err);
+    s->at_end = rc != NCCLSCOPE_OK;
+    s->truncated = rc == NCCLSCOPE_EDATA;
+    return rc;
+}
+
+void nsc_source_close(struct nsc_source *s)
+{
+    if (s->own_fd && s->fd >= 0)
+        close(s->fd);
+    nsc_gunzip_free(s->gz);
+    nsc_free(s->peeked);
+    *s = (struct nsc_source){.fd = -1};
+}

@@ -1,0 +1,30 @@
+/* source.h - where bytes come from: a file or standard input, plain or gzip. */
+#ifndef NSC_SOURCE_H
+#define NSC_SOURCE_H
+
+#include "base/text.h"
+
+struct nsc_gunzip;
+
+struct nsc_source {
+    int fd;
+    bool own_fd, at_end, truncated;
+    uint64_t bytes;         /* read from the outside so far */
+    struct nsc_gunzip *gz;  /* NULL for plain input */
+    unsigned char *peeked;  /* raw bytes read while the format was found out */
+    size_t peek_len, peek_at;
+};
+
+int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err);
+/* Up to `size` bytes of text. OK with *got > 0; END; EDATA when a gzip stream ends early or is damaged (s->truncated); EIO. */
+int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
+void nsc_source_close(struct nsc_source *s);
+
+/* Raw bytes, for the wrappers: OK with *got > 0, END, EIO. */
+int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
+
+int nsc_gunzip_new(struct nsc_gunzip **out, ncclscope_error *err);
+int nsc_gunzip_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
+void nsc_gunzip_free(struct nsc_gunzip *gz);
+
+#endif

@@ -1,0 +1,85 @@
+/* report.c - the formats, by name. */
+#include "report/report.h"
+
+static const struct {
+    const char *name;
+    void (*write)(const struct nsc_report *r);
+} formats[] = {
+    {"text", nsc_report_text},
+    {"json", nsc_report_json},
+};
+
+const char *nsc_verdict_name(int verdict)
+{
+    static const char *const names[] = {"no-nccl-lines", "no-evidence", "findings", "ok"};
+    return names[verdict];
+}
+
+const char *nsc_severity_name(int severity)
+{
+    static const char *const names[] = {"", "note", "warning", "error"};
+    return names[severity];
+}
+
+void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out)
+{
+    *out = (ncclscope_stats){.size = sizeof *out};
+    for (size_t i = 0; i < m->sources.len; i++) {
+        const ncclscope_stats *s = &m->sources.item[i].stats;
+        out->bytes += s->bytes;
+        out->lines += s->lines;
+        out->records += s->records;
+        out->unknown += s->unknown;
+        out->warnings += s->warnings;
+        out->torn_lines += s->torn_lines;
+        out->cut_lines += s->cut_lines;
+    }
+}
+
+int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags, ncclscope_write_fn *write,
+                     void *user)
+{
+    struct nsc_out *out = nsc_alloc(sizeof *out);
+    if (!out)
+        return NCCLSCOPE_ENOMEM;
+    out->write = write;
+    out->user = user;
+    int rc = NCCLSCOPE_ENOTFOUND;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(format, formats[i].name) != 0)
+            continue;
+        formats[i].write(&(struct nsc_report){m, f, out, columns > 0 ? columns : 80, flags});
+        rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
+    }
+    nsc_free(out);
+    return rc;
+}
+
+static void explain_part(struct nsc_out *o, const char *name, const char *text)
+{
+    if (text && strcmp(text, "-") != 0)
+        nsc_printf(o, "%-8s %s\n", name, text);
+}
+
+int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
+{
+    for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
+        if (strcmp(r->id, id) != 0)
+            continue;
+        struct nsc_out *out = nsc_alloc(sizeof *out);
+        if (!out)
+            return NCCLSCOPE_ENOMEM;
+        out->write = write;
+        out->user = user;
+        nsc_printf(out, "%s\n", r->id);
+        explain_part(out, "means", r->means);
+        explain_part(out, "why", r->why);
+        explain_part(out, "fix", r->fix);
+        explain_part(out, "verify", r->verify);
+        explain_part(out, "source", r->doc);
+        int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
+        nsc_free(out);
+        return rc;
+    }
+    return NCCLSCOPE_ENOTFOUND;
+}

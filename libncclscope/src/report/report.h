@@ -1,0 +1,23 @@
+/* report.h - a model and its findings, written for a reader. */
+#ifndef NSC_REPORT_H
+#define NSC_REPORT_H
+
+#include "base/json.h"
+#include "rules/rules.h"
+
+struct nsc_report {
+    const struct ncclscope_model *m;
+    const struct ncclscope_findings *f;
+    struct nsc_out *out;
+    int columns, flags;
+};
+
+void nsc_report_json(const struct nsc_report *r);
+void nsc_report_text(const struct nsc_report *r);
+
+/* Sums over all sources. */
+void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out);
+const char *nsc_verdict_name(int verdict);   /* "findings" ... as in the JSON report */
+const char *nsc_severity_name(int severity); /* "error" ... */
+
+#endif

@@ -1,0 +1,305 @@
+/* report_text.c - the report for a person: the verdict first, then who talks to whom, then what is wrong and how to mend it. */
+#include "report/text.h"
+
+#include <stdio.h>
+
+/* ---- the verdict ---- */
+
+static uint64_t count_gpus(const struct ncclscope_model *m)
+{
+    struct nsc_map seen = {0};
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        const struct nsc_proc *p = &m->procs.item[r->proc];
+        if (r->bus_id)
+            nsc_map_put(&seen, (struct nsc_key){p->host, r->bus_id, 0}, 0);
+        else if (r->cuda_dev >= 0)
+            nsc_map_put(&seen, (struct nsc_key){r->proc, (uint64_t)r->cuda_dev, 1}, 0);
+    }
+    uint64_t n = seen.used;
+    nsc_map_free(&seen);
+    return n;
+}
+
+struct seen_paths {
+    uint64_t links[NSC_PATH_UNKNOWN + 1];
+    const struct nsc_where *proof; /* of NVLink */
+    nsc_str p2p, network;          /* a spelling of each, as printed */
+};
+
+static struct seen_paths look(const struct ncclscope_model *m)
+{
+    struct seen_paths s = {0};
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        nsc_path_of(m, l, &p);
+        s.links[p.path]++;
+        if (p.path == NSC_PATH_NVLINK && !s.proof)
+            s.proof = p.because;
+        if (l->family == NSC_P2P && !s.p2p)
+            s.p2p = l->via;
+        if (l->family == NSC_NET && !s.network)
+            s.network = l->network;
+    }
+    return s;
+}
+
+/* "NVLink (P2P/CUMEM) inside nodes, IB with GDRDMA between them" */
+static void say_paths(const struct nsc_report *r, const struct seen_paths *s, char *buf, size_t size)
+{
+    nsc_text p2p = nsc_say(r->m, s->p2p), net = nsc_say(r->m, s->network);
+    bool inside = s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_P2P] || s->links[NSC_PATH_PCIE] || s->links[NSC_PATH_SHM];
+    size_t n = 0;
+    buf[0] = 0;
+    const struct {
+        enum nsc_path path;
+        const char *words;
+    } local[] = {{NSC_PATH_NVLINK, "NVLink"}, {NSC_PATH_P2P, "P2P"}, {NSC_PATH_PCIE, "P2P over PCIe"}, {NSC_PATH_SHM, "shared memory"}};
+    for (size_t i = 0; i < sizeof local / sizeof local[0]; i++) {
+        if (!s->links[local[i].path] || n + 64 > size)
+            continue;
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? " and " : "", local[i].words);
+        if (local[i].path == NSC_PATH_NVLINK && p2p.len < 40)
+            n += (size_t)snprintf(buf + n, size - n, " (%.*s)", (int)p2p.len, p2p.ptr);
+    }
+    if (!net.len || net.len > 40 || n + 96 > size)
+        return;
+    snprintf(buf + n, size - n, "%s%.*s%s%s", inside ? " inside nodes, " : "", (int)net.len, net.ptr,
+             s->links[NSC_PATH_NET_GDR] ? (s->links[NSC_PATH_NET] ? ", partly with GDRDMA," : " with GDRDMA") : "", inside ? " between them" : "");
+}
+
+static void good_verdict(const struct nsc_report *r)
+{
+    struct seen_paths s = look(r->m);
+    char paths[240], line[500];
+    uint64_t gpus = count_gpus(r->m);
+    say_paths(r, &s, paths, sizeof paths);
+    if (s.links[NSC_PATH_P2P] && !s.links[NSC_PATH_NVLINK] && !s.links[NSC_PATH_PCIE])
+        snprintf(line, sizeof line, "%llu GPUs on %s; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
+                 "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.", (unsigned long long)gpus, paths);
+    else
+        snprintf(line, sizeof line, "%llu GPUs on %s, nothing to mend.", (unsigned long long)gpus, paths);
+    nsc_mark(r, NSC_MARK_OK);
+    nsc_wrap(r, 3, nsc_text_of(line));
+    if (s.proof && s.proof->line) {
+        snprintf(line, sizeof line, "NVLink by line %llu: ", (unsigned long long)s.proof->line);
+        nsc_indent(r, 3);
+        nsc_line_of(r, line, s.proof->text);
+    }
+}
+
+/* The finding that says what is wrong, rather than the variable that is behind it. */
+static const struct nsc_finding *headline(const struct nsc_report *r, const struct nsc_finding **root)
+{
+    const struct nsc_finding *first = &r->f->list.item[0];
+    *root = NULL;
+    if (strncmp(first->rule->id, "env/", 4) != 0)
+        return first;
+    for (size_t i = 1; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        if (!f->caused_by || strcmp(f->caused_by, first->rule->id) != 0)
+            continue;
+        *root = first;
+        return f;
+    }
+    for (size_t i = 1; i < r->f->list.len; i++) { /* two variables, and the effect names the other */
+        const struct nsc_finding *f = &r->f->list.item[i];
+        if (f->caused_by && !strncmp(f->caused_by, "env/", 4) && f->severity >= NCCLSCOPE_WARNING) {
+            *root = first;
+            return f;
+        }
+    }
+    return first;
+}
+
+static void bad_verdict(const struct nsc_report *r)
+{
+    const struct nsc_finding *root, *f = headline(r, &root);
+    char line[900];
+    if (root && root->title) {
+        const char *end = strstr(root->title, " (");
+        snprintf(line, sizeof line, "%s: %.*s.", f->title, (int)(end ? end - root->title : (ptrdiff_t)strlen(root->title)), root->title);
+    } else {
+        snprintf(line, sizeof line, "%s.", f->title ? f->title : f->rule->means);
+    }
+    nsc_mark(r, NSC_MARK_BAD);
+    nsc_wrap(r, 3, nsc_text_of(line));
+    if (!strcmp(f->confidence, "certain") || !f->cause)
+        return;
+    snprintf(line, sizeof line, "%s: %s", f->confidence, f->cause);
+    nsc_indent(r, 3);
+    nsc_wrap(r, 3, nsc_text_of(line));
+}
+
+static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
+{
+    char line[400];
+    switch (r->f->verdict) {
+    case NCCLSCOPE_NO_NCCL_LINES:
+        nsc_mark(r, NSC_MARK_UNKNOWN);
+        if (!t->lines)
+            snprintf(line, sizeof line, "The input is empty: nothing to judge.");
+        else if (r->m->sources.len == 1 && r->m->sources.item[0].stats.binary)
+            snprintf(line, sizeof line, "This is no log: binary data without an NCCL line. Nothing to judge.");
+        else
+            snprintf(line, sizeof line, "No NCCL line among %llu lines: nothing to judge. Run the job with NCCL_DEBUG=INFO and give its output.",
+                     (unsigned long long)t->lines);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        break;
+    case NCCLSCOPE_NO_EVIDENCE:
+        for (size_t i = 0; i < r->f->list.len; i++) {
+            const struct nsc_finding *f = &r->f->list.item[i];
+            if (strcmp(f->rule->id, "log/no-channels") != 0)
+                continue;
+            nsc_mark(r, NSC_MARK_UNKNOWN);
+            snprintf(line, sizeof line, "%s.", f->title);
+            nsc_wrap(r, 3, nsc_text_of(line));
+            nsc_indent(r, 3);
+            nsc_wrap(r, 3, nsc_text_of(f->cause));
+            nsc_indent(r, 3);
+            nsc_wrap(r, 3, nsc_text_of(f->fix));
+        }
+        break;
+    case NCCLSCOPE_ALL_OK: good_verdict(r); break;
+    default: bad_verdict(r);
+    }
+}
+
+/* ---- what was read ---- */
+
+static void one_version(const struct nsc_report *r, char *buf, size_t size)
+{
+    nsc_str first = 0;
+    bool several = false;
+    for (size_t i = 0; i < r->m->procs.len + r->m->sources.len; i++) {
+        nsc_str v = i < r->m->procs.len ? r->m->procs.item[i].version : r->m->sources.item[i - r->m->procs.len].bare_version;
+        several = several || (v && first && v != first);
+        first = first ? first : v;
+    }
+    nsc_text t = nsc_say(r->m, first);
+    snprintf(buf, size, "%s %.*s%s", first ? "NCCL" : "no version line", (int)(t.len < 60 ? t.len : 60), t.ptr, several ? " and others" : "");
+}
+
+static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
+{
+    char line[500], version[120];
+    size_t hosts = 0, whole = 0;
+    for (size_t i = 0; i < r->m->proc_order.len; i++)
+        hosts += !i || r->m->procs.item[r->m->proc_order.item[i]].host != r->m->procs.item[r->m->proc_order.item[i - 1]].host;
+    for (size_t i = 0; i < r->m->comms.len; i++)
+        whole += r->m->comms.item[i].state == NSC_COMPLETE;
+    one_version(r, version, sizeof version);
+    nsc_text name = r->m->sources.len == 1 ? nsc_base_name(nsc_say(r->m, r->m->sources.item[0].name)) : (nsc_text){NULL, 0};
+    if (name.len)
+        nsc_safe(r, name);
+    else
+        nsc_printf(r->out, "%zu inputs", r->m->sources.len);
+    snprintf(line, sizeof line, "   %llu lines, %llu NCCL   %s\n", (unsigned long long)t->lines, (unsigned long long)t->records, version);
+    nsc_safe_line(r, line);
+    nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s", r->m->proc_order.len,
+               r->m->proc_order.len == 1 ? "" : "es", (unsigned long long)count_gpus(r->m), count_gpus(r->m) == 1 ? "" : "s", r->m->comms.len,
+               r->m->comms.len == 1 ? "" : "s");
+    if (r->m->comms.len)
+        nsc_printf(r->out, whole == r->m->comms.len ? ", complete" : ", %zu complete", whole);
+    nsc_puts(r->out, "\n");
+    for (size_t i = 0; i < r->m->sources.len; i++) {
+        const struct nsc_source_info *s = &r->m->sources.item[i];
+        if (!s->problem)
+            continue;
+        nsc_mark(r, NSC_MARK_BAD);
+        nsc_safe(r, nsc_say(r->m, s->name));
+        nsc_puts(r->out, ": ");
+        nsc_safe(r, nsc_say(r->m, s->problem));
+        nsc_puts(r->out, s->stats.records ? "; what came before it was read\n" : "\n");
+    }
+}
+
+/* ---- findings ---- */
+
+static void label(const struct nsc_report *r, const char *name, const char *text)
+{
+    if (!text)
+        return;
+    nsc_dim(r, nsc_text_of(name), 5);
+    nsc_wrap(r, 11, nsc_text_of(text));
+}
+
+static void evidence(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    size_t most = r->flags & NCCLSCOPE_REPORT_VERBOSE ? NSC_EVIDENCE : 1;
+    for (size_t i = 0; i < f->evidences && i < most; i++) {
+        const struct nsc_where *w = &f->evidence[i];
+        char where[80];
+        nsc_dim(r, NSC_TEXT("see"), 5);
+        if (r->m->sources.len > 1) {
+            nsc_safe(r, nsc_base_name(nsc_say(r->m, r->m->sources.item[w->source].name)));
+            nsc_puts(r->out, ":");
+        }
+        snprintf(where, sizeof where, r->m->sources.len > 1 ? "%llu  " : "line %llu  ", (unsigned long long)w->line);
+        nsc_line_of(r, where, w->text);
+    }
+}
+
+static void whole_finding(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    char head[200];
+    nsc_mark(r, NSC_MARK_BAD);
+    snprintf(head, sizeof head, "%s   %s, %s", f->rule->id, nsc_severity_name(f->severity), f->confidence);
+    nsc_bold(r, nsc_text_of(head));
+    if (f->caused_by)
+        nsc_printf(r->out, "   caused by %s", f->caused_by);
+    nsc_puts(r->out, "\n");
+    label(r, "what", f->title);
+    label(r, "why", f->cause);
+    label(r, "fix", f->fix);
+    label(r, "cost", f->cost);
+    evidence(r, f);
+}
+
+static void findings(const struct nsc_report *r)
+{
+    size_t bad = 0, notes = 0;
+    bool verbose = r->flags & NCCLSCOPE_REPORT_VERBOSE;
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        if (f->severity < NCCLSCOPE_WARNING || !strcmp(f->rule->id, "log/no-channels"))
+            continue;
+        nsc_puts(r->out, bad++ ? "" : "\n");
+        whole_finding(r, f);
+    }
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        bool told = !strcmp(f->rule->id, "log/no-channels") && r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
+        if (f->severity >= NCCLSCOPE_WARNING || told)
+            continue;
+        char line[700];
+        nsc_puts(r->out, notes++ ? "" : "\n");
+        nsc_mark(r, NSC_MARK_NOTE);
+        snprintf(line, sizeof line, "%s   %s", f->rule->id, f->title ? f->title : f->rule->means);
+        nsc_wrap(r, 5, nsc_text_of(line));
+        if (verbose) {
+            label(r, "why", f->cause);
+            label(r, "fix", f->fix);
+            evidence(r, f);
+        }
+    }
+    if (verbose)
+        for (size_t i = 0; i < r->f->skipped.len; i++)
+            nsc_printf(r->out, "   not judged: %s, %s\n", r->f->skipped.item[i].id, r->f->skipped.item[i].reason);
+    if (bad + notes)
+        nsc_puts(r->out, "\n`ncclscope explain ID` says more of a finding.\n");
+}
+
+void nsc_report_text(const struct nsc_report *r)
+{
+    ncclscope_stats t;
+    nsc_totals(r->m, &t);
+    verdict(r, &t);
+    if (r->flags & NCCLSCOPE_REPORT_VERDICT)
+        return;
+    nsc_puts(r->out, "\n");
+    inputs(r, &t);
+    nsc_text_paths(r);
+    findings(r);
+}

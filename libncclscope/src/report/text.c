@@ -1,0 +1,126 @@
+/* text.c - words on a terminal: wrapped to the width, coloured if asked, never a raw byte from a log. */
+#include "report/text.h"
+
+static bool is_ascii_only(const struct nsc_report *r)
+{
+    return r->flags & NCCLSCOPE_REPORT_ASCII;
+}
+
+static void colour(const struct nsc_report *r, const char *code)
+{
+    if (r->flags & NCCLSCOPE_REPORT_COLOR)
+        nsc_printf(r->out, "\033[%sm", code);
+}
+
+void nsc_mark(const struct nsc_report *r, enum nsc_mark mark)
+{
+    static const char *const utf8[] = {"\xe2\x9c\x93", "\xe2\x9c\x97", "\xc2\xb7", "?"}, *const ascii[] = {"+", "x", "-", "?"};
+    static const char *const colours[] = {"32", "31", "2", "33"};
+    nsc_puts(r->out, " ");
+    colour(r, colours[mark]);
+    nsc_puts(r->out, is_ascii_only(r) ? ascii[mark] : utf8[mark]);
+    colour(r, "0");
+    nsc_puts(r->out, " ");
+}
+
+void nsc_indent(const struct nsc_report *r, int columns)
+{
+    for (int i = 0; i < columns; i++)
+        nsc_puts(r->out, " ");
+}
+
+void nsc_safe(const struct nsc_report *r, nsc_text text)
+{
+    while (text.len) {
+        size_t n = nsc_utf8(text);
+        unsigned char c = (unsigned char)text.ptr[0];
+        bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && n == 2 && (unsigned char)text.ptr[1] < 0xa0);
+        if (!n || control || (c >= 0x80 && is_ascii_only(r)))
+            nsc_puts(r->out, c == '\t' ? " " : "?");
+        else
+            nsc_put(r->out, (nsc_text){text.ptr, n});
+        text = nsc_text_from(text, n ? n : 1);
+    }
+}
+
+void nsc_safe_line(const struct nsc_report *r, const char *line)
+{
+    nsc_text t = nsc_text_of(line);
+    bool newline = t.len && t.ptr[t.len - 1] == '\n';
+    nsc_safe(r, (nsc_text){t.ptr, t.len - newline});
+    nsc_puts(r->out, newline ? "\n" : "");
+}
+
+/* Columns that a text takes, one for each character. */
+static int width_of(nsc_text text)
+{
+    int n = 0;
+    while (text.len) {
+        size_t k = nsc_utf8(text);
+        text = nsc_text_from(text, k ? k : 1);
+        n++;
+    }
+    return n;
+}
+
+void nsc_wrap(const struct nsc_report *r, int indent, nsc_text text)
+{
+    int at = indent;
+    for (nsc_text word = nsc_next_word(&text); word.len; word = nsc_next_word(&text)) {
+        int w = width_of(word);
+        if (at > indent && at + 1 + w > r->columns) {
+            nsc_puts(r->out, "\n");
+            nsc_indent(r, indent);
+            at = indent;
+        }
+        if (at > indent) {
+            nsc_puts(r->out, " ");
+            at++;
+        }
+        nsc_safe(r, word);
+        at += w;
+    }
+    nsc_puts(r->out, "\n");
+}
+
+void nsc_dim(const struct nsc_report *r, nsc_text label, int indent)
+{
+    nsc_indent(r, indent);
+    colour(r, "2");
+    nsc_put(r->out, label);
+    colour(r, "0");
+    nsc_indent(r, 6 - (int)label.len);
+}
+
+void nsc_bold(const struct nsc_report *r, nsc_text text)
+{
+    colour(r, "1");
+    nsc_safe(r, text);
+    colour(r, "0");
+}
+
+void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line)
+{
+    int room = r->columns - 12 - (int)strlen(where);
+    nsc_text cut = nsc_text_trim(line);
+    nsc_puts(r->out, where);
+    if (!(r->flags & NCCLSCOPE_REPORT_VERBOSE) && width_of(cut) > room && room > 8) {
+        nsc_text rest = cut;
+        for (int i = 0; i < room - 3; i++) {
+            size_t k = nsc_utf8(rest);
+            rest = nsc_text_from(rest, k ? k : 1);
+        }
+        cut.len -= rest.len;
+        nsc_safe(r, cut);
+        nsc_puts(r->out, "...\n");
+        return;
+    }
+    nsc_safe(r, cut);
+    nsc_puts(r->out, "\n");
+}
+
+nsc_text nsc_base_name(nsc_text path)
+{
+    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+    return slash && slash + 1 < path.ptr + path.len ? nsc_text_from(path, (size_t)(slash - path.ptr) + 1) : path;
+}

@@ -1,0 +1,383 @@
+/* rules.c - runs every rule over a model, and puts what they found in order. */
+#include "rules/rules.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct nsc_platform platforms[] = {
+#define PLATFORM(name, gpus, model, link, link_gb_s, nic_gb_s, source) {name, gpus, model, link, link_gb_s, nic_gb_s, source},
+#include "platforms.def"
+#undef PLATFORM
+};
+
+static const struct {
+    double slow, fast;
+    const char *method, *machine, *source;
+} costs[NSC_COSTS] = {
+#define COST(NAME, slow, fast, method, machine, source) {slow, fast, method, machine, source},
+#include "costs.def"
+#undef COST
+};
+
+const struct nsc_platform *nsc_platform_of(nsc_text name)
+{
+    for (size_t i = 0; i < sizeof platforms / sizeof platforms[0]; i++)
+        if (nsc_text_is(name, platforms[i].name))
+            return &platforms[i];
+    return NULL;
+}
+
+const char *nsc_words(struct nsc_case *c, const char *format, ...)
+{
+    char buf[1200];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(buf, sizeof buf, format, args);
+    va_end(args);
+    nsc_text copy = nsc_arena_copy(&c->f->arena, (nsc_text){buf, n < 0 ? 0 : (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1});
+    c->f->no_memory = c->f->no_memory || !copy.ptr;
+    return copy.ptr ? copy.ptr : "";
+}
+
+const char *nsc_cost(struct nsc_case *c, int which)
+{
+    double factor = costs[which].fast / costs[which].slow;
+    return nsc_words(c, "%.*fx: %g against %g GB/s (%s; %s; %s)", factor < 10 ? 1 : 0, factor, costs[which].slow, costs[which].fast,
+                     costs[which].method, costs[which].machine, costs[which].source);
+}
+
+struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence)
+{
+    struct nsc_finding *f = nsc_vec_push(&c->f->list);
+    if (!f) {
+        c->f->no_memory = true;
+        c->spare = (struct nsc_finding){0};
+        f = &c->spare;
+    }
+    f->rule = c->rule;
+    f->severity = severity;
+    f->cls = cls;
+    f->confidence = confidence;
+    f->comm = NSC_NONE;
+    f->fix = c->rule->fix;
+    return f;
+}
+
+void nsc_show(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w)
+{
+    (void)c;
+    if (!w || !w->line || f->evidences == NSC_EVIDENCE)
+        return;
+    for (size_t i = 0; i < f->evidences; i++)
+        if (f->evidence[i].source == w->source && f->evidence[i].line == w->line)
+            return;
+    f->evidence[f->evidences++] = *w;
+}
+
+void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank)
+{
+    for (size_t i = 0; i < f->ranks.len; i++)
+        if (f->ranks.item[i] == rank)
+            return;
+    uint64_t *r = nsc_vec_push(&f->ranks);
+    if (r)
+        *r = rank;
+    else
+        c->f->no_memory = true;
+}
+
+void nsc_name_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b)
+{
+    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+    for (size_t i = 0; i < f->pairs.len; i++)
+        if (f->pairs.item[i].a == low && f->pairs.item[i].b == high)
+            return;
+    struct nsc_pair *p = nsc_vec_push(&f->pairs);
+    if (p)
+        *p = (struct nsc_pair){low, high};
+    else
+        c->f->no_memory = true;
+}
+
+void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host)
+{
+    for (size_t i = 0; i < f->hosts.len; i++)
+        if (f->hosts.item[i] == host)
+            return;
+    nsc_str *h = host ? nsc_vec_push(&f->hosts) : NULL;
+    if (h)
+        *h = host;
+    else
+        c->f->no_memory = c->f->no_memory || host;
+}
+
+uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
+}
+
+void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l)
+{
+    uint32_t comm = nsc_comm_of_link(c->m, l);
+    if (!f->count)
+        f->comm = comm; /* rank numbers are those of the first communicator; others are counted */
+    f->count += l->lines;
+    if (comm == f->comm) {
+        nsc_name_pair(c, f, l->src, l->dst);
+        nsc_name_rank(c, f, l->src);
+        nsc_name_rank(c, f, l->dst);
+    }
+    if (l->proc != NSC_NONE)
+        nsc_name_host(c, f, c->m->procs.item[l->proc].host);
+    nsc_show(c, f, &l->where);
+}
+
+bool nsc_raised(const struct nsc_case *c, const char *id)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (!strcmp(c->f->list.item[i].rule->id, id))
+            return true;
+    return false;
+}
+
+const char *nsc_needs_links(const struct ncclscope_model *m)
+{
+    return m->link_order.len ? NULL : "no connection lines (\"Channel ... via ...\") in this log";
+}
+
+const char *nsc_needs_comms(const struct ncclscope_model *m)
+{
+    return m->comms.len ? NULL : "no line of this log names a communicator (Init START, Init COMPLETE)";
+}
+
+const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc, ncclscope_kind kind)
+{
+    for (size_t i = 0; i < m->events.len; i++)
+        if (m->events.item[i].kind == kind && (proc == NSC_NONE || m->events.item[i].proc == proc))
+            return &m->events.item[i];
+    return NULL;
+}
+
+const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value)
+{
+    for (size_t i = 0; i < m->env.len; i++) {
+        const struct nsc_env *e = &m->env.item[i];
+        if ((proc == NSC_NONE || e->proc == proc) && nsc_text_is(nsc_say(m, e->name), name) && nsc_text_is(nsc_say(m, e->value), value))
+            return e;
+    }
+    return NULL;
+}
+
+const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_env *e = nsc_env_is(m, proc, "NCCL_P2P_DISABLE", "1");
+    return e ? e : nsc_env_is(m, proc, "NCCL_P2P_LEVEL", "LOC");
+}
+
+/* A link of NET to a rank whose own log is not here: NCCL takes the network only to other nodes, or where P2P and SHM are both
+ * refused; so another node is likely, not certain. */
+bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain)
+{
+    struct nsc_known_path p;
+    if (l->family != NSC_NET)
+        return false;
+    nsc_path_of(m, l, &p);
+    *certain = p.scope == NSC_SCOPE_CLUSTER;
+    return p.scope != NSC_SCOPE_NODE;
+}
+
+bool nsc_shares_address(const struct ncclscope_model *m, uint32_t comm)
+{
+    const struct nsc_comm *c = &m->comms.item[comm];
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->ranks.item[m->members.item[c->first + i]].proc];
+        for (uint32_t k = i + 1; p->bootstrap_addr && k < c->count; k++) {
+            const struct nsc_proc *q = &m->procs.item[m->ranks.item[m->members.item[c->first + k]].proc];
+            if (q->bootstrap_addr == p->bootstrap_addr && q->host != p->host)
+                return true;
+        }
+    }
+    return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct nsc_pair *p = a, *q = b;
+    return p->a != q->a ? (p->a < q->a ? -1 : 1) : p->b < q->b ? -1 : p->b > q->b;
+}
+
+const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f)
+{
+    char buf[300];
+    size_t n = 0;
+    if (f->ranks.len)
+        qsort(f->ranks.item, f->ranks.len, sizeof *f->ranks.item, by_number);
+    n += (size_t)snprintf(buf, sizeof buf, "rank%s ", f->ranks.len == 1 ? "" : "s");
+    for (size_t i = 0; i < f->ranks.len && n + 48 < sizeof buf; i++) {
+        size_t k = i;
+        while (k + 1 < f->ranks.len && f->ranks.item[k + 1] == f->ranks.item[k] + 1)
+            k++;
+        n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%llu", i ? ", " : "", (unsigned long long)f->ranks.item[i]);
+        if (k > i)
+            n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%llu", k > i + 1 ? "-" : ", ", (unsigned long long)f->ranks.item[k]);
+        i = k;
+    }
+    return nsc_words(c, "%s", buf);
+}
+
+/* The worst severity among a finding and everything it causes: a root is as urgent as its wake. */
+static int urgency(const struct ncclscope_findings *f, const struct nsc_finding *x, int limit)
+{
+    int worst = x->severity;
+    for (size_t i = 0; limit && i < f->list.len; i++) {
+        const struct nsc_finding *y = &f->list.item[i];
+        if (!y->caused_by || strcmp(y->caused_by, x->rule->id) != 0)
+            continue;
+        int u = urgency(f, y, limit - 1);
+        worst = u > worst ? u : worst;
+    }
+    return worst;
+}
+
+static bool goes_before(const struct ncclscope_findings *f, const struct nsc_finding *x, const struct nsc_finding *y)
+{
+    int ux = urgency(f, x, 4), uy = urgency(f, y, 4), c = strcmp(x->rule->id, y->rule->id);
+    const struct nsc_where *p = &x->evidence[0], *q = &y->evidence[0];
+    if (ux != uy)
+        return ux > uy;
+    if (x->severity != y->severity)
+        return x->severity > y->severity;
+    if (c)
+        return c < 0;
+    return p->source != q->source ? p->source < q->source : p->line < q->line;
+}
+
+/* Is the root of `x` still among the findings from `from` on? */
+static bool root_is_open(const struct ncclscope_findings *f, const struct nsc_finding *x, size_t from)
+{
+    for (size_t i = from; x->caused_by && i < f->list.len; i++)
+        if (&f->list.item[i] != x && !strcmp(f->list.item[i].rule->id, x->caused_by))
+            return true;
+    return false;
+}
+
+/* A root before what it causes, then the worst first. There are few findings: the best that is free, again and again. */
+static void put_in_order(struct ncclscope_findings *f)
+{
+    for (size_t i = 0; i < f->list.len; i++) {
+        size_t best = f->list.len;
+        for (size_t k = i; k < f->list.len; k++) {
+            bool open = root_is_open(f, &f->list.item[k], i);
+            if (!open && (best == f->list.len || goes_before(f, &f->list.item[k], &f->list.item[best])))
+                best = k;
+        }
+        struct nsc_finding x = f->list.item[best < f->list.len ? best : i];
+        size_t at = best < f->list.len ? best : i;
+        memmove(&f->list.item[i + 1], &f->list.item[i], (at - i) * sizeof x);
+        f->list.item[i] = x;
+    }
+}
+
+static int verdict_of(const struct ncclscope_findings *f)
+{
+    uint64_t records = 0;
+    bool no_channels = false;
+    for (size_t i = 0; i < f->model->sources.len; i++)
+        records += f->model->sources.item[i].stats.records;
+    if (!records)
+        return NCCLSCOPE_NO_NCCL_LINES;
+    for (size_t i = 0; i < f->list.len; i++) {
+        bool silent = !strcmp(f->list.item[i].rule->id, "log/no-channels");
+        no_channels = no_channels || silent;
+        if (f->list.item[i].severity >= NCCLSCOPE_WARNING && !silent)
+            return NCCLSCOPE_FINDINGS;
+    }
+    return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
+}
+
+int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
+{
+    ncclscope_findings *f = nsc_alloc(sizeof *f);
+    *out = NULL;
+    if (!f)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    f->model = m;
+    struct nsc_case c = {.m = m, .f = f};
+    for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
+        const char *reason = r->needs ? r->needs(m) : NULL;
+        c.rule = r;
+        if (!reason) {
+            r->check(&c);
+            continue;
+        }
+        struct nsc_skip *s = nsc_vec_push(&f->skipped);
+        if (s)
+            *s = (struct nsc_skip){r->id, reason};
+        else
+            f->no_memory = true;
+    }
+    for (size_t i = 0; i < f->list.len; i++) {
+        struct nsc_finding *x = &f->list.item[i];
+        if (x->ranks.len)
+            qsort(x->ranks.item, x->ranks.len, sizeof *x->ranks.item, by_number);
+        if (x->pairs.len)
+            qsort(x->pairs.item, x->pairs.len, sizeof *x->pairs.item, by_pair);
+        if (x->caused_by && !nsc_raised(&c, x->caused_by))
+            x->caused_by = NULL;
+    }
+    put_in_order(f);
+    f->verdict = verdict_of(f);
+    if (f->no_memory) {
+        ncclscope_findings_free(f);
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    }
+    *out = f;
+    return NCCLSCOPE_OK;
+}
+
+void ncclscope_findings_free(ncclscope_findings *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->list.len; i++) {
+        nsc_vec_free(&f->list.item[i].ranks);
+        nsc_vec_free(&f->list.item[i].pairs);
+        nsc_vec_free(&f->list.item[i].hosts);
+    }
+    nsc_vec_free(&f->list);
+    nsc_vec_free(&f->skipped);
+    nsc_arena_free(&f->arena);
+    nsc_free(f);
+}
+
+int ncclscope_findings_verdict(const ncclscope_findings *f)
+{
+    return f->verdict;
+}
+
+size_t ncclscope_findings_count(const ncclscope_findings *f)
+{
+    return f->list.len;
+}
+
+const char *ncclscope_finding_id(const ncclscope_findings *f, size_t i)
+{
+    return i < f->list.len ? f->list.item[i].rule->id : "";
+}
+
+int ncclscope_finding_severity(const ncclscope_findings *f, size_t i)
+{
+    return i < f->list.len ? f->list.item[i].severity : 0;
+}
+
+const char *ncclscope_finding_title(const ncclscope_findings *f, size_t i)
+{
+    return i < f->list.len && f->list.item[i].title ? f->list.item[i].title : "";
+}

@@ -1,0 +1,130 @@
+/* rules.h - rules, and what they find. */
+#ifndef NSC_RULES_H
+#define NSC_RULES_H
+
+#include "model/path.h"
+#include "ncclscope/model.h"
+
+enum { NSC_EVIDENCE = 8 };
+
+struct nsc_case;
+
+/* One id: the function that looks, and the words that explain. */
+struct nsc_rule {
+    const char *id;
+    void (*check)(struct nsc_case *c);
+    const char *(*needs)(const struct ncclscope_model *m); /* why it cannot look, or NULL; may itself be NULL */
+    const char *means;  /* what is seen when it is raised */
+    const char *why;    /* why that matters */
+    const char *fix;
+    const char *verify; /* how to see that it helped */
+    const char *doc;    /* where the knowledge is from */
+};
+
+struct nsc_pair {
+    uint64_t a, b;
+};
+
+struct nsc_finding {
+    const struct nsc_rule *rule;
+    int severity;                  /* enum ncclscope_severity */
+    const char *cls, *confidence;  /* as in the JSON report */
+    const char *caused_by;         /* id of its root, or NULL */
+    const char *title, *detail, *cause, *fix, *cost; /* NULL: nothing to say */
+    uint32_t comm;                 /* index into model.comms, or NSC_NONE */
+    NSC_VEC(uint64_t) ranks;       /* sorted, each once, when finished */
+    NSC_VEC(struct nsc_pair) pairs;
+    NSC_VEC(nsc_str) hosts;
+    uint64_t count;                /* lines, processes or things: what the title counts */
+    struct nsc_where evidence[NSC_EVIDENCE];
+    size_t evidences;
+};
+
+struct nsc_skip {
+    const char *id, *reason;
+};
+
+struct ncclscope_findings {
+    const struct ncclscope_model *model;
+    struct nsc_arena arena;
+    NSC_VEC(struct nsc_finding) list;
+    NSC_VEC(struct nsc_skip) skipped;
+    int verdict;
+    bool no_memory;
+};
+
+struct nsc_case {
+    const struct ncclscope_model *m;
+    struct ncclscope_findings *f;
+    const struct nsc_rule *rule;
+    struct nsc_finding spare; /* where a finding goes that there was no memory for */
+};
+
+extern const struct nsc_rule nsc_rules[]; /* all, in the order in which they run; ends with id NULL */
+
+struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
+const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void nsc_show(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w); /* evidence; the first 8 are kept */
+void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank);
+void nsc_name_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b);
+void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);
+void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
+bool nsc_raised(const struct nsc_case *c, const char *id);
+const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
+
+/* What several rules ask of a model. */
+const char *nsc_needs_links(const struct ncclscope_model *m);
+const char *nsc_needs_comms(const struct ncclscope_model *m);
+const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc, ncclscope_kind kind); /* proc NSC_NONE: any */
+/* Does the variable hold this value in the process (NSC_NONE: in any)? The line that says so, or NULL. */
+const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value);
+uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
+/* NCCL_P2P_DISABLE=1, or what it is logged as up to 2.22.3: NCCL_P2P_LEVEL LOC. */
+const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc);
+bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);
+bool nsc_shares_address(const struct ncclscope_model *m, uint32_t comm); /* one bootstrap address under several host names */
+
+struct nsc_platform {
+    const char *name;
+    int gpus;
+    const char *model, *link;
+    double link_gb_s, nic_gb_s;
+    const char *source;
+};
+const struct nsc_platform *nsc_platform_of(nsc_text name);
+const char *nsc_cost(struct nsc_case *c, int which); /* enum nsc_costs: a sentence with figures and source */
+enum nsc_costs {
+#define COST(NAME, slow, fast, method, machine, source) NSC_COST_##NAME,
+#include "costs.def"
+#undef COST
+    NSC_COSTS
+};
+
+#define NSC_RULE(name) extern void name(struct nsc_case *c)
+NSC_RULE(nsc_rule_shm_within_node);
+NSC_RULE(nsc_rule_net_within_node);
+NSC_RULE(nsc_rule_pod_per_gpu);
+NSC_RULE(nsc_rule_p2p_read);
+NSC_RULE(nsc_rule_p2p_copy_engine);
+NSC_RULE(nsc_rule_p2p_link_unproven);
+NSC_RULE(nsc_rule_socket);
+NSC_RULE(nsc_rule_plugin_missing);
+NSC_RULE(nsc_rule_plugin_failed);
+NSC_RULE(nsc_rule_libfabric_provider);
+NSC_RULE(nsc_rule_no_rdma_device);
+NSC_RULE(nsc_rule_interface_missing);
+NSC_RULE(nsc_rule_env_p2p_disabled);
+NSC_RULE(nsc_rule_env_shm_disabled);
+NSC_RULE(nsc_rule_env_p2p_level);
+NSC_RULE(nsc_rule_env_nvls_disabled);
+NSC_RULE(nsc_rule_shm_too_small);
+NSC_RULE(nsc_rule_ranks_missing);
+NSC_RULE(nsc_rule_ranks_lost);
+NSC_RULE(nsc_rule_peer_closed);
+NSC_RULE(nsc_rule_no_channels);
+NSC_RULE(nsc_rule_partial);
+NSC_RULE(nsc_rule_torn);
+NSC_RULE(nsc_rule_unknown_lines);
+#undef NSC_RULE
+
+#endif

@@ -1,0 +1,273 @@
+/* rules_failure.c - what went wrong: shared memory too small, ranks missing or lost, closed connections. */
+#include "rules/rules.h"
+
+#include <stdio.h>
+
+void nsc_rule_shm_too_small(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    int64_t bytes = -1;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        bool segment = e->kind == NCCLSCOPE_KIND_SHM_SEGMENT && !nsc_text_starts(nsc_say(m, e->text), "No such file");
+        if (e->kind != NCCLSCOPE_KIND_SHM_EXTEND && !segment)
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count += e->count;
+        bytes = e->number > bytes ? e->number : bytes;
+        nsc_name_host(c, f, e->proc == NSC_NONE ? 0 : m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+    if (!f)
+        return;
+    if (bytes > 0)
+        f->title = nsc_words(c, "/dev/shm is too small: a segment of %lld bytes (%.1f MiB) could not be created", (long long)bytes, (double)bytes / 1048576.0);
+    else
+        f->title = "/dev/shm is too small: a shared memory segment could not be created";
+    f->cause = "Containers get 64 MiB by default, and segments left over from crashed jobs (/dev/shm/nccl-*) fill it too.";
+}
+
+/* ---- ranks that never came ---- */
+
+static bool is_done(const struct nsc_rank *r)
+{
+    return r->complete.line || r->used || r->destroyed.line;
+}
+
+static bool has_rank(const struct ncclscope_model *m, const struct nsc_comm *k, int64_t rank)
+{
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].rank == rank)
+            return true;
+    return false;
+}
+
+enum { NAMED_MISSING = 4096 };
+
+/* Ranks that no process of the input has, counted; the first NAMED_MISSING are named. */
+static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f)
+{
+    int64_t n = 0;
+    for (int64_t rank = 0; rank < k->nranks && rank < NAMED_MISSING; rank++) {
+        if (has_rank(c->m, k, rank))
+            continue;
+        n++;
+        nsc_name_rank(c, f, (uint64_t)rank);
+    }
+    return n;
+}
+
+static void tell_missing(struct nsc_case *c, uint32_t comm)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_comm *k = &m->comms.item[comm];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+    int64_t waiting = 0, done = 0, never = absent(c, k, f);
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        done += is_done(r);
+        waiting += !is_done(r);
+        nsc_name_host(c, f, m->procs.item[r->proc].host);
+        if (!is_done(r)) {
+            nsc_show(c, f, r->start.line ? &r->start : &r->first);
+            if (!never)
+                nsc_name_rank(c, f, (uint64_t)r->rank);
+        }
+    }
+    f->comm = comm;
+    f->count = (uint64_t)(never ? never : waiting);
+    const char *who = nsc_list_ranks(c, f);
+    if (never) {
+        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s", (long long)k->nranks, who, never == 1 ? "ed" : "");
+        f->confidence = done ? "likely" : "certain";
+        f->cause = nsc_words(c, "%lld rank%s started and wait; of the missing one%s this input holds no line. Its process did not start, died before "
+                                "NCCL, was given other arguments, or cannot reach rank 0's address - or its log is not among the inputs.",
+                             (long long)waiting, waiting == 1 ? "" : "s", never == 1 ? "" : "s");
+    } else {
+        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s started and never finished", (long long)k->nranks, who);
+        f->cause = "All ranks appeared, but initialisation did not end for these: look at their last lines and at warnings before them.";
+    }
+}
+
+void nsc_rule_ranks_missing(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->m->comms.len; i++) {
+        int state = c->m->comms.item[i].state;
+        if (state == NSC_INCOMPLETE || state == NSC_FAILED)
+            tell_missing(c, (uint32_t)i);
+    }
+}
+
+/* ---- ranks that vanished ---- */
+
+static bool closes_itself(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    return r->destroyed.line || r->aborted.line || m->procs.item[r->proc].closing_at.line;
+}
+
+static bool is_after(const struct nsc_where *a, const struct nsc_where *b)
+{
+    return a->line && b->line && a->source == b->source && a->line > b->line;
+}
+
+/* The rank that the speaker's host calls localRank n, in the largest communicator of the job. */
+static const struct nsc_rank *local_rank(const struct ncclscope_model *m, nsc_str host, int64_t n)
+{
+    const struct nsc_rank *best = NULL;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->local_rank == n && m->procs.item[r->proc].host == host && (!best || r->nranks > best->nranks))
+            best = r;
+    }
+    return best;
+}
+
+/* Did others of the job end in good order, so that an end without it means something? Up to 2.28 a normal end prints nothing. */
+static bool others_close(const struct ncclscope_model *m, const struct nsc_rank *lost)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].proc != lost->proc && m->ranks.item[i].comm == lost->comm && closes_itself(m, &m->ranks.item[i]))
+            return true;
+    return nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_REMOTE_CLOSED) || nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_SOCKET_FAILED);
+}
+
+static bool is_lost(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_rank *r)
+{
+    const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
+    if (is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
+        return false;
+    bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
+    return !speaks_on && others_close(m, r);
+}
+
+void nsc_rule_ranks_lost(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    const struct nsc_rank *first = NULL;
+    for (size_t i = 0; i < m->events.len; i++) { /* in the order of the input: the first one lost is the root */
+        const struct nsc_event *e = &m->events.item[i];
+        const struct nsc_rank *r = e->kind == NCCLSCOPE_KIND_PEER_CLOSED ? local_rank(m, m->procs.item[e->proc].host, e->number) : NULL;
+        if (!r || !is_lost(m, e, r) || (first && r->proc != first->proc))
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        first = r;
+        f->count++;
+        nsc_show(c, f, &e->where);
+    }
+    if (!f)
+        return;
+    f->comm = first->comm;
+    nsc_name_rank(c, f, (uint64_t)first->rank);
+    nsc_name_host(c, f, m->procs.item[first->proc].host);
+    f->title = nsc_words(c, "Rank %lld vanished first (host %s, pid %lld): its peers saw its connections close before any teardown", (long long)first->rank,
+                         nsc_say(m, m->procs.item[first->proc].host).ptr, (long long)m->procs.item[first->proc].pid);
+    f->cause = "Its process ended without closing NCCL: crash, kill, out of memory, or an exception of the program. Its own last words are outside NCCL: "
+               "look at that process's standard error and at the kernel log.";
+}
+
+void nsc_rule_peer_closed(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        bool closed = e->kind == NCCLSCOPE_KIND_REMOTE_CLOSED || e->kind == NCCLSCOPE_KIND_SOCKET_FAILED;
+        if (!closed || e->level != NCCLSCOPE_LEVEL_WARN)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+            f->title = nsc_words(c, "A peer closed its connection%s%s", e->text ? ": " : "", e->text ? nsc_say(m, e->text).ptr : "");
+            f->caused_by = "ranks/lost";
+            f->cause = "Usually the second symptom: another process died first and took its sockets with it. Find the rank that stopped speaking earliest, "
+                       "by time, in all logs of the job.";
+        }
+        f->count += e->count;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+}
+
+/* ---- the log itself ---- */
+
+static uint64_t sum_records(const struct ncclscope_model *m, uint64_t *warnings, uint64_t *unknown, uint64_t *torn)
+{
+    uint64_t n = 0;
+    *warnings = *unknown = *torn = 0;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        const ncclscope_stats *s = &m->sources.item[i].stats;
+        n += s->records;
+        *warnings += s->warnings;
+        *unknown += s->unknown;
+        *torn += s->torn_lines;
+    }
+    return n;
+}
+
+void nsc_rule_no_channels(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    uint64_t warnings, unknown, torn, records = sum_records(m, &warnings, &unknown, &torn);
+    if (!records || m->link_order.len)
+        return;
+    bool alone = true;
+    for (size_t i = 0; i < c->f->list.len; i++)
+        alone = alone && c->f->list.item[i].severity < NCCLSCOPE_WARNING;
+    struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
+    bool init = m->comms.len > 0;
+    f->count = records;
+    f->title = "This log holds no connection lines: which path the GPUs use cannot be told";
+    f->cause = !m->procs.len ? "Only the version line was printed: NCCL_DEBUG is VERSION or WARN."
+               : !init       ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log that ends early, or a failure before it."
+                             : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends before one, or NCCL_DEBUG_SUBSYS hides "
+                               "the lines.";
+    for (size_t i = 0; i < m->sources.len; i++)
+        nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
+}
+
+void nsc_rule_partial(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        if (k->state != NSC_PARTIAL || k->parent != NSC_NONE)
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+        int64_t missing = absent(c, k, f);
+        f->comm = (uint32_t)i;
+        f->count = (uint64_t)missing;
+        f->title = nsc_words(c, "%lld of %lld ranks of a communicator are not in this input: %s", (long long)missing, (long long)k->nranks, nsc_list_ranks(c, f));
+        f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, is in their logs.";
+        nsc_show(c, f, &k->where);
+    }
+}
+
+void nsc_rule_torn(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    uint64_t warnings, unknown, torn;
+    sum_records(m, &warnings, &unknown, &torn);
+    if (!torn)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+    f->count = torn;
+    f->title = nsc_words(c, "%llu line%s torn: several processes wrote into each other's lines", (unsigned long long)torn, torn == 1 ? " is" : "s are");
+    f->cause = "Processes share one pipe. What could be put together again was read; connections that were cut are not counted.";
+    for (size_t i = 0; i < m->sources.len; i++)
+        for (int k = 0; k < 4; k++) {
+            struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[k], {"", 0}};
+            nsc_show(c, f, &w);
+        }
+}
+
+void nsc_rule_unknown_lines(struct nsc_case *c)
+{
+    uint64_t warnings, unknown, torn, records = sum_records(c->m, &warnings, &unknown, &torn);
+    if (unknown * 50 <= records)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+    f->count = unknown;
+    f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope", (unsigned long long)unknown, (unsigned long long)records);
+    f->cause = "A newer NCCL, a fork or a private plugin. What they say was not judged.";
+}

@@ -1,0 +1,168 @@
+/* records.c - records as rows; the table of a kind has a column for each field that its rows in messages.def name. */
+#include "store/records.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+
+static const struct {
+    ncclscope_kind kind;
+    const char *template_;
+} rows[] = {
+#define MSG(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_},
+#define ALSO(NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_},
+#include "ncclscope/messages.def"
+#undef MSG
+#undef ALSO
+};
+
+enum column_type { COLUMN_U64, COLUMN_I64, COLUMN_F64, COLUMN_HEX, COLUMN_TEXT };
+
+static enum column_type type_of(ncclscope_field field)
+{
+    switch (field) {
+#define FIELD(number, NAME, name, type, unit, words) \
+    case NCCLSCOPE_FIELD_##NAME: return COLUMN_##type;
+#include "ncclscope/fields.def"
+#undef FIELD
+    case NCCLSCOPE_FIELD_NONE: break;
+    }
+    return COLUMN_TEXT;
+}
+
+static ncclscope_field field_named(nsc_text name)
+{
+#define FIELD(number, NAME, name_, type, unit, words) \
+    if (nsc_text_is(name, name_)) \
+        return NCCLSCOPE_FIELD_##NAME;
+#include "ncclscope/fields.def"
+#undef FIELD
+    return NCCLSCOPE_FIELD_NONE;
+}
+
+/* The fields that the templates of a kind name, each once; ends with NCCLSCOPE_FIELD_NONE. */
+static void columns_of(ncclscope_kind kind, ncclscope_field out[16])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].kind != kind)
+            continue;
+        for (const char *p = strchr(rows[i].template_, '{'); p; p = strchr(p + 1, '{')) {
+            size_t len = strcspn(p + 1, ":{}/");
+            ncclscope_field f = p[1 + len] == ':' ? field_named((nsc_text){p + 1, len}) : NCCLSCOPE_FIELD_NONE;
+            bool known = f == NCCLSCOPE_FIELD_NONE;
+            for (size_t k = 0; k < n; k++)
+                known = known || out[k] == f;
+            if (!known && n < 15)
+                out[n++] = f;
+        }
+    }
+    out[n] = NCCLSCOPE_FIELD_NONE;
+}
+
+static bool make_table(struct nsc_records *r, sqlite3 *db, ncclscope_kind kind)
+{
+    static const char *const types[] = {"INTEGER", "INTEGER", "REAL", "TEXT", "TEXT"};
+    char name[64], create[1500], insert[400];
+    size_t c = 0, i = 0;
+    columns_of(kind, r->column[kind]);
+    snprintf(name, sizeof name, "%s", ncclscope_kind_name(kind));
+    for (char *p = name; *p; p++)
+        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    c += (size_t)snprintf(create, sizeof create, "CREATE TABLE IF NOT EXISTS \"m_%s\"(record INTEGER PRIMARY KEY REFERENCES record", name);
+    i += (size_t)snprintf(insert, sizeof insert, "INSERT INTO \"m_%s\" VALUES(?", name);
+    for (const ncclscope_field *f = r->column[kind]; *f; f++) {
+        c += (size_t)snprintf(create + c, sizeof create - c, ", \"%s\" %s", ncclscope_field_name(*f), types[type_of(*f)]);
+        i += (size_t)snprintf(insert + i, sizeof insert - i, ",?");
+    }
+    snprintf(create + c, sizeof create - c, ") STRICT");
+    snprintf(insert + i, sizeof insert - i, ")");
+    return sqlite3_exec(db, create, NULL, NULL, NULL) == SQLITE_OK &&
+           sqlite3_prepare_v3(db, insert, -1, SQLITE_PREPARE_PERSISTENT, &r->fields[kind], NULL) == SQLITE_OK;
+}
+
+static void bind_text(sqlite3_stmt *q, int i, nsc_text t)
+{
+    if (t.ptr)
+        sqlite3_bind_text(q, i, t.ptr, (int)t.len, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_null(q, i);
+}
+
+static void bind_said(sqlite3_stmt *q, int i, int64_t v)
+{
+    if (v >= 0)
+        sqlite3_bind_int64(q, i, v);
+    else
+        sqlite3_bind_null(q, i);
+}
+
+static void bind_field(sqlite3_stmt *q, int i, const ncclscope_record *rec, ncclscope_field f)
+{
+    enum column_type type = type_of(f);
+    nsc_text t = nsc_record_field(rec, f);
+    int64_t n;
+    double d;
+    sqlite3_bind_null(q, i);
+    if ((type == COLUMN_U64 || type == COLUMN_I64) && nsc_to_i64(nsc_text_trim(t), &n))
+        sqlite3_bind_int64(q, i, n);
+    else if (type == COLUMN_F64 && nsc_to_f64(t, &d))
+        sqlite3_bind_double(q, i, d);
+    else if (type == COLUMN_HEX || type == COLUMN_TEXT)
+        bind_text(q, i, t);
+}
+
+static bool run(sqlite3_stmt *q)
+{
+    bool ok = sqlite3_step(q) == SQLITE_DONE;
+    return sqlite3_reset(q) == SQLITE_OK && ok;
+}
+
+int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *rec)
+{
+    static const char *const levels[] = {"", "INFO", "WARN", "TRACE", "CALL", "VERSION", "OTHER"};
+    size_t kind = (size_t)rec->kind;
+    if (!r->insert &&
+        sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", -1, SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) != SQLITE_OK)
+        return NCCLSCOPE_EIO;
+    sqlite3_stmt *q = r->insert;
+    sqlite3_bind_int64(q, 1, r->next);
+    sqlite3_bind_int64(q, 2, r->source);
+    sqlite3_bind_int64(q, 3, (int64_t)rec->line);
+    sqlite3_bind_int64(q, 4, (int64_t)rec->offset);
+    sqlite3_bind_text(q, 5, levels[rec->level], -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, 6, ncclscope_kind_name(rec->kind), -1, SQLITE_STATIC);
+    bind_text(q, 7, rec->host);
+    bind_said(q, 8, rec->pid);
+    bind_said(q, 9, rec->tid);
+    bind_said(q, 10, rec->dev);
+    bind_text(q, 11, rec->time);
+    bind_text(q, 12, rec->message.ptr ? rec->message : (nsc_text){"", 0});
+    if (!run(q))
+        return NCCLSCOPE_EIO;
+    int64_t id = r->next++;
+    if (!rec->match || kind >= NSC_KINDS)
+        return NCCLSCOPE_OK;
+    if (!r->fields[kind] && !make_table(r, db, rec->kind))
+        return NCCLSCOPE_EIO;
+    q = r->fields[kind];
+    sqlite3_bind_int64(q, 1, id);
+    for (int i = 0; r->column[kind][i]; i++)
+        bind_field(q, i + 2, rec, r->column[kind][i]);
+    return run(q) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
+}
+
+void nsc_records_reset(struct nsc_records *r)
+{
+    sqlite3_finalize(r->insert);
+    r->insert = NULL;
+    for (size_t i = 0; i < NSC_KINDS; i++) {
+        sqlite3_finalize(r->fields[i]);
+        r->fields[i] = NULL;
+    }
+}
+
+void nsc_records_free(struct nsc_records *r)
+{
+    nsc_records_reset(r);
+}

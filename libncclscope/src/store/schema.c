@@ -1,0 +1,41 @@
+/* schema.c - the hand-written tables and views; docs/schema.md describes them. One table m_<kind> per kind of message is made when
+ * its first record comes. */
+#include "store/schema.h"
+
+const char nsc_schema_tables[] =
+    "CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
+    "CREATE TABLE scan(id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, tool TEXT NOT NULL, verdict TEXT NOT NULL) STRICT;"
+    "CREATE TABLE source(id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE) STRICT;"
+    "CREATE TABLE scan_source(scan INTEGER NOT NULL REFERENCES scan, position INTEGER NOT NULL, source INTEGER REFERENCES source, name TEXT NOT NULL,"
+    " bytes INTEGER, lines INTEGER, nccl_lines INTEGER, unknown_lines INTEGER, torn_lines INTEGER, problem TEXT, PRIMARY KEY(scan, position)) STRICT;"
+    "CREATE TABLE record(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, line INTEGER NOT NULL, offset INTEGER NOT NULL,"
+    " level TEXT NOT NULL, kind TEXT NOT NULL, host TEXT, pid INTEGER, tid INTEGER, dev INTEGER, time TEXT, message TEXT NOT NULL) STRICT;"
+    "CREATE TABLE proc(scan INTEGER NOT NULL REFERENCES scan, id INTEGER NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, pod TEXT,"
+    " launcher_rank INTEGER, nccl_version TEXT, cuda_driver INTEGER, network TEXT, platform TEXT, PRIMARY KEY(scan, id)) STRICT;"
+    "CREATE TABLE comm(scan INTEGER NOT NULL REFERENCES scan, id TEXT NOT NULL, nranks INTEGER NOT NULL, members INTEGER NOT NULL, nnodes INTEGER,"
+    " parent TEXT, state TEXT NOT NULL) STRICT;"
+    "CREATE TABLE rank(scan INTEGER NOT NULL REFERENCES scan, comm TEXT NOT NULL, rank INTEGER NOT NULL, proc INTEGER NOT NULL, cuda_dev INTEGER,"
+    " nvml_dev INTEGER, bus_id TEXT, local_rank INTEGER, local_ranks INTEGER, init_seconds REAL) STRICT;"
+    "CREATE TABLE link(scan INTEGER NOT NULL REFERENCES scan, comm TEXT, src INTEGER NOT NULL, dst INTEGER NOT NULL, direction TEXT, via TEXT NOT NULL,"
+    " transport TEXT NOT NULL, network TEXT, gdrdma INTEGER NOT NULL, path TEXT NOT NULL, attribution TEXT NOT NULL, lines INTEGER NOT NULL,"
+    " position INTEGER, line INTEGER) STRICT;"
+    "CREATE TABLE env(scan INTEGER NOT NULL REFERENCES scan, proc INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, position INTEGER, line INTEGER) STRICT;"
+    "CREATE TABLE warning(scan INTEGER NOT NULL REFERENCES scan, text TEXT NOT NULL, lines INTEGER NOT NULL, position INTEGER, line INTEGER) STRICT;"
+    "CREATE TABLE finding(scan INTEGER NOT NULL REFERENCES scan, position INTEGER NOT NULL, id TEXT NOT NULL, severity TEXT NOT NULL, class TEXT NOT NULL,"
+    " confidence TEXT NOT NULL, caused_by TEXT, title TEXT, cause TEXT, fix TEXT, cost TEXT, count INTEGER NOT NULL, PRIMARY KEY(scan, position)) STRICT;"
+    "CREATE TABLE evidence(scan INTEGER NOT NULL REFERENCES scan, finding INTEGER NOT NULL, position INTEGER NOT NULL, line INTEGER NOT NULL, text TEXT) STRICT;"
+    "CREATE VIEW v_pairs AS SELECT scan, comm, min(src, dst) AS a, max(src, dst) AS b, path, group_concat(DISTINCT via) AS via, sum(lines) AS lines"
+    " FROM link GROUP BY scan, comm, min(src, dst), max(src, dst), path;"
+    "CREATE VIEW v_ranks AS SELECT r.scan, r.comm, r.rank, p.host, p.pod, p.pid, r.cuda_dev, r.nvml_dev, r.bus_id, r.init_seconds"
+    " FROM rank r JOIN proc p ON p.scan = r.scan AND p.id = r.proc;"
+    "CREATE VIEW v_env AS SELECT e.scan, e.name, e.value, count(*) AS processes, group_concat(DISTINCT p.host) AS hosts"
+    " FROM env e JOIN proc p ON p.scan = e.scan AND p.id = e.proc GROUP BY e.scan, e.name, e.value;"
+    "CREATE VIEW v_findings AS SELECT f.scan, f.severity, f.id, f.title, f.cause, f.fix, s.name AS file, e.line"
+    " FROM finding f LEFT JOIN evidence e ON e.scan = f.scan AND e.finding = f.position AND e.rowid ="
+    " (SELECT min(rowid) FROM evidence x WHERE x.scan = f.scan AND x.finding = f.position)"
+    " LEFT JOIN scan_source s ON s.scan = e.scan AND s.position = e.position ORDER BY f.scan, f.position;";
+
+const char nsc_schema_indexes[] = "CREATE INDEX IF NOT EXISTS record_by_line ON record(source, line);"
+                                  "CREATE INDEX IF NOT EXISTS record_by_kind ON record(kind);"
+                                  "CREATE INDEX IF NOT EXISTS link_by_pair ON link(scan, comm, src, dst);"
+                                  "CREATE INDEX IF NOT EXISTS rank_by_comm ON rank(scan, comm, rank);";

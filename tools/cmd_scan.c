@@ -1,0 +1,166 @@
+/* cmd_scan.c - ncclscope [scan] [INPUT...]: logs in, a report out. */
+#include "commands.h"
+#include "opt.h"
+
+#include "ncclscope/model.h"
+#include "ncclscope/store.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct scan {
+    bool json, verbose, quiet;
+    const char *output, *db, *fail_on, *color;
+};
+
+static int fail_level(const char *word)
+{
+    static const char *const words[] = {"", "note", "warning", "error", "never"};
+    for (int i = 1; i < 5; i++)
+        if (!strcmp(word, words[i]))
+            return i;
+    return -1;
+}
+
+static int columns(void)
+{
+    struct winsize w;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40)
+        return w.ws_col < 120 ? w.ws_col : 120;
+    return 80;
+}
+
+static int report_flags(const struct scan *s)
+{
+    const char *no_color = getenv("NO_COLOR");
+    bool terminal = !s->output && isatty(STDOUT_FILENO) && !(no_color && *no_color);
+    bool color = !strcmp(s->color, "always") || (!strcmp(s->color, "auto") && terminal);
+    bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+    return (color ? NCCLSCOPE_REPORT_COLOR : 0) | (utf8 ? 0 : NCCLSCOPE_REPORT_ASCII) | (s->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) |
+           (s->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
+}
+
+static int write_report(const struct scan *s, const ncclscope_model *m, const ncclscope_findings *f)
+{
+    const char *dot = s->output ? strrchr(s->output, '.') : NULL;
+    const char *format = s->json || (dot && !strcmp(dot, ".json")) ? "json" : "text";
+    FILE *out = s->output ? fopen(s->output, "w") : stdout;
+    if (!out) {
+        fprintf(stderr, "ncclscope: cannot write %s: %s\n", s->output, strerror(errno));
+        return EXIT_INPUT;
+    }
+    errno = 0;
+    int rc = ncclscope_report(m, f, format, columns(), report_flags(s), write_to_file, out);
+    bool failed = fflush(out) != 0 || rc == NCCLSCOPE_EIO;
+    int why = errno;
+    if (s->output && fclose(out) != 0)
+        failed = true;
+    if (rc == NCCLSCOPE_ENOMEM)
+        fprintf(stderr, "ncclscope: out of memory\n");
+    else if (failed && why != EPIPE)
+        fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(why));
+    return rc == NCCLSCOPE_ENOMEM || (failed && why != EPIPE) ? EXIT_INPUT : EXIT_FINE;
+}
+
+/* Inputs that could not be read whole; each was told on stderr. */
+static bool tell_problems(const ncclscope_model *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < ncclscope_model_sources(m); i++) {
+        if (!*ncclscope_model_problem(m, i))
+            continue;
+        const char *name = ncclscope_model_source_name(m, i);
+        fprintf(stderr, "ncclscope: %s: %s\n", strcmp(name, "-") ? name : "standard input", ncclscope_model_problem(m, i));
+        any = true;
+    }
+    return any;
+}
+
+static int exit_code(const struct scan *s, const ncclscope_findings *f, bool damaged)
+{
+    int worst = 0, verdict = ncclscope_findings_verdict(f);
+    for (size_t i = 0; i < ncclscope_findings_count(f); i++)
+        worst = ncclscope_finding_severity(f, i) > worst ? ncclscope_finding_severity(f, i) : worst;
+    if (damaged)
+        return EXIT_INPUT;
+    if (verdict == NCCLSCOPE_NO_EVIDENCE || verdict == NCCLSCOPE_NO_NCCL_LINES)
+        return EXIT_NO_ANSWER;
+    return worst >= fail_level(s->fail_on) ? EXIT_FINDING : EXIT_FINE;
+}
+
+/* Through the store if there is one; *db is NULL without --db. */
+static int scan(const struct scan *s, const char *const *paths, size_t n, ncclscope_grammar *g, ncclscope_model **m, ncclscope_store **db,
+                ncclscope_error *err)
+{
+    if (!s->db)
+        return ncclscope_scan(m, g, paths, n, err);
+    int rc = ncclscope_store_open(db, s->db, err);
+    return rc ? rc : ncclscope_store_scan(*db, m, g, paths, n, err);
+}
+
+static int run(const struct scan *s, const char *const *paths, size_t n)
+{
+    ncclscope_error err = {0};
+    ncclscope_grammar *g = NULL;
+    ncclscope_model *m = NULL;
+    ncclscope_findings *f = NULL;
+    ncclscope_store *db = NULL;
+    int code = EXIT_INPUT;
+    int rc = ncclscope_grammar_new(&g, &err);
+    rc = rc ? rc : scan(s, paths, n, g, &m, &db, &err);
+    rc = rc ? rc : ncclscope_analyse(&f, m, &err);
+    if (rc == NCCLSCOPE_OK) {
+        bool damaged = tell_problems(m);
+        code = write_report(s, m, f);
+        rc = db ? ncclscope_store_add(db, m, f, &err) : NCCLSCOPE_OK;
+        code = code == EXIT_FINE ? exit_code(s, f, damaged) : code;
+    }
+    if (rc != NCCLSCOPE_OK) {
+        fprintf(stderr, "ncclscope: %s%s%s\n", db || s->db ? s->db : "", s->db ? ": " : "", err.text);
+        code = EXIT_INPUT;
+    }
+    ncclscope_store_close(db);
+    ncclscope_findings_free(f);
+    ncclscope_model_free(m);
+    ncclscope_grammar_free(g);
+    return code;
+}
+
+int cmd_scan(int argc, char **argv)
+{
+    struct scan s = {.fail_on = "warning", .color = "auto"};
+    const char *stdin_only[] = {"-"};
+    const struct opt table[] = {
+        {"--json", 0, NULL, "the report as JSON, schema ncclscope.report/1", &s.json, NULL},
+        {"--output", 'o', "FILE", "write the report there; .json in the name makes it JSON", NULL, &s.output},
+        {"--db", 0, "FILE", "add records, model and findings to a SQLite file", NULL, &s.db},
+        {"--fail-on", 0, "SEVERITY", "note, warning (default), error or never: from where on the exit is 1", NULL, &s.fail_on},
+        {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},
+        {"--verbose", 'v', NULL, "notes in full, all evidence, rules that could not judge", &s.verbose, NULL},
+        {"--color", 0, "WHEN", "auto (default), always or never; NO_COLOR is respected", NULL, &s.color},
+        {0},
+    };
+    int left, parsed = opt_parse(table, argc, argv, &left);
+    setlocale(LC_CTYPE, "");
+    if (parsed == OPT_HELP) {
+        puts("usage: ncclscope [scan] [OPTION...] [INPUT...]\n\nReads logs (files, .gz, directories, - for standard input) and prints the report.\n");
+        opt_help(table);
+        return EXIT_FINE;
+    }
+    if (parsed != OPT_OK)
+        return EXIT_USAGE;
+    bool color = !strcmp(s.color, "auto") || !strcmp(s.color, "always") || !strcmp(s.color, "never");
+    if (fail_level(s.fail_on) < 0 || !color) {
+        fprintf(stderr, "ncclscope: %s\n", color ? "--fail-on takes note, warning, error or never" : "--color takes auto, always or never");
+        return EXIT_USAGE;
+    }
+    if (!left && isatty(STDIN_FILENO))
+        fprintf(stderr, "ncclscope: reading standard input (Ctrl-D ends it)\n");
+    return run(&s, left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1);
+}

@@ -1,0 +1,57 @@
+/* main.c - ncclscope COMMAND: a table; without a command name it scans. */
+#include "commands.h"
+
+#include "ncclscope.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *words;
+} commands[] = {
+    {"scan", cmd_scan, "read logs, print the report (the default command)"},
+    {"explain", cmd_explain, "what a finding means, with its fix and source"},
+    {"version", cmd_version, "with the versions of PCRE2, SQLite and zlib"},
+};
+
+int write_to_file(void *file, const char *bytes, unsigned long size)
+{
+    return fwrite(bytes, 1, size, file) != size;
+}
+
+int cmd_version(int argc, char **argv)
+{
+    char details[400];
+    (void)argc;
+    (void)argv;
+    puts(ncclscope_version_details(details, sizeof details));
+    return EXIT_FINE;
+}
+
+static void help(void)
+{
+    puts("ncclscope [scan] [INPUT...]   which path does each pair of GPUs use, is it the right one, and if not, why");
+    puts("\ncommands (`ncclscope COMMAND --help` lists options):");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].words);
+    puts("\nINPUT: log files, .gz, directories, or - for standard input (also without INPUT).");
+    puts("exit: 0 fine, 1 findings, 2 usage, 3 an input could not be read, 4 the log cannot tell");
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends quietly */
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
+        help();
+        return EXIT_FINE;
+    }
+    if (argc > 1 && !strcmp(argv[1], "--version"))
+        return cmd_version(argc, argv);
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 2, argv + 2);
+    return cmd_scan(argc - 1, argv + 1);
+}
