@@ -488,8 +488,8 @@ static void variable(struct nsc_json *j, const struct ncclscope_model *m, const 
     bool by_plugin = false;
     for (size_t i = from; i < to;) {
         size_t end = i;
-        while (end < to && m->env.item[order[end]].value == m->env.item[order[i]].value)
-            by_plugin = by_plugin || m->env.item[order[end++]].by_plugin;
+        for (; end < to && m->env.item[order[end]].value == m->env.item[order[i]].value; end++)
+            by_plugin = by_plugin || m->env.item[order[end]].by_plugin;
         if (end - i > most)
             most = end - i, best = i;
         i = end;
