@@ -108,7 +108,7 @@ static void claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank
 
 static void init_start(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
-    nsc_close_batches(m, t, NSC_NONE);
+    nsc_close_batches(m, t, NSC_NONE, NSC_NO_STRUCTURE);
     uint32_t i = rank_for(m, rec, proc, true);
     if (i == NSC_NONE)
         return;
@@ -129,7 +129,7 @@ static void init_complete(struct ncclscope_model *m, const ncclscope_record *rec
     if (!m->ranks.item[i].complete.line)
         m->ranks.item[i].complete = nsc_here(m, rec);
     claim(m, t, i);
-    nsc_close_batches(m, t, i);
+    nsc_close_batches(m, t, i, NSC_NO_STRUCTURE);
     t->rank = NSC_NONE;
 }
 
@@ -291,9 +291,13 @@ static void trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32
 
 static void connected(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
-    (void)rec;
     (void)proc;
-    nsc_close_batches(m, t, t->rank);
+    enum nsc_structure what = rec->kind == NCCLSCOPE_KIND_CONNECTED_RINGS      ? NSC_RINGS
+                              : rec->kind == NCCLSCOPE_KIND_CONNECTED_TREES    ? NSC_TREES
+                              : rec->kind == NCCLSCOPE_KIND_CONNECTED_BINOMIAL ? NSC_BINOMIAL
+                              : rec->kind == NCCLSCOPE_KIND_CONNECTED_NVLS     ? NSC_NVLS_TREE
+                                                                               : NSC_COLLNET_CHAIN;
+    nsc_close_batches(m, t, t->rank, what);
 }
 
 /* ---- versions, environment ---- */

@@ -80,37 +80,53 @@ static bool already_has(const struct ncclscope_model *m, uint32_t rank, const st
 
 struct choice {
     uint32_t best, other; /* NSC_NONE: there is none */
-    size_t fresh, all;    /* candidates without and with those that already have such connections */
+    bool sure;
 };
 
-/* Of all ranks of the process, those that every connection of the batch could be of; the ones without such connections first. */
-static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n)
+/* How well a rank fits a batch, worst first: it said before that it is connected in this way; it has, or may have, just these
+ * connections, or is still being made; it fits. */
+enum fit { FIT_NOT, FIT_SPENT, FIT_STALE, FIT_WELL, FITS };
+
+static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *batch, size_t n, enum nsc_structure what)
 {
-    struct choice c = {NSC_NONE, NSC_NONE, 0, 0};
-    uint32_t stale = NSC_NONE, stale_other = NSC_NONE;
+    const struct nsc_rank *r = &m->ranks.item[rank];
+    bool has = r->start.line && !r->complete.line && !r->used;
+    for (size_t k = 0; k < n; k++) {
+        if (!could_be(r, &batch[k]))
+            return FIT_NOT;
+        has = has || already_has(m, rank, &batch[k]);
+    }
+    if (r->done & (unsigned)what)
+        return FIT_SPENT;
+    return has || (r->done_maybe & (unsigned)what) ? FIT_STALE : FIT_WELL;
+}
+
+/* Of all ranks of the process, the one that fits best. Sure if no other fits, but such as said before that they are connected. */
+static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n, enum nsc_structure what)
+{
+    struct choice c = {NSC_NONE, NSC_NONE, false};
+    uint32_t first[FITS] = {0}, second[FITS] = {0};
+    size_t count[FITS] = {0};
     for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *r = &m->ranks.item[i];
-        bool fits = r->proc == batch->proc, has = false;
-        for (size_t k = 0; fits && k < n; k++) {
-            fits = could_be(r, &batch[k]);
-            has = has || (fits && already_has(m, (uint32_t)i, &batch[k]));
-        }
-        if (!fits)
+        if (m->ranks.item[i].proc != batch->proc)
             continue;
-        c.all++;
-        uint32_t *best = has ? &stale : &c.best, *other = has ? &stale_other : &c.other;
-        if (*best == NSC_NONE)
-            *best = (uint32_t)i;
-        else if (*other == NSC_NONE)
-            *other = (uint32_t)i;
-        c.fresh += !has;
+        enum fit f = fit(m, (uint32_t)i, batch, n, what);
+        if (count[f] == 0)
+            first[f] = (uint32_t)i;
+        else if (count[f] == 1)
+            second[f] = (uint32_t)i;
+        count[f]++;
     }
-    if (c.best == NSC_NONE) {
-        c.best = stale;
-        c.other = stale_other;
-    } else if (c.other == NSC_NONE) {
-        c.other = stale;
+    for (int f = FIT_WELL; f > FIT_NOT; f--) {
+        for (size_t k = 0; k < count[f] && k < 2; k++) {
+            uint32_t x = k ? second[f] : first[f];
+            if (c.best == NSC_NONE)
+                c.best = x;
+            else if (c.other == NSC_NONE && f > FIT_SPENT)
+                c.other = x;
+        }
     }
+    c.sure = c.best != NSC_NONE && c.other == NSC_NONE;
     return c;
 }
 
@@ -128,9 +144,17 @@ static void give_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
     t->hit = 0;
 }
 
+static void now_connected(struct ncclscope_model *m, uint32_t rank, enum nsc_structure what, bool sure)
+{
+    if (rank != NSC_NONE && sure)
+        m->ranks.item[rank].done |= (unsigned)what;
+    else if (rank != NSC_NONE)
+        m->ranks.item[rank].done_maybe |= (unsigned)what;
+}
+
 /* The batch of the thread is whole. `rank`: the communicator that the thread has just named, or NSC_NONE. `last`: nothing more
  * will be known of this source. */
-static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, bool last)
+static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what, bool last)
 {
     if (!t->waiting.len)
         return;
@@ -139,24 +163,25 @@ static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_
         fits = m->ranks.item[rank].rank == t->waiting.item[i].printer;
     if (fits) {
         give_batch(m, t, rank, NSC_NONE, NSC_INFERRED);
+        now_connected(m, rank, what, true);
         return;
     }
-    struct choice c = choose(m, t->waiting.item, t->waiting.len);
+    struct choice c = choose(m, t->waiting.item, t->waiting.len, what);
     if (c.best == NSC_NONE && !last)
         return; /* up to 2.18.1 the communicator is named only behind its connections */
-    bool sure = c.all == 1 || (c.fresh == 1 && c.other == NSC_NONE);
-    give_batch(m, t, c.best, sure ? NSC_NONE : c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : sure ? NSC_INFERRED : NSC_AMBIGUOUS);
+    give_batch(m, t, c.best, c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : c.sure ? NSC_INFERRED : NSC_AMBIGUOUS);
+    now_connected(m, c.best, what, c.sure);
 }
 
-void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
+void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what)
 {
-    close_batch(m, t, rank, false);
+    close_batch(m, t, rank, what, false);
 }
 
 void nsc_end_source(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->threads.len; i++)
-        close_batch(m, &m->threads.item[i], NSC_NONE, true);
+        close_batch(m, &m->threads.item[i], NSC_NONE, NSC_NO_STRUCTURE, true);
 }
 
 static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str text, uint64_t repeated)
@@ -251,7 +276,7 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
     }
     struct nsc_link *same = in_batch(t, &l, conn > 0, channel, &begins);
     if (begins) {
-        close_batch(m, t, t->rank, false);
+        close_batch(m, t, t->rank, NSC_NO_STRUCTURE, false);
         same = t->waiting.len ? same : NULL;
     }
     if (same) {

@@ -44,6 +44,7 @@ struct nsc_rank {
     int64_t tid;
     int64_t rank, nranks, cuda_dev, nvml_dev, split, color, key; /* -1: not said; color may be any number, has_color tells */
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
+    unsigned done, done_maybe;    /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
     nsc_str bus_id, comm_id, network, ring_type;
     int64_t nnodes, local_ranks, local_rank, mnnvl;
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
@@ -67,6 +68,8 @@ struct nsc_link {
     int64_t printer, dev;    /* rank that printed it; CUDA device of its thread */
     struct nsc_where where;
 };
+/* What a "Connected ..." line says to be connected: once for each communicator. */
+enum nsc_structure { NSC_NO_STRUCTURE, NSC_RINGS = 1, NSC_TREES = 2, NSC_BINOMIAL = 4, NSC_NVLS_TREE = 8, NSC_COLLNET_CHAIN = 16 };
 enum nsc_attribution { NSC_UNKNOWN_COMM, NSC_AMBIGUOUS, NSC_INFERRED, NSC_STATED };
 
 struct nsc_ring {
@@ -218,7 +221,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec);         
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec);
 void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc);
 void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec);     /* other.c: lines that are not NCCL's */
-void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank); /* attribute.c */
+void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what); /* attribute.c */
 void nsc_end_source(struct ncclscope_model *m);
 void nsc_join(struct ncclscope_model *m);                                          /* join.c: ranks to communicators */
 void nsc_attribute_rest(struct ncclscope_model *m);

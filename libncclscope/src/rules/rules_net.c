@@ -69,18 +69,23 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_PLUGIN_MISSING)
+            continue;
         const struct nsc_event *named = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_NAMED);
         const struct nsc_env *env = nsc_env_of(m, e->proc, "NCCL_NET_PLUGIN");
-        if (e->kind != NCCLSCOPE_KIND_PLUGIN_MISSING || (!named && !env) || (env && nsc_text_is(nsc_say(m, env->value), "none")))
+        /* NCCL always looks for libnccl-net.so; another name was given by somebody, also where no line says by whom. */
+        nsc_text file = nsc_say(m, e->text);
+        bool other_name = file.len && !nsc_text_is(file, "libnccl-net.so");
+        if ((!named && !env && !other_name) || (env && nsc_text_is(nsc_say(m, env->value), "none")))
             continue;
         if (nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_LOADED)) /* another name of the list was found */
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->title = nsc_words(c, "The network plugin that was asked for (%s) could not be loaded",
-                                 named ? nsc_say(m, named->text).ptr : nsc_say(m, env->value).ptr);
+                                 named ? nsc_say(m, named->text).ptr : env ? nsc_say(m, env->value).ptr : file.ptr);
             f->cause = "NCCL was told to use this plugin and did not find it, or one of its libraries; it went on with its own networks.";
-            nsc_show(c, f, named ? &named->where : &env->where);
+            nsc_show(c, f, named ? &named->where : env ? &env->where : NULL);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
