@@ -30,6 +30,8 @@ static void take_parent(struct ncclscope_model *m, struct nsc_rank *r, const ncc
     if (!nsc_to_hex(get(rec, NCCLSCOPE_FIELD_PARENT), &r->parent_pointer) || !r->parent_pointer)
         return;
     r->parent = nsc_rank_of(m, r->proc, r->parent_pointer);
+    for (size_t i = 0; i < m->ranks.len; i++)
+        r->nth_child += &m->ranks.item[i] != r && m->ranks.item[i].proc == r->proc && m->ranks.item[i].parent_pointer == r->parent_pointer;
     r->split = number(rec, NCCLSCOPE_FIELD_SPLIT);
     r->has_color = nsc_to_i64(color, &r->color);
     nsc_to_i64(get(rec, NCCLSCOPE_FIELD_KEY), &r->key);
@@ -54,8 +56,13 @@ static bool is_same(const struct ncclscope_model *m, const struct nsc_rank *r, c
 {
     nsc_text id = get(rec, NCCLSCOPE_FIELD_COMM_ID);
     int64_t rank = number(rec, NCCLSCOPE_FIELD_RANK), n = number(rec, NCCLSCOPE_FIELD_NRANKS);
-    if (id.len && r->comm_id)
-        return nsc_text_eq(id, nsc_say(m, r->comm_id));
+    int64_t split = number(rec, NCCLSCOPE_FIELD_SPLIT), color;
+    if (id.len && r->comm_id && !nsc_text_eq(id, nsc_say(m, r->comm_id)))
+        return false;
+    if (split >= 0 && r->split >= 0 && split != r->split)
+        return false;
+    if (r->has_color && nsc_to_i64(get(rec, NCCLSCOPE_FIELD_COLOR), &color) && color != r->color)
+        return false;
     return (rank < 0 || r->rank < 0 || rank == r->rank) && (n < 0 || r->nranks < 0 || n == r->nranks);
 }
 
@@ -67,10 +74,10 @@ static uint32_t rank_for(struct ncclscope_model *m, const ncclscope_record *rec,
     uint32_t i = nsc_rank_of(m, proc, pointer);
     if (i != NSC_NONE && is_same(m, &m->ranks.item[i], rec)) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        /* A parent counts its children: the same parent and count is the same child, also in a log that was put together twice. */
-        bool counted = r->comm_id || (r->split >= 0 && r->split == number(rec, NCCLSCOPE_FIELD_SPLIT));
-        bool ended_before = r->destroyed.line || r->aborted.line;
-        if (!starts || counted || !ended_before)
+        /* A second START under this pointer is another communicator, but where something tells that it is the same, in a log that
+         * was put together twice: the id of one that is no child, or a parent that counts its children. */
+        bool told = r->parent_pointer ? r->split >= 0 && r->split == number(rec, NCCLSCOPE_FIELD_SPLIT) : r->comm_id != 0;
+        if (!starts || told || !(r->complete.line || r->destroyed.line || r->aborted.line))
             return i;
     }
     return nsc_rank_new(m, proc, pointer, rec);

@@ -140,7 +140,10 @@ static nsc_str join_key(struct ncclscope_model *m, struct nsc_rank *r)
     nsc_text id = nsc_say(m, r->comm_id);
     if (r->comm_id) {
         r->has_id = true;
-        snprintf(key, sizeof key, "0x%.*s", (int)(id.len < 64 ? id.len : 64), id.ptr);
+        /* Children of one parent and colour have one commId up to 2.22, however often the parent was split. */
+        int n = snprintf(key, sizeof key, "0x%.*s", (int)(id.len < 64 ? id.len : 64), id.ptr);
+        if (r->parent_pointer)
+            snprintf(key + n, sizeof key - (size_t)n, "\001%u", r->nth_child);
     } else if (r->parent != NSC_NONE && m->ranks.item[r->parent].comm != NSC_NONE && r->has_color) {
         id = nsc_say(m, m->comms.item[m->ranks.item[r->parent].comm].id);
         r->has_id = m->ranks.item[r->parent].has_id;
@@ -281,12 +284,31 @@ static void list_members(struct ncclscope_model *m)
         judge_state(m, &m->comms.item[i]);
 }
 
+/* "0xab\0011" to 0xab, or 0xab#1 if communicators before it have that id. */
+static void name_child(struct ncclscope_model *m, size_t index)
+{
+    nsc_text key = nsc_say(m, m->comms.item[index].id);
+    const char *cut = key.len ? memchr(key.ptr, 1, key.len) : NULL;
+    char name[320];
+    unsigned before = 0;
+    if (!cut)
+        return;
+    nsc_text id = {key.ptr, (size_t)(cut - key.ptr)};
+    for (size_t i = 0; i < index; i++) {
+        nsc_text other = nsc_say(m, m->comms.item[i].id);
+        before += other.len >= id.len && !memcmp(other.ptr, id.ptr, id.len) && (other.len == id.len || other.ptr[id.len] == '#');
+    }
+    snprintf(name, sizeof name, before ? "%.*s#%u" : "%.*s", (int)id.len, id.ptr, before);
+    m->comms.item[index].id = nsc_keep(m, nsc_text_of(name));
+}
+
 /* A communicator that prints no id is called after its lowest rank: host:pid:pointer#reuse. */
 static void name_comms(struct ncclscope_model *m)
 {
     char name[320];
     for (size_t i = 0; i < m->comms.len; i++) {
         struct nsc_comm *c = &m->comms.item[i];
+        name_child(m, i);
         if (nsc_say(m, c->id).ptr[0] != '?' || !c->count)
             continue;
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first]];

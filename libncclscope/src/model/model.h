@@ -40,6 +40,7 @@ struct nsc_rank {
     uint32_t proc, comm, parent; /* comm: index into model.comms; parent: index into model.ranks or NSC_NONE */
     uint64_t pointer, parent_pointer;
     uint32_t reuse;              /* how often the process had used the pointer before */
+    uint32_t nth_child;          /* how many children its parent had made in this process before */
     uint32_t nth;                /* how many of this size the process and device had made before */
     int64_t tid;
     int64_t rank, nranks, cuda_dev, nvml_dev, split, color, key; /* -1: not said; color may be any number, has_color tells */
