@@ -27,8 +27,11 @@ static void set_if_said(int64_t *to, int64_t v)
 static void take_parent(struct ncclscope_model *m, struct nsc_rank *r, const ncclscope_record *rec)
 {
     nsc_text color = get(rec, NCCLSCOPE_FIELD_COLOR);
-    if (!nsc_to_hex(get(rec, NCCLSCOPE_FIELD_PARENT), &r->parent_pointer) || !r->parent_pointer)
+    uint64_t parent;
+    if (!nsc_to_hex(get(rec, NCCLSCOPE_FIELD_PARENT), &parent) || !parent || parent == r->parent_pointer)
         return;
+    r->parent_pointer = parent;
+    r->nth_child = 0;
     r->parent = nsc_rank_of(m, r->proc, r->parent_pointer);
     for (size_t i = 0; i < m->ranks.len; i++)
         r->nth_child += &m->ranks.item[i] != r && m->ranks.item[i].proc == r->proc && m->ranks.item[i].parent_pointer == r->parent_pointer;
@@ -47,7 +50,7 @@ static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const n
         r->bus_id = nsc_keep(m, get(rec, NCCLSCOPE_FIELD_BUS_ID));
     if (get(rec, NCCLSCOPE_FIELD_COMM_ID).len)
         r->comm_id = nsc_keep(m, get(rec, NCCLSCOPE_FIELD_COMM_ID));
-    if (r->parent == NSC_NONE)
+    if (!r->parent_pointer || rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE) /* of a torn START line the end may be another's */
         take_parent(m, r, rec);
 }
 
@@ -61,7 +64,7 @@ static bool is_same(const struct ncclscope_model *m, const struct nsc_rank *r, c
         return false;
     if (split >= 0 && r->split >= 0 && split != r->split)
         return false;
-    if (r->has_color && nsc_to_i64(get(rec, NCCLSCOPE_FIELD_COLOR), &color) && color != r->color)
+    if (r->complete.line && r->has_color && nsc_to_i64(get(rec, NCCLSCOPE_FIELD_COLOR), &color) && color != r->color)
         return false;
     return (rank < 0 || r->rank < 0 || rank == r->rank) && (n < 0 || r->nranks < 0 || n == r->nranks);
 }
