@@ -265,18 +265,32 @@ static void ring(struct ncclscope_model *m, const ncclscope_record *rec, uint32_
     t->rings += t->rank == NSC_NONE;
 }
 
-/* "[0] 2/-1/-1->0->-1" : channel, children, rank, parent. False at the end, or where the text was cut. */
+/* Three parts joined by arrows: children->rank->parent; up to 2.4 parent->rank->children. */
+static bool tree_parts(nsc_text body, nsc_text *down, int64_t *up)
+{
+    ptrdiff_t first = nsc_text_find(body, "->");
+    if (first < 0)
+        return false;
+    nsc_text left = {body.ptr, (size_t)first}, behind = nsc_text_from(body, (size_t)first + 2);
+    ptrdiff_t second = nsc_text_find(behind, "->");
+    if (second < 0)
+        return false;
+    nsc_text right = nsc_text_from(behind, (size_t)second + 2);
+    bool parent_first = nsc_text_find(left, "/") < 0 && nsc_text_find(right, "/") >= 0;
+    *down = parent_first ? right : left;
+    return nsc_to_i64(parent_first ? left : right, up);
+}
+
+/* "[0] 2/-1/-1->0->-1", from 2.5 to 2.7 "[0] 2/-1/-1->0->-1|-1->0->2/-1/-1": one channel. False at the end, or where the text was cut. */
 static bool next_tree(nsc_text *rest, int64_t *channel, nsc_text *down, int64_t *up)
 {
     nsc_text head = nsc_next_word(rest), body = nsc_next_word(rest);
-    ptrdiff_t first = nsc_text_find(body, "->");
-    if (head.len < 3 || head.ptr[0] != '[' || head.ptr[head.len - 1] != ']' || first < 0)
+    const char *bar = body.len ? memchr(body.ptr, '|', body.len) : NULL;
+    if (head.len < 3 || head.ptr[0] != '[' || head.ptr[head.len - 1] != ']')
         return false;
-    nsc_text behind = nsc_text_from(body, (size_t)first + 2);
-    ptrdiff_t second = nsc_text_find(behind, "->");
-    *down = (nsc_text){body.ptr, (size_t)first};
-    return second >= 0 && nsc_to_i64((nsc_text){head.ptr + 1, head.len - 2}, channel) &&
-           nsc_to_i64(nsc_text_from(behind, (size_t)second + 2), up);
+    if (bar)
+        body.len = (size_t)(bar - body.ptr);
+    return nsc_to_i64((nsc_text){head.ptr + 1, head.len - 2}, channel) && tree_parts(body, down, up);
 }
 
 static void trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)

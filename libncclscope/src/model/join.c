@@ -233,11 +233,6 @@ static void order_comms(struct ncclscope_model *m)
     nsc_free(sorted);
 }
 
-static bool is_done(const struct nsc_rank *r)
-{
-    return r->complete.line || r->used || r->destroyed.line;
-}
-
 static bool has_event(const struct ncclscope_model *m, uint32_t proc, ncclscope_kind kind)
 {
     for (size_t i = 0; i < m->events.len; i++)
@@ -256,8 +251,8 @@ static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c)
         seen += r->rank != last;
         last = r->rank;
         aborted = aborted || r->aborted.line;
-        open = open || !is_done(r);
-        failed = failed || (!is_done(r) && has_event(m, r->proc, NCCLSCOPE_KIND_BACKTRACE));
+        open = open || !nsc_is_done(r);
+        failed = failed || (!nsc_is_done(r) && has_event(m, r->proc, NCCLSCOPE_KIND_BACKTRACE));
     }
     c->state = aborted ? NSC_ABORTED : failed ? NSC_FAILED : open ? NSC_INCOMPLETE : seen == c->nranks ? NSC_COMPLETE : NSC_PARTIAL;
 }

@@ -227,6 +227,12 @@ void nsc_end_source(struct ncclscope_model *m);
 void nsc_join(struct ncclscope_model *m);                                          /* join.c: ranks to communicators */
 void nsc_attribute_rest(struct ncclscope_model *m);
 
+/* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */
+static inline bool nsc_is_done(const struct nsc_rank *r)
+{
+    return r->complete.line || r->used || r->destroyed.line || !r->start.line;
+}
+
 /* 2.27.3 as 22703; 0 when it is none. */
 unsigned nsc_version_number(nsc_text version);
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);

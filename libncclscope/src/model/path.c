@@ -100,10 +100,16 @@ static bool env_is_there(const struct ncclscope_model *m, uint32_t proc, const c
     return nsc_env_of(m, proc, name) != NULL;
 }
 
+bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
+{
+    unsigned version = nsc_proc_version(m, proc);
+    return m->procs.item[proc].env_seen || (version && version < 21605);
+}
+
 /* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
 static bool read_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    return l->read && l->proc != NSC_NONE && m->procs.item[l->proc].env_seen && !env_is_there(m, l->proc, "NCCL_P2P_READ_ENABLE");
+    return l->read && l->proc != NSC_NONE && nsc_env_is_visible(m, l->proc) && !env_is_there(m, l->proc, "NCCL_P2P_READ_ENABLE");
 }
 
 /* One NCCL node with a chunk size of 512 KiB: from 2.25.1 every pair is better than one PCIe switch; before that at least one pair,

@@ -24,6 +24,8 @@ const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm
 /* Class of the path between two ranks' GPUs, as a line states it ("NVL", "NV18", "PHB"); 0 if none does. */
 nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
 bool nsc_class_is_nvlink(nsc_text type);
+/* Would a variable that is set be seen? One such line proves it; up to 2.16.2 no filter hides them. */
+bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
 unsigned nsc_proc_version(const struct ncclscope_model *m, uint32_t proc); /* 22703; 0 if nothing says it */
 
 #endif

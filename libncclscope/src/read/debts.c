@@ -91,7 +91,8 @@ const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, n
         if (!nsc_text_starts(all, marker))
             continue;
         *message = nsc_text_from(all, sizeof marker - 1);
-        const struct nsc_row *row = fits(d, g, *message, rest, m);
+        bool cut_in_marker = x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
+        const struct nsc_row *row = cut_in_marker ? nsc_grammar_match(g, *message, m) : fits(d, g, *message, rest, m);
         if (!row)
             continue;
         x->open = false;

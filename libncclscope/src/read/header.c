@@ -32,7 +32,7 @@ static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
     at = --i;
     while (i > from && is_host(s.ptr[i - 1]))
         i--;
-    while (i < at && (s.ptr[i] == '-' || s.ptr[i] == '.')) /* no host begins so: the end of what another writer left */
+    while (i < at && s.ptr[i] == '-') /* no host begins so: the end of what another writer left */
         i++;
     h->host = (nsc_text){s.ptr + i, at - i};
     h->start = i;
@@ -131,8 +131,7 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
 
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out)
 {
-    static const char marker[] = "NCCL INFO";
-    for (size_t at = from; at < line.len; at++) {
+        for (size_t at = from; at < line.len; at++) {
         const char *p = memchr(line.ptr + at, ']', line.len - at);
         if (!p)
             return false;
@@ -142,10 +141,8 @@ bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out)
             continue; /* 13:22:23 [1] is a clock */
         nsc_text rest = nsc_text_trim_end(nsc_text_from(line, at + 1));
         out->marker = out->message = at + 1 + (rest.len > 0);
-        if (!rest.len || (rest.ptr[0] == ' ' && rest.len <= sizeof marker && !memcmp(rest.ptr + 1, marker, rest.len - 1)))
+        if (!rest.len || rest.ptr[0] == ' ')
             return true;
-        if (rest.ptr[0] == ' ')
-            return true; /* another writer's text follows */
     }
     return false;
 }

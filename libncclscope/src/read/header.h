@@ -16,7 +16,7 @@ struct nsc_header {
 
 /* The next marker at or behind `from`, and the header read backwards from it; what stands left of `from` is not looked at. */
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out);
-/* A header with no marker behind it: host:pid:tid [dev] and at most the beginning of " NCCL INFO"; `marker` is what follows. */
+/* A header with no marker behind it: host:pid:tid [dev], then nothing, or another writer's text; `marker` is where that begins. */
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out);
 /* Is the whole line a version line: "NCCL version 2.18.3+cuda12.2"? */
 bool nsc_is_version_line(nsc_text line);

@@ -362,6 +362,16 @@ static nsc_text strip_prefixes(ncclscope_reader *r, nsc_text line)
     return line;
 }
 
+/* "NCCL I" of "NCCL IINFO 11-12 ...": how much of its marker a record got out before another writer came. */
+static nsc_text marker_begun(nsc_text text)
+{
+    static const char marker[] = "NCCL INFO ";
+    size_t n = 0;
+    while (n < text.len && n < sizeof marker - 1 && text.ptr[n] == marker[n])
+        n++;
+    return (nsc_text){text.ptr, n};
+}
+
 static bool take_other(ncclscope_reader *r)
 {
     nsc_text body = strip_prefixes(r, r->line);
@@ -382,7 +392,7 @@ static bool take_other(ncclscope_reader *r)
     if (nsc_header_bare(body, 0, &bare)) {
         unglue(r, &bare);
         mark_torn(r);
-        nsc_debts_add(&r->debts, &bare, nsc_text_from(body, bare.marker));
+        nsc_debts_add(&r->debts, &bare, marker_begun(nsc_text_from(body, bare.marker)));
         return false;
     }
     r->record.kind = foreign_kind(body);

@@ -210,7 +210,7 @@ static void rank(struct nsc_json *j, const struct ncclscope_model *m, const stru
         nsc_json_float(j, "init_seconds", r->init_seconds);
     else
         nsc_json_null(j, "init_seconds");
-    nsc_json_string(j, "state", r->aborted.line ? "aborted" : r->complete.line || r->used || r->destroyed.line ? "complete" : "incomplete");
+    nsc_json_string(j, "state", r->aborted.line ? "aborted" : nsc_is_done(r) ? "complete" : "incomplete");
     nsc_json_close(j, '}');
 }
 

@@ -30,11 +30,6 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
 
 /* ---- ranks that never came ---- */
 
-static bool is_done(const struct nsc_rank *r)
-{
-    return r->complete.line || r->used || r->destroyed.line;
-}
-
 static bool has_rank(const struct ncclscope_model *m, const struct nsc_comm *k, int64_t rank)
 {
     for (uint32_t i = 0; i < k->count; i++)
@@ -66,10 +61,10 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     int64_t waiting = 0, done = 0, never = absent(c, k, f);
     for (uint32_t i = 0; i < k->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
-        done += is_done(r);
-        waiting += !is_done(r);
+        done += nsc_is_done(r);
+        waiting += !nsc_is_done(r);
         nsc_name_host(c, f, m->procs.item[r->proc].host);
-        if (!is_done(r)) {
+        if (!nsc_is_done(r)) {
             nsc_show(c, f, r->start.line ? &r->start : &r->first);
             if (!never)
                 nsc_name_rank(c, f, (uint64_t)r->rank);

@@ -73,9 +73,9 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
             continue;
         const struct nsc_event *named = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_NAMED);
         const struct nsc_env *env = nsc_env_of(m, e->proc, "NCCL_NET_PLUGIN");
-        /* NCCL always looks for libnccl-net.so; another name was given by somebody, also where no line says by whom. */
+        /* NCCL always looks for libnccl-net.so, RCCL for its own; another name was given by somebody, also where no line says by whom. */
         nsc_text file = nsc_say(m, e->text);
-        bool other_name = file.len && !nsc_text_is(file, "libnccl-net.so");
+        bool other_name = file.len && !nsc_text_is(file, "libnccl-net.so") && !nsc_text_is(file, "librccl-net.so");
         if ((!named && !env && !other_name) || (env && nsc_text_is(nsc_say(m, env->value), "none")))
             continue;
         if (nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_LOADED)) /* another name of the list was found */
@@ -93,11 +93,11 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
     }
 }
 
-/* "Failed to initialize NET plugin IB" is the normal end of the search for devices on a machine that has none. */
+/* "Failed to initialize NET plugin IB" (or IBext, which comes with images) is the normal end of the search for devices on a machine that has none. */
 static bool is_harmless_failure(const struct ncclscope_model *m, const struct nsc_event *e)
 {
     nsc_text net = nsc_say(m, e->text);
-    return (nsc_text_is(net, "IB") && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)) || nsc_text_is(net, "Socket");
+    return (nsc_text_starts(net, "IB") && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)) || nsc_text_is(net, "Socket");
 }
 
 void nsc_rule_plugin_failed(struct nsc_case *c)

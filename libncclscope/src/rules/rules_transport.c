@@ -174,22 +174,45 @@ static int64_t ranks_on_host(const struct ncclscope_model *m, const struct nsc_c
     return n;
 }
 
+/* GPUs that a host name shows in the whole input: not only in this communicator, which may be a group of the job. */
+static int64_t gpus_on_host(const struct ncclscope_model *m, nsc_str host)
+{
+    uint64_t seen[4] = {0};
+    int64_t most = 0, n = 0;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (m->procs.item[r->proc].host != host)
+            continue;
+        most = r->local_ranks > most ? r->local_ranks : most;
+        if (r->nvml_dev >= 0 && r->nvml_dev < 256)
+            seen[r->nvml_dev / 64] |= (uint64_t)1 << (r->nvml_dev % 64);
+    }
+    for (size_t i = 0; i < 4; i++)
+        n += __builtin_popcountll(seen[i]);
+    return n > most ? n : most;
+}
+
 static struct pods look_at_pods(const struct ncclscope_model *m, const struct nsc_comm *c)
 {
     struct pods p = {0};
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         const struct nsc_proc *proc = &m->procs.item[r->proc];
-        int64_t here = r->local_ranks > 0 ? r->local_ranks : ranks_on_host(m, c, proc->host);
         bool new_host = true;
         for (uint32_t k = 0; k < i && new_host; k++)
             new_host = m->procs.item[m->ranks.item[m->members.item[c->first + k]].proc].host != proc->host;
-        p.hosts += new_host;
-        p.most_ranks = here > p.most_ranks ? here : p.most_ranks;
         p.one = p.one ? p.one : r;
         p.platform = p.platform || !proc->platform ? p.platform : proc;
-        if (r->nvml_dev >= here && here > 0 && !p.high)
-            p.high = r;
+        if (!new_host)
+            continue;
+        int64_t here = gpus_on_host(m, proc->host);
+        here = here ? here : ranks_on_host(m, c, proc->host);
+        p.hosts++;
+        p.most_ranks = here > p.most_ranks ? here : p.most_ranks;
+        for (uint32_t k = i; k < c->count && !p.high; k++) {
+            const struct nsc_rank *x = &m->ranks.item[m->members.item[c->first + k]];
+            p.high = m->procs.item[x->proc].host == proc->host && x->nvml_dev >= here ? x : NULL;
+        }
     }
     return p;
 }
@@ -283,7 +306,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
     if (!f)
         return;
     const struct nsc_env *forced = proc == NSC_NONE ? NULL : nsc_env_is(c->m, proc, "NCCL_P2P_READ_ENABLE", "1");
-    bool env_visible = proc != NSC_NONE && c->m->procs.item[proc].env_seen;
+    bool env_visible = proc != NSC_NONE && nsc_env_is_visible(c->m, proc);
     if (forced) {
         f->severity = NCCLSCOPE_WARNING;
         f->cls = "configuration";
