@@ -89,47 +89,62 @@ static void good_verdict(const struct nsc_report *r)
     }
 }
 
-/* The finding that says what is wrong, rather than the variable that is behind it. */
-static const struct nsc_finding *headline(const struct nsc_report *r, const struct nsc_finding **root)
+static bool is_env(const struct nsc_finding *f)
 {
-    const struct nsc_finding *first = &r->f->list.item[0];
-    *root = NULL;
-    if (strncmp(first->rule->id, "env/", 4) != 0)
-        return first;
-    for (size_t i = 1; i < r->f->list.len; i++) {
-        const struct nsc_finding *f = &r->f->list.item[i];
-        if (!f->caused_by || strcmp(f->caused_by, first->rule->id) != 0)
-            continue;
-        *root = first;
-        return f;
+    return !strncmp(f->rule->id, "env/", 4);
+}
+
+/* Is the variable behind another finding, which is told with it? */
+static bool is_folded(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    for (size_t i = 0; is_env(f) && i < r->f->list.len; i++) {
+        const struct nsc_finding *x = &r->f->list.item[i];
+        if (!is_env(x) && x->severity >= NCCLSCOPE_WARNING && !strcmp(x->cls, "configuration"))
+            return true;
     }
-    for (size_t i = 1; i < r->f->list.len; i++) { /* two variables, and the effect names the other */
+    return false;
+}
+
+/* The finding that says what is wrong, rather than the variable that is behind it. */
+static const struct nsc_finding *headline(const struct nsc_report *r)
+{
+    size_t i = 0;
+    while (i + 1 < r->f->list.len && is_folded(r, &r->f->list.item[i]))
+        i++;
+    return &r->f->list.item[i];
+}
+
+/* "NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1": the variables that were folded into a finding. */
+static void folded_variables(const struct nsc_report *r, char *buf, size_t size)
+{
+    size_t n = 0;
+    buf[0] = 0;
+    for (size_t i = 0; i < r->f->list.len && n + 80 < size; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->caused_by && !strncmp(f->caused_by, "env/", 4) && f->severity >= NCCLSCOPE_WARNING) {
-            *root = first;
-            return f;
-        }
+        const char *end = f->title && is_folded(r, f) && f->severity >= NCCLSCOPE_WARNING ? strstr(f->title, " is set") : NULL;
+        if (end)
+            n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? ", " : "", (int)(end - f->title < 60 ? end - f->title : 60), f->title);
     }
-    return first;
 }
 
 static void bad_verdict(const struct nsc_report *r)
 {
-    const struct nsc_finding *root, *f = headline(r, &root);
-    char line[900];
-    if (root && root->title) {
-        const char *end = strstr(root->title, " (");
-        snprintf(line, sizeof line, "%s: %.*s.", f->title, (int)(end ? end - root->title : (ptrdiff_t)strlen(root->title)), root->title);
-    } else {
-        snprintf(line, sizeof line, "%s.", f->title ? f->title : f->rule->means);
-    }
+    const struct nsc_finding *f = headline(r);
+    char line[900], variables[300];
+    folded_variables(r, variables, sizeof variables);
+    bool says = !variables[0] || strstr(f->title ? f->title : "", variables);
+    snprintf(line, sizeof line, "%s%s%s.", f->title ? f->title : f->rule->means, says ? "" : ": ", says ? "" : variables);
     nsc_mark(r, NSC_MARK_BAD);
     nsc_wrap(r, 3, nsc_text_of(line));
-    if (!strcmp(f->confidence, "certain") || !f->cause)
-        return;
-    snprintf(line, sizeof line, "%s: %s", f->confidence, f->cause);
-    nsc_indent(r, 3);
-    nsc_wrap(r, 3, nsc_text_of(line));
+    if (strcmp(f->confidence, "certain") != 0 && f->cause) {
+        snprintf(line, sizeof line, "%s: %s", f->confidence, f->cause);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+    } else if (f->cost) {
+        snprintf(line, sizeof line, "What that costs: %.*s. This log names no GPU model.", (int)strcspn(f->cost, ";"), f->cost);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+    }
 }
 
 static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
@@ -184,11 +199,11 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
 {
     char line[500], version[120];
-    size_t hosts = 0, whole = 0;
+    size_t hosts = 0, whole = 0, part = 0;
     for (size_t i = 0; i < r->m->proc_order.len; i++)
         hosts += !i || r->m->procs.item[r->m->proc_order.item[i]].host != r->m->procs.item[r->m->proc_order.item[i - 1]].host;
     for (size_t i = 0; i < r->m->comms.len; i++)
-        whole += r->m->comms.item[i].state == NSC_COMPLETE;
+        whole += r->m->comms.item[i].state == NSC_COMPLETE, part += r->m->comms.item[i].state == NSC_PARTIAL;
     one_version(r, version, sizeof version);
     nsc_text name = r->m->sources.len == 1 ? nsc_base_name(nsc_say(r->m, r->m->sources.item[0].name)) : (nsc_text){NULL, 0};
     if (name.len)
@@ -200,8 +215,12 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s", r->m->proc_order.len,
                r->m->proc_order.len == 1 ? "" : "es", (unsigned long long)count_gpus(r->m), count_gpus(r->m) == 1 ? "" : "s", r->m->comms.len,
                r->m->comms.len == 1 ? "" : "s");
-    if (r->m->comms.len)
-        nsc_printf(r->out, whole == r->m->comms.len ? ", complete" : ", %zu complete", whole);
+    if (r->m->comms.len && whole == r->m->comms.len)
+        nsc_puts(r->out, ", complete");
+    else if (r->m->comms.len && part == r->m->comms.len)
+        nsc_puts(r->out, ", of which only a part is in this input");
+    else if (r->m->comms.len)
+        nsc_printf(r->out, ", %zu complete", whole);
     nsc_puts(r->out, "\n");
     for (size_t i = 0; i < r->m->sources.len; i++) {
         const struct nsc_source_info *s = &r->m->sources.item[i];
@@ -227,7 +246,7 @@ static void label(const struct nsc_report *r, const char *name, const char *text
 
 static void evidence(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    size_t most = r->flags & NCCLSCOPE_REPORT_VERBOSE ? NSC_EVIDENCE : 1;
+    size_t most = r->flags & NCCLSCOPE_REPORT_VERBOSE ? NSC_EVIDENCE : 2;
     for (size_t i = 0; i < f->evidences && i < most; i++) {
         const struct nsc_where *w = &f->evidence[i];
         char where[80];
@@ -247,14 +266,29 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
     nsc_mark(r, NSC_MARK_BAD);
     snprintf(head, sizeof head, "%s   %s, %s", f->rule->id, nsc_severity_name(f->severity), f->confidence);
     nsc_bold(r, nsc_text_of(head));
-    if (f->caused_by)
-        nsc_printf(r->out, "   caused by %s", f->caused_by);
     nsc_puts(r->out, "\n");
     label(r, "what", f->title);
     label(r, "why", f->cause);
     label(r, "fix", f->fix);
     label(r, "cost", f->cost);
     evidence(r, f);
+    for (size_t i = 0; i < r->f->list.len; i++) { /* its wake: told once, here */
+        const struct nsc_finding *x = &r->f->list.item[i];
+        if (!x->caused_by || strcmp(x->caused_by, f->rule->id) != 0 || x->severity < NCCLSCOPE_WARNING)
+            continue;
+        snprintf(head, sizeof head, "%s (%s): %.120s", x->rule->id, nsc_severity_name(x->severity), x->title ? x->title : "");
+        label(r, "then", head);
+    }
+}
+
+/* Told elsewhere: a variable with what it does, a symptom with its root, the silence of the log in the verdict. */
+static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    if (!strcmp(f->rule->id, "log/no-channels"))
+        return f->severity >= NCCLSCOPE_WARNING || r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
+    if (f->severity < NCCLSCOPE_WARNING || r->flags & NCCLSCOPE_REPORT_VERBOSE)
+        return false;
+    return is_folded(r, f) || (f->caused_by && strncmp(f->caused_by, "env/", 4) != 0);
 }
 
 static void findings(const struct nsc_report *r)
@@ -263,20 +297,19 @@ static void findings(const struct nsc_report *r)
     bool verbose = r->flags & NCCLSCOPE_REPORT_VERBOSE;
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->severity < NCCLSCOPE_WARNING || !strcmp(f->rule->id, "log/no-channels"))
+        if (f->severity < NCCLSCOPE_WARNING || is_told(r, f))
             continue;
         nsc_puts(r->out, bad++ ? "" : "\n");
         whole_finding(r, f);
     }
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        bool told = !strcmp(f->rule->id, "log/no-channels") && r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
-        if (f->severity >= NCCLSCOPE_WARNING || told)
+        if (f->severity >= NCCLSCOPE_WARNING || is_told(r, f))
             continue;
         char line[700];
         nsc_puts(r->out, notes++ ? "" : "\n");
         nsc_mark(r, NSC_MARK_NOTE);
-        snprintf(line, sizeof line, "%s   %s", f->rule->id, f->title ? f->title : f->rule->means);
+        snprintf(line, sizeof line, "%s: %s", f->rule->id, f->title ? f->title : f->rule->means);
         nsc_wrap(r, 5, nsc_text_of(line));
         if (verbose) {
             label(r, "why", f->cause);

@@ -103,7 +103,13 @@ void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line)
 {
     int room = r->columns - 12 - (int)strlen(where);
     nsc_text cut = nsc_text_trim(line);
+    ptrdiff_t marker = width_of(cut) > room ? nsc_text_find(cut, "NCCL ") : -1;
     nsc_puts(r->out, where);
+    if (marker > 0 && !(r->flags & NCCLSCOPE_REPORT_VERBOSE)) { /* who said it is in the log; what was said, here */
+        nsc_puts(r->out, "...");
+        cut = nsc_text_from(cut, (size_t)marker);
+        room -= 3;
+    }
     if (!(r->flags & NCCLSCOPE_REPORT_VERBOSE) && width_of(cut) > room && room > 8) {
         nsc_text rest = cut;
         for (int i = 0; i < room - 3; i++) {

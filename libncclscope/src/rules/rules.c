@@ -43,8 +43,8 @@ const char *nsc_words(struct nsc_case *c, const char *format, ...)
 const char *nsc_cost(struct nsc_case *c, int which)
 {
     double factor = costs[which].fast / costs[which].slow;
-    return nsc_words(c, "%.*fx: %g against %g GB/s (%s; %s; %s)", factor < 10 ? 1 : 0, factor, costs[which].slow, costs[which].fast,
-                     costs[which].method, costs[which].machine, costs[which].source);
+    return nsc_words(c, "%.*fx on %s (%g against %g GB/s); %s; %s", factor < 10 ? 1 : 0, factor, costs[which].machine, costs[which].slow,
+                     costs[which].fast, costs[which].method, costs[which].source);
 }
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence)
@@ -73,6 +73,17 @@ void nsc_show(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where 
         if (f->evidence[i].source == w->source && f->evidence[i].line == w->line)
             return;
     f->evidence[f->evidences++] = *w;
+}
+
+void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w)
+{
+    (void)c;
+    if (!w || !w->line)
+        return;
+    f->evidences -= f->evidences == NSC_EVIDENCE;
+    memmove(&f->evidence[1], &f->evidence[0], f->evidences * sizeof f->evidence[0]);
+    f->evidence[0] = *w;
+    f->evidences++;
 }
 
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank)

@@ -65,6 +65,7 @@ extern const struct nsc_rule nsc_rules[]; /* all, in the order in which they run
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void nsc_show(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w); /* evidence; the first 8 are kept */
+void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w); /* the line that explains it */
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank);
 void nsc_name_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b);
 void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);

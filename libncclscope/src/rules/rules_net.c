@@ -46,7 +46,7 @@ void nsc_rule_socket(struct nsc_case *c)
     if (asked) {
         f->cls = "configuration";
         f->cause = nsc_words(c, "%s=%s asks for it", nsc_say(c->m, asked->name).ptr, nsc_say(c->m, asked->value).ptr);
-        nsc_show(c, f, &asked->where);
+        nsc_show_first(c, f, &asked->where);
     } else if (nsc_raised(c, "transport/pod-per-gpu")) {
         f->caused_by = "transport/pod-per-gpu";
         f->cause = "Pods are nodes to NCCL, so their GPUs meet only over the network.";
@@ -56,7 +56,7 @@ void nsc_rule_socket(struct nsc_case *c)
     } else if (none) {
         f->caused_by = "net/no-rdma-device";
         f->cause = "NCCL saw no InfiniBand or RoCE device and no network plugin took over.";
-        nsc_show(c, f, &none->where);
+        nsc_show_first(c, f, &none->where);
     } else {
         f->cause = "The log does not say why: look for NET/IB, NET/Plugin and `Using network` lines of these ranks.";
     }

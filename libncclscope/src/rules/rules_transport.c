@@ -56,13 +56,13 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
     case SHM_DISABLED:
         f->cause = nsc_words(c, "%s=%s is set: NCCL may not use P2P at all", nsc_say(m, disabled->name).ptr, nsc_say(m, disabled->value).ptr);
         f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for P2P/CUMEM or P2P/IPC.";
-        nsc_show(c, f, &disabled->where);
+        nsc_show_first(c, f, &disabled->where);
         break;
     case SHM_LEVEL:
         f->cause = nsc_words(c, "NCCL_P2P_LEVEL=%s allows P2P only up to that distance; farther pairs go through host memory",
                              nsc_say(m, level->value).ptr);
         f->fix = "Unset NCCL_P2P_LEVEL and compare; NCCL's own default fits most machines.";
-        nsc_show(c, f, &level->where);
+        nsc_show_first(c, f, &level->where);
         break;
     case SHM_NVLINK:
         f->cause = "The topology in this input shows NVLink between these GPUs, and nothing in the log forbids P2P.";
@@ -75,7 +75,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
     case SHM_REFUSED:
         f->cause = "The driver or CUDA refuses P2P between these GPUs. Right for GPUs without P2P; a fault where IOMMU, ACS or a hypervisor hides it.";
         f->fix = "Compare `nvidia-smi topo -p2p r` (CNS: chipset or VM, GNS: GPU model, TNS: topology).";
-        nsc_show(c, f, refused ? &refused->where : NULL);
+        nsc_show_first(c, f, refused ? &refused->where : NULL);
         break;
     default:
         f->cause = "The log does not say why. In order of likelihood: P2P switched off by a variable that this log does not show, GPUs that "
@@ -144,7 +144,9 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         f->cause = nsc_p2p_disabled(c->m, proc) ? "P2P and shared memory are both switched off: only the network is left."
                                                 : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs: only the network is left.";
         f->fix = "Remove NCCL_SHM_DISABLE, and NCCL_P2P_DISABLE if it is set.";
-        nsc_show(c, f, &no_shm->where);
+        nsc_show_first(c, f, &no_shm->where);
+        const struct nsc_env *no_p2p = nsc_p2p_disabled(c->m, proc);
+        nsc_show_first(c, f, no_p2p ? &no_p2p->where : NULL);
     } else {
         f->cause = "NCCL refused P2P and shared memory between processes of one host name: they see different /dev/shm devices (containers without "
                    "shared IPC), NCCL_HOSTID differs, or both NICs are nearer to the GPUs than the GPUs to each other.";
@@ -217,6 +219,29 @@ static struct pods look_at_pods(const struct ncclscope_model *m, const struct ns
     return p;
 }
 
+/* "Rank 0 reaches ranks 1-3 over EFA (Libfabric, GDRDMA)": what one rank's log tells of its connections. */
+static const char *reach(struct nsc_case *c, uint32_t comm, const struct nsc_rank *one)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *provider = nsc_event_of(m, one->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    struct nsc_finding peers = {0};
+    const struct nsc_link *some = NULL;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (l->family != NSC_NET || nsc_comm_of_link(m, l) != comm)
+            continue;
+        some = l;
+        nsc_name_rank(c, &peers, (int64_t)l->src == one->rank ? l->dst : l->src);
+    }
+    if (!some)
+        return nsc_words(c, "Rank %lld is alone on its host name", (long long)one->rank);
+    bool efa = provider && nsc_text_starts(nsc_say(m, provider->text), "efa");
+    const char *words = nsc_words(c, "Rank %lld reaches %s over %s%s%s%s", (long long)one->rank, nsc_list_ranks(c, &peers), efa ? "EFA (" : "",
+                                  nsc_say(m, some->network).ptr, some->gdrdma ? efa ? ", GDRDMA" : " (GDRDMA)" : "", efa ? ")" : "");
+    nsc_vec_free(&peers.ranks);
+    return words;
+}
+
 static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, const struct pods *p, const struct nsc_platform *pf)
 {
     const struct ncclscope_model *m = c->m;
@@ -233,14 +258,18 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
         f->title = nsc_words(c, "%zu host names (pods) with %s each share one machine, and talk over the network", p->hosts, each);
         f->cause = "Processes under different host names bootstrap from one and the same address: one machine. To NCCL another host name is "
                    "another node, so P2P and shared memory are not even tried.";
+    } else if (pf && k->count == 1 && p->most_ranks == 1) {
+        f->title = nsc_words(c, "%s, one GPU per pod, on a %s that has %d %s joined by %s", reach(c, comm, p->one), pf->name, pf->gpus, pf->model, pf->link);
     } else if (pf) {
         f->title = nsc_words(c, "Each host name (pod) has %s of a %s, which has %d %s joined by %s", each, pf->name, pf->gpus, pf->model, pf->link);
+    }
+    if (!f->cause && pf) {
         f->cause = nsc_words(c, "If these pods share a machine, %s (%g GB/s one way per GPU) lies idle behind a NIC of %g GB/s. The log cannot tell "
                                 "whether they do: %lld of %lld ranks are in this input.",
                              pf->link, pf->link_gb_s, pf->nic_gb_s, (long long)k->count, (long long)k->nranks);
         f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)", pf->link_gb_s / pf->nic_gb_s, pf->nic_gb_s, pf->link_gb_s,
                             pf->source);
-    } else {
+    } else if (!f->cause) {
         f->title = nsc_words(c, "Each host name (pod) has %s, but the machine has more", each);
         f->cause = nsc_words(c, "Rank %lld is on NVML device %lld, and its host name shows %lld: the machine has more GPUs than this pod uses. If the "
                                 "job's other pods are on the same machine, their direct links lie idle.",
@@ -313,7 +342,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
         f->title = "P2P links pull (read) instead of pushing (write): NCCL_P2P_READ_ENABLE=1 is set";
         f->cause = "NCCL_P2P_READ_ENABLE=1. NCCL itself chooses read only between NVLink-connected GPUs of compute capability 8.0 (A100).";
         f->cost = nsc_cost(c, NSC_COST_READ);
-        nsc_show(c, f, &forced->where);
+        nsc_show_first(c, f, &forced->where);
         return;
     }
     f->title = env_visible ? "P2P links read: A100-class GPUs (compute capability 8.0) joined by NVLink" : "P2P links read instead of write";
@@ -343,7 +372,7 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
     f->cause = e ? nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr)
                  : "NCCL_P2P_USE_CUDA_MEMCPY or NCCL_SHM_USE_CUDA_MEMCPY; this log shows no line of either.";
     f->cost = nsc_cost(c, NSC_COST_COPY_ENGINE);
-    nsc_show(c, f, e ? &e->where : NULL);
+    nsc_show_first(c, f, e ? &e->where : NULL);
 }
 
 static bool is_unproven(const struct ncclscope_model *m, const struct nsc_link *l)

@@ -1,0 +1,87 @@
+"""What the tests of the tool share: run it, read its JSON, name the test data."""
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTDATA = os.path.join(HERE, '..', '..', 'testdata')
+LOGS = os.path.join(TESTDATA, 'logs')
+LIMIT_S = 60                                                  # a hang is a failure, not a wait
+
+
+def environment(**more):
+    env = {k: v for k, v in os.environ.items() if k not in ('NO_COLOR', 'COLUMNS', 'LANG', 'LANGUAGE')}
+    env.update(LC_ALL='C.UTF-8', TZ='UTC', **more)
+    return env
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+        self.crashed = code < 0 or b'Sanitizer' in err or b'runtime error' in err or b'Assertion' in err
+
+
+def run(tool, *args, stdin=b'', cwd=None, env=None):
+    """The tool with these arguments; a crash or a hang raises."""
+    try:
+        p = subprocess.run([tool, *args], input=stdin, capture_output=True, timeout=LIMIT_S, cwd=cwd, env=env or environment())
+    except subprocess.TimeoutExpired:
+        raise AssertionError('%s: still running after %d s' % (' '.join(args), LIMIT_S)) from None
+    result = Result(p.returncode, p.stdout, p.stderr)
+    if result.crashed:
+        raise AssertionError('%s: exit %d\n%s' % (' '.join(args), p.returncode, p.stderr.decode('utf-8', 'replace')))
+    return result
+
+
+def report(tool, *paths, **more):
+    """(the JSON report of these inputs, the exit code)"""
+    result = run(tool, '--json', *paths, **more)
+    try:
+        return json.loads(result.out.decode('utf-8')), result.code
+    except ValueError as problem:
+        raise AssertionError('%s: no JSON: %s' % (' '.join(paths), problem)) from None
+
+
+def log_names(folder=None):
+    """Names below testdata/logs, as `2.28.9/h200x8-default.log.gz`, sorted."""
+    names = []
+    for path, _, files in os.walk(LOGS):
+        names += [os.path.relpath(os.path.join(path, f), LOGS) for f in files]
+    return sorted(n for n in names if folder is None or os.path.dirname(n) == folder)
+
+
+def log_path(name):
+    return os.path.join(LOGS, name)
+
+
+class Checks:
+    """Collects what is wrong; `end` prints it and gives the exit code."""
+
+    def __init__(self):
+        self.wrong, self.made = [], 0
+
+    def equal(self, where, what, is_, should):
+        self.made += 1
+        if is_ != should:
+            self.wrong.append('%s: %s\n    is      %s\n    should  %s' % (where, what, show(is_, should), show(should, is_)))
+
+    def true(self, where, what, ok):
+        self.made += 1
+        if not ok:
+            self.wrong.append('%s: %s' % (where, what))
+
+    def end(self):
+        for line in self.wrong:
+            print(line)
+        print('%d checks, %d wrong' % (self.made, len(self.wrong)))
+        sys.stdout.flush()
+        return 1 if self.wrong or not self.made else 0
+
+
+def show(value, other):
+    """Of two long dictionaries or lists only what differs."""
+    if isinstance(value, dict) and isinstance(other, dict):
+        return repr({k: v for k, v in value.items() if k not in other or other[k] != v})
+    text = repr(value)
+    return text if len(text) < 600 else text[:600] + ' ...'
