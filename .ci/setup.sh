@@ -38,15 +38,17 @@ install_packages() { # package...
         { printf '%s\n' "$said" >&2; return 1; }
 }
 
-# Configure a build folder once; one that another checkout made is made anew.
+# Configure a build folder once; one of another checkout, or with other options, is made anew.
 configure() { # folder, options of meson setup...
     folder=$1
     shift
-    if [ -f "$folder/build.ninja" ] && grep -qF "\"source\": \"$(pwd -P)\"" "$folder/meson-info/meson-info.json" 2>/dev/null; then
+    if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/options" 2>/dev/null)" = "$*" ] &&
+        grep -qF "\"source\": \"$(pwd -P)\"" "$folder/meson-info/meson-info.json"; then
         return 0
     fi
     [ ! -d "$folder/meson-private" ] || rm -rf "$folder"
     said=$(meson setup "$folder" "$@" 2>&1) || { printf '%s\n' "$said"; return 1; }
+    [ $# = 0 ] || printf '%s\n' "$*" >"$folder/options"
 }
 
 # Build what changed; silent unless it fails.

@@ -33,8 +33,8 @@ static void take_parent(struct ncclscope_model *m, struct nsc_rank *r, const ncc
     r->parent_pointer = parent;
     r->nth_child = 0;
     r->parent = nsc_rank_of(m, r->proc, r->parent_pointer);
-    for (size_t i = 0; i < m->ranks.len; i++)
-        r->nth_child += &m->ranks.item[i] != r && m->ranks.item[i].proc == r->proc && m->ranks.item[i].parent_pointer == r->parent_pointer;
+    for (uint32_t i = r->before; i != NSC_NONE; i = m->ranks.item[i].before)
+        r->nth_child += m->ranks.item[i].parent_pointer == r->parent_pointer;
     r->split = number(rec, NCCLSCOPE_FIELD_SPLIT);
     r->has_color = nsc_to_i64(color, &r->color);
     nsc_to_i64(get(rec, NCCLSCOPE_FIELD_KEY), &r->key);
@@ -69,19 +69,34 @@ static bool is_same(const struct ncclscope_model *m, const struct nsc_rank *r, c
     return (rank < 0 || r->rank < 0 || rank == r->rank) && (n < 0 || r->nranks < 0 || n == r->nranks);
 }
 
+/* A second START under a pointer is another communicator, but where something tells that it is the same, in a log that was put
+ * together twice: the id of one that is no child; a parent that counts its children, or was born again itself. */
+static bool is_told_again(const struct ncclscope_model *m, const struct nsc_rank *r, const ncclscope_record *rec)
+{
+    if (!r->parent_pointer)
+        return r->comm_id != 0;
+    bool counted = r->split >= 0 && r->split == number(rec, NCCLSCOPE_FIELD_SPLIT);
+    return counted || (r->parent != NSC_NONE && m->ranks.item[r->parent].births > r->parent_births);
+}
+
 static uint32_t rank_for(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, bool starts)
 {
     uint64_t pointer;
     if (!nsc_to_hex(get(rec, NCCLSCOPE_FIELD_COMM), &pointer))
         return NSC_NONE;
-    uint32_t i = nsc_rank_of(m, proc, pointer);
-    if (i != NSC_NONE && is_same(m, &m->ranks.item[i], rec)) {
-        const struct nsc_rank *r = &m->ranks.item[i];
-        /* A second START under this pointer is another communicator, but where something tells that it is the same, in a log that
-         * was put together twice: the id of one that is no child, or a parent that counts its children. */
-        bool told = r->parent_pointer ? r->split >= 0 && r->split == number(rec, NCCLSCOPE_FIELD_SPLIT) : r->comm_id != 0;
-        if (!starts || told || !(r->complete.line || r->destroyed.line || r->aborted.line))
-            return i;
+    uint32_t last = nsc_rank_of(m, proc, pointer);
+    if (last == NSC_NONE)
+        return nsc_rank_new(m, proc, pointer, rec);
+    const struct nsc_rank *r = &m->ranks.item[last];
+    if (is_same(m, r, rec) && (!starts || !(r->complete.line || r->destroyed.line || r->aborted.line)))
+        return last;
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        r = &m->ranks.item[i];
+        if (r->pointer != pointer || !is_same(m, r, rec) || !is_told_again(m, r, rec))
+            continue;
+        if (nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i))
+            m->no_memory = true;
+        return i;
     }
     return nsc_rank_new(m, proc, pointer, rec);
 }
@@ -126,6 +141,9 @@ static void init_start(struct ncclscope_model *m, const ncclscope_record *rec, u
     take_identity(m, r, rec);
     if (!r->start.line)
         r->start = nsc_here(m, rec);
+    r->births++;
+    if (r->parent != NSC_NONE)
+        r->parent_births = m->ranks.item[r->parent].births;
     t->rank = i;
     claim(m, t, i);
 }
@@ -182,9 +200,9 @@ static void init_timings(struct ncclscope_model *m, const ncclscope_record *rec,
     int64_t rank = number(rec, NCCLSCOPE_FIELD_RANK), n = number(rec, NCCLSCOPE_FIELD_NRANKS);
     if (!nsc_to_f64(get(rec, NCCLSCOPE_FIELD_TOTAL_S), &s))
         return;
-    for (size_t i = m->ranks.len; i > 0; i--) { /* it follows its COMPLETE line closely: the last one fits */
-        struct nsc_rank *r = &m->ranks.item[i - 1];
-        if (r->proc != proc || r->tid != t->tid || r->rank != rank || r->nranks != n)
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        struct nsc_rank *r = &m->ranks.item[i]; /* it follows its COMPLETE line closely: the last one fits */
+        if (r->tid != t->tid || r->rank != rank || r->nranks != n)
             continue;
         if (r->init_seconds < 0)
             r->init_seconds = s;

@@ -107,14 +107,10 @@ static struct choice choose(const struct ncclscope_model *m, const struct nsc_li
     struct choice c = {NSC_NONE, NSC_NONE, false};
     uint32_t first[FITS] = {0}, second[FITS] = {0};
     size_t count[FITS] = {0};
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        if (m->ranks.item[i].proc != batch->proc)
-            continue;
-        enum fit f = fit(m, (uint32_t)i, batch, n, what);
-        if (count[f] == 0)
-            first[f] = (uint32_t)i;
-        else if (count[f] == 1)
-            second[f] = (uint32_t)i;
+    for (uint32_t i = m->procs.item[batch->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        enum fit f = fit(m, i, batch, n, what);
+        second[f] = first[f]; /* the oldest come last */
+        first[f] = i;
         count[f]++;
     }
     for (int f = FIT_WELL; f > FIT_NOT; f--) {
@@ -186,18 +182,23 @@ void nsc_end_source(struct ncclscope_model *m)
 
 static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str text, uint64_t repeated)
 {
-    uint32_t i = nsc_map_get(&m->count_by, (struct nsc_key){text, 0, 0});
-    if (i == NSC_NONE) {
-        i = (uint32_t)m->connections.len;
+    while (m->count_at.len <= text)
+        if (!nsc_vec_push(&m->count_at)) {
+            m->no_memory = true;
+            return;
+        }
+    uint32_t *at = &m->count_at.item[text];
+    if (!*at) {
         struct nsc_count *c = nsc_vec_push(&m->connections);
-        if (!c || nsc_map_put(&m->count_by, (struct nsc_key){text, 0, 0}, i)) {
+        if (!c) {
             m->no_memory = true;
             return;
         }
         *c = (struct nsc_count){.text = text, .family = via->family, .gdrdma = via->gdrdma};
+        *at = (uint32_t)m->connections.len;
     }
-    m->connections.item[i].lines++;
-    m->connections.item[i].repeated += repeated;
+    m->connections.item[*at - 1].lines++;
+    m->connections.item[*at - 1].repeated += repeated;
 }
 
 /* The link of the thread's batch that this line adds to, or a new one; NULL when there is no memory. `begins`: the line repeats
@@ -217,7 +218,7 @@ static struct nsc_link *in_batch(struct nsc_thread *t, const struct nsc_link *l,
     return NULL;
 }
 
-static bool read_line(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_link *l, uint64_t *channel, uint64_t *conn)
+static bool read_line(const ncclscope_record *rec, struct nsc_link *l, uint64_t *channel, uint64_t *conn)
 {
     uint64_t rank;
     nsc_text direction = nsc_record_field(rec, NCCLSCOPE_FIELD_DIRECTION);
@@ -236,12 +237,19 @@ static bool read_line(struct ncclscope_model *m, const ncclscope_record *rec, st
     }
     if (l->src > INT32_MAX || l->dst > INT32_MAX)
         return false;
-    l->src_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_SRC_DEV));
-    l->dst_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_DST_DEV));
     /* NET prints at both ends, 2.3 at the receiver alone; P2P and SHM at the sender */
     bool receiver = l->direction == 2 || (l->direction == 0 && l->family == NSC_NET);
     l->printer = (int64_t)(receiver ? l->dst : l->src);
     return true;
+}
+
+/* What only the first line of a link has to say. */
+static void take_first_line(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_link *l)
+{
+    l->where = nsc_here(m, rec);
+    l->network = nsc_keep(m, rec->via->network);
+    l->src_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_SRC_DEV));
+    l->dst_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_DST_DEV));
 }
 
 /* RCCL: the line itself names the communicator. */
@@ -259,16 +267,16 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
         return;
     struct nsc_link l = {.proc = proc, .rank = NSC_NONE, .other = NSC_NONE, .via = nsc_keep(m, via->text), .row = via->row, .family = via->family,
                          .read = via->read, .copy_engine = via->copy_engine, .gdrdma = via->gdrdma, .net_dev = via->net_dev,
-                         .proxy_rank = via->proxy_rank, .network = nsc_keep(m, via->network), .lines = 1, .dev = rec->dev};
+                         .proxy_rank = via->proxy_rank, .lines = 1, .dev = rec->dev};
     count(m, via, l.via, rec->repeated);
-    if (!read_line(m, rec, &l, &channel, &conn))
+    if (!read_line(rec, &l, &channel, &conn))
         return;
     struct nsc_thread *t = proc == NSC_NONE ? NULL : nsc_thread_of(m, proc, rec->tid);
     bool begins = false;
     uint32_t named = named_rank(m, via, proc);
     l.channels[conn > 0][channel_word(channel)] = channel_bit(channel);
     if (!t || named != NSC_NONE) {
-        l.where = nsc_here(m, rec);
+        take_first_line(m, rec, &l);
         l.rank = named;
         l.attribution = named == NSC_NONE ? NSC_UNKNOWN_COMM : NSC_STATED;
         add_link(m, &l);
@@ -290,7 +298,7 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
         return;
     }
     *new = l;
-    new->where = nsc_here(m, rec);
+    take_first_line(m, rec, new);
     t->hit = t->waiting.len - 1;
 }
 

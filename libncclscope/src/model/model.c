@@ -41,7 +41,8 @@ void ncclscope_model_free(ncclscope_model *m)
     for (size_t i = 0; i < m->threads.len; i++)
         nsc_vec_free(&m->threads.item[i].waiting);
     struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by, &m->link_by, &m->env_by,  &m->device_by, &m->plugin_by,
-                              &m->event_by, &m->warning_by, &m->path_by,   &m->ring_by, &m->tree_by, &m->count_by};
+                              &m->event_by, &m->warning_by, &m->path_by,   &m->ring_by, &m->tree_by};
+    nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
     nsc_vec_free(&m->sources);
@@ -72,10 +73,8 @@ void ncclscope_model_free(ncclscope_model *m)
 
 /* A process is a host, a pid, and the stream it was read from: pods may share host names, and hosts pids. join.c puts together
  * what two sources hold of one process. */
-uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
+static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
-        return NSC_NONE;
     uint32_t source = (uint32_t)(m->sources.len - 1);
     nsc_str host = nsc_keep(m, rec->host), pod = nsc_keep(m, rec->pod);
     struct nsc_key key = {(uint64_t)source << 32 | host, (uint64_t)rec->pid, pod};
@@ -91,11 +90,27 @@ uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
     p->pod = pod;
     p->container = nsc_keep(m, rec->container);
     p->source = source;
-    p->merged_into = NSC_NONE;
+    p->merged_into = p->last_rank = NSC_NONE;
     p->pid = rec->pid;
     p->launcher_rank = rec->launcher_rank;
     p->first = nsc_here(m, rec);
     return (uint32_t)(m->procs.len - 1);
+}
+
+uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
+        return NSC_NONE;
+    struct nsc_recent *x = &m->recent[(uint64_t)rec->pid % NSC_RECENT];
+    bool is_it = x->len && x->pid == rec->pid && x->len == rec->host.len && x->source == m->sources.len && !rec->pod.len;
+    if (is_it && !memcmp(x->host, rec->host.ptr, x->len))
+        return x->proc;
+    uint32_t proc = find_proc(m, rec);
+    if (proc != NSC_NONE && !rec->pod.len && rec->host.len <= NSC_RECENT_HOST) {
+        *x = (struct nsc_recent){.pid = rec->pid, .proc = proc, .source = (uint32_t)m->sources.len, .len = rec->host.len};
+        memcpy(x->host, rec->host.ptr, x->len);
+    }
+    return proc;
 }
 
 struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid)
@@ -130,6 +145,8 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
         return NSC_NONE;
     }
     r->proc = proc;
+    r->before = m->procs.item[proc].last_rank;
+    m->procs.item[proc].last_rank = i;
     r->pointer = pointer;
     r->comm = r->parent = NSC_NONE;
     r->reuse = before == NSC_NONE ? 0 : m->ranks.item[before].reuse + 1;

@@ -31,6 +31,7 @@ struct nsc_proc {
     nsc_str version, network, bootstrap_if, bootstrap_addr, platform;
     struct nsc_where version_at, bootstrap_at, platform_at, closing_at, first;
     uint64_t last_line, driver;
+    uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;     /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
 };
@@ -38,8 +39,10 @@ struct nsc_proc {
 /* One rank of one communicator, as its own process tells it. */
 struct nsc_rank {
     uint32_t proc, comm, parent; /* comm: index into model.comms; parent: index into model.ranks or NSC_NONE */
+    uint32_t before;             /* the rank that the process made before this one, or NSC_NONE */
     uint64_t pointer, parent_pointer;
     uint32_t reuse;              /* how often the process had used the pointer before */
+    uint32_t births, parent_births; /* START lines of it; those of its parent when it was born: a log put together twice repeats them */
     uint32_t nth_child;          /* how many children its parent had made in this process before */
     uint32_t nth;                /* how many of this size the process and device had made before */
     int64_t tid;
@@ -175,6 +178,8 @@ struct nsc_thread {
     size_t rings, trees; /* how many of model.rings and model.trees wait for a name */
 };
 
+enum { NSC_RECENT = 256, NSC_RECENT_HOST = 64 };
+
 struct ncclscope_model {
     struct nsc_intern strings;
     struct nsc_arena arena;
@@ -199,11 +204,17 @@ struct ncclscope_model {
     NSC_VEC(uint32_t) link_order, proc_order; /* what of links and procs is reported, in order */
 
     /* keys */
-    struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by, ring_by, tree_by,
-        count_by;
+    struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by, ring_by, tree_by;
+    NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
     uint32_t matrix_open;             /* index of the matrix that is being read, or NSC_NONE */
     nsc_str test_name;
+    struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */
+        int64_t pid;
+        uint32_t proc, source;
+        size_t len;
+        char host[NSC_RECENT_HOST];
+    } recent[NSC_RECENT];
     char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
     size_t last_time;
     bool finished, no_memory;

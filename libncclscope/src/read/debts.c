@@ -23,6 +23,7 @@ void nsc_debts_add(struct nsc_debts *d, const struct nsc_header *h, nsc_text beg
     if (begin.len > NSC_DEBT_BYTES)
         return;
     x->open = true;
+    x->line = d->newest = d->line;
     x->pid = h->pid;
     x->tid = h->tid;
     x->dev = h->dev;
@@ -38,7 +39,7 @@ void nsc_debts_extend(struct nsc_debts *d, nsc_text piece)
     size_t from = d->next > NSC_DEBTS ? d->next - NSC_DEBTS : 0, to = d->next;
     for (size_t i = from; d->debt && i < to; i++) {
         struct nsc_debt x = d->debt[i % NSC_DEBTS];
-        if (!x.open || x.begin_len + piece.len > NSC_DEBT_BYTES)
+        if (!x.open || x.line + NSC_DEBT_LINES < d->line || x.begin_len + piece.len > NSC_DEBT_BYTES)
             continue;
         memcpy(x.begin + x.begin_len, piece.ptr, piece.len);
         x.begin_len += piece.len;
@@ -62,7 +63,7 @@ static bool ends_alike(nsc_text whole, nsc_text end)
  * anything: there the end must look like that of a whole record. */
 static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, nsc_text message, nsc_text rest, struct nsc_match *m)
 {
-    const struct nsc_row *row = nsc_grammar_match(g, message, m);
+    const struct nsc_row *row = nsc_grammar_match(g, NULL, message, m);
     if (!row || nsc_pattern_is_strict(&row->pattern))
         return row;
     size_t i = (size_t)(row - g->row);
@@ -80,10 +81,12 @@ const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, n
     rest = nsc_text_trim_end(rest);
     if (!d->debt || !rest.len || rest.len > NSC_DEBT_BYTES)
         return NULL;
+    if (d->newest + NSC_DEBT_LINES < d->line)
+        return NULL;
     size_t from = d->next > NSC_DEBTS ? d->next - NSC_DEBTS : 0;
     for (size_t i = from; i < d->next; i++) {
         struct nsc_debt *x = &d->debt[i % NSC_DEBTS];
-        if (!x->open)
+        if (!x->open || x->line + NSC_DEBT_LINES < d->line)
             continue;
         memcpy(d->joined, x->begin, x->begin_len);
         memcpy(d->joined + x->begin_len, rest.ptr, rest.len);
@@ -92,7 +95,7 @@ const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, n
             continue;
         *message = nsc_text_from(all, sizeof marker - 1);
         bool cut_in_marker = x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
-        const struct nsc_row *row = cut_in_marker ? nsc_grammar_match(g, *message, m) : fits(d, g, *message, rest, m);
+        const struct nsc_row *row = cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, *message, rest, m);
         if (!row)
             continue;
         x->open = false;

@@ -5,10 +5,11 @@
 #include "read/grammar.h"
 #include "read/header.h"
 
-enum { NSC_DEBTS = 64, NSC_DEBT_BYTES = 1200, NSC_LAST_BYTES = 320 };
+enum { NSC_DEBTS = 64, NSC_DEBT_LINES = 400, /* so far behind its beginning the rest of a record may come */ NSC_DEBT_BYTES = 1200, NSC_LAST_BYTES = 320 };
 
 struct nsc_debt {
     bool open;
+    uint64_t line;
     int64_t pid, tid, dev;
     char host[64], begin[NSC_DEBT_BYTES]; /* begin: from the marker on */
     size_t host_len, begin_len;
@@ -17,6 +18,7 @@ struct nsc_debt {
 struct nsc_debts {
     struct nsc_debt *debt; /* NSC_DEBTS of them, a ring; NULL until the first is needed */
     size_t next;
+    uint64_t line, newest; /* of the input, kept up to date by the reader; where the newest debt was made */
     char *last;            /* one whole message per row: what the end of such a record looks like */
     uint16_t *last_len;
     char joined[NSC_DEBT_BYTES * 2];

@@ -72,6 +72,15 @@ static uint64_t key_of(const char *p)
     return k;
 }
 
+static void set_second_word(struct nsc_row *r)
+{
+    nsc_text head = r->pattern.head;
+    size_t n = head.len <= KEY ? 0 : head.len < 2 * KEY ? head.len - KEY : KEY;
+    if (n)
+        memcpy(&r->want, head.ptr + KEY, n);
+    memset(&r->mask, 0xff, n);
+}
+
 static struct nsc_bucket *place_of(const ncclscope_grammar *g, uint64_t key)
 {
     size_t i = nsc_hash(&key, sizeof key) & (g->buckets - 1);
@@ -146,6 +155,7 @@ int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err)
         g->row[i].kind = table[i].kind;
         g->row[i].example = table[i].example;
         nsc_pattern_init(&g->row[i].pattern, table[i].template_, false);
+        set_second_word(&g->row[i]);
     }
     for (size_t i = 0; g->prefix && i < g->prefixes; i++)
         nsc_pattern_init(&g->prefix[i], prefix_table[i], true);
@@ -173,17 +183,62 @@ void ncclscope_grammar_free(ncclscope_grammar *g)
     nsc_free(g);
 }
 
-const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, nsc_text message, struct nsc_match *m)
+/* The rows that could match, from which the first that does is taken. */
+static struct nsc_bucket candidates(const ncclscope_grammar *g, nsc_text message)
 {
-    const struct nsc_bucket *b = NULL;
+    const struct nsc_bucket *b = message.len >= KEY ? place_of(g, key_of(message.ptr)) : NULL;
+    return b && b->row ? *b : g->by_byte[(unsigned char)message.ptr[0]];
+}
+
+/* The first word with the blank behind it; len 0 if it is too long, nothing follows it, or it holds a number, as addresses do. */
+static nsc_text first_word(nsc_text message)
+{
+    size_t n = 0, digits = 0, most = message.len < NSC_WORD_BYTES ? message.len : NSC_WORD_BYTES;
+    while (n < most && message.ptr[n] != ' ' && digits < 3)
+        digits += nsc_is_digit(message.ptr[n++]);
+    return (nsc_text){message.ptr, n < most && digits < 3 ? n + 1 : 0};
+}
+
+/* Narrows the candidates to those that the first word allows. */
+static struct nsc_bucket narrowed(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message, struct nsc_bucket b, struct nsc_match *m)
+{
+    nsc_text word = first_word(message);
+    if (!word.len)
+        return b;
+    struct nsc_first_word *x = &w->word[nsc_hash(word.ptr, word.len) % NSC_WORDS];
+    if (x->len == word.len && !memcmp(x->text, word.ptr, word.len)) {
+        w->known++;
+        return (struct nsc_bucket){.row = x->row, .rows = x->rows};
+    }
+    if (w->learned > 200 + w->known / 1000)
+        return b;
+    w->learned++;
+    x->len = x->rows = 0;
+    for (size_t i = 0; i < g->rows; i++) {
+        if (!nsc_pattern_could_begin(&g->row[i].pattern, &g->lock, word, m))
+            continue;
+        if (x->rows == NSC_WORD_ROWS)
+            return b;
+        x->row[x->rows++] = (uint16_t)i;
+    }
+    x->len = word.len;
+    memcpy(x->text, word.ptr, word.len);
+    return (struct nsc_bucket){.row = x->row, .rows = x->rows};
+}
+
+const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message, struct nsc_match *m)
+{
     if (!message.len)
         return NULL;
-    if (message.len >= KEY)
-        b = place_of(g, key_of(message.ptr));
-    if (!b || !b->row)
-        b = &g->by_byte[(unsigned char)message.ptr[0]];
-    for (size_t i = 0; i < b->rows; i++) {
-        struct nsc_row *r = &g->row[b->row[i]];
+    struct nsc_bucket b = candidates(g, message);
+    if (w && b.rows > 4)
+        b = narrowed(g, w, message, b, m);
+    bool has_second = message.len >= 2 * KEY;
+    uint64_t second = has_second ? key_of(message.ptr + KEY) : 0;
+    for (size_t i = 0; i < b.rows; i++) {
+        struct nsc_row *r = &g->row[b.row[i]];
+        if (has_second && (second ^ r->want) & r->mask)
+            continue;
         if (nsc_pattern_match(&r->pattern, &g->lock, message, m))
             return r;
     }

@@ -14,6 +14,7 @@ struct nsc_program {
     bool strict; /* every field says what it takes: a partial match proves a cut line */
     size_t fields;
     ncclscope_field field[NSC_PATTERN_FIELDS];
+    uint8_t begins[32]; /* a bit for each byte that a match can begin with */
 };
 
 static const struct {
@@ -114,6 +115,21 @@ static const char *translate(const char *t, struct out *o, struct nsc_program *p
     return NULL;
 }
 
+/* Which bytes can a match begin with? A row without a literal head is tried for nearly every line; this spares most calls. */
+static void find_beginnings(struct nsc_program *prog)
+{
+    const uint8_t *map = NULL;
+    uint32_t type = 0, first = 0;
+    memset(prog->begins, 0xff, sizeof prog->begins);
+    if (pcre2_pattern_info(prog->code, PCRE2_INFO_FIRSTBITMAP, &map) == 0 && map) {
+        memcpy(prog->begins, map, sizeof prog->begins);
+    } else if (pcre2_pattern_info(prog->code, PCRE2_INFO_FIRSTCODETYPE, &type) == 0 && type == 1 &&
+               pcre2_pattern_info(prog->code, PCRE2_INFO_FIRSTCODEUNIT, &first) == 0 && first < 256) {
+        memset(prog->begins, 0, sizeof prog->begins);
+        prog->begins[first / 8] = (uint8_t)(1u << (first % 8));
+    }
+}
+
 static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error *err)
 {
     struct out o = {.len = 0};
@@ -124,13 +140,15 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
     }
     prog->strict = true;
     const char *wrong = translate(p->template_, &o, prog);
+    if (!wrong && !p->open_end && !add(&o, "\\z", 2)) /* PCRE2_ENDANCHORED would forbid partial matches */
+        wrong = "too long";
     if (wrong) {
         nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "%s: %s", wrong, p->template_);
         return prog;
     }
     int number;
     PCRE2_SIZE at;
-    uint32_t options = PCRE2_ANCHORED | PCRE2_DOTALL | (p->open_end ? 0 : PCRE2_ENDANCHORED);
+    uint32_t options = PCRE2_ANCHORED | PCRE2_DOTALL;
     prog->code = pcre2_compile((PCRE2_SPTR)o.text, o.len, options, &number, &at, NULL);
     if (!prog->code) {
         char why[120];
@@ -146,6 +164,7 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
         nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "an expression may not hold groups of its own, use (?:...): %s", p->template_);
         return prog;
     }
+    find_beginnings(prog);
     prog->jit = pcre2_jit_compile(prog->code, PCRE2_JIT_COMPLETE) == 0; /* hardened systems have none: slower, the same result */
     return prog;
 }
@@ -211,6 +230,9 @@ bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text te
     struct nsc_program *prog = program_of(p, lock, NULL);
     if (!prog || !prog->code)
         return false;
+    unsigned char first = text.len ? (unsigned char)text.ptr[0] : 0;
+    if (text.len && !(prog->begins[first / 8] >> (first % 8) & 1))
+        return false;
     pcre2_match_data *data = (pcre2_match_data *)m->data;
     int n = prog->jit ? pcre2_jit_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL)
                       : pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL);
@@ -219,6 +241,20 @@ bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text te
     m->program = prog;
     m->length = pcre2_get_ovector_pointer(data)[1];
     return true;
+}
+
+bool nsc_pattern_could_begin(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text start, struct nsc_match *m)
+{
+    size_t n = start.len < p->head.len ? start.len : p->head.len;
+    if (n && memcmp(start.ptr, p->head.ptr, n) != 0)
+        return false;
+    if (start.len <= p->head.len)
+        return true;
+    struct nsc_program *prog = p->literal ? NULL : program_of(p, lock, NULL);
+    if (!prog || !prog->code)
+        return false;
+    int rc = pcre2_match(prog->code, (PCRE2_SPTR)start.ptr, start.len, 0, PCRE2_PARTIAL_HARD | PCRE2_NO_JIT, (pcre2_match_data *)m->data, NULL);
+    return rc > 0 || rc == PCRE2_ERROR_PARTIAL;
 }
 
 bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)

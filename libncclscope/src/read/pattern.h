@@ -38,6 +38,8 @@ bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text te
 /* Is `text` the beginning of something that would match, certainly: no field that takes just anything was involved? */
 bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
 
+/* Could a text that begins with `start` match? False is certain. */
+bool nsc_pattern_could_begin(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text start, struct nsc_match *m);
 /* Does every field say what it takes (no {x:t}, no expression)? Known once the row has matched. */
 bool nsc_pattern_is_strict(const struct nsc_pattern *p);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <zlib.h>
 
-enum { CHUNK = 256 * 1024, KNOWN = 256, KNOWN_HOST = 64 };
+enum { CHUNK = 64 * 1024, KNOWN = 256, KNOWN_HOST = 64 };
 
 /* A process seen with a clean header: says where its host name begins when text is glued to it. */
 struct known {
@@ -25,6 +25,7 @@ struct ncclscope_reader {
     struct nsc_wrap wrap;
     struct nsc_match match, via_match; /* of the message; of the text behind its "via" */
     struct nsc_via_cache via_cache;
+    struct nsc_first_words words;
     struct nsc_prefix_memo memo;
     struct nsc_debts debts;
     struct known known[KNOWN];
@@ -205,7 +206,7 @@ static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut
     from_marker.len = (size_t)(rec->message.ptr + rec->message.len - from_marker.ptr);
     rec->message = nsc_text_trim_end(rec->message);
     take_repeated(rec);
-    const struct nsc_row *row = nsc_grammar_match(r->grammar, rec->message, &r->match);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->match = row && !row->pattern.literal ? &r->match : NULL;
     bool torn = !row && (cut || r->physical.unended);
@@ -381,7 +382,7 @@ static bool take_other(ncclscope_reader *r)
     if (!body.len)
         return false;
     if (nsc_is_version_line(nsc_text_trim(body))) {
-        const struct nsc_row *row = nsc_grammar_match(r->grammar, nsc_text_trim(body), &r->match);
+        const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, nsc_text_trim(body), &r->match);
         r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
         r->record.match = row ? &r->match : NULL;
         r->record.level = NCCLSCOPE_LEVEL_VERSION;
@@ -410,6 +411,7 @@ static bool take_other(ncclscope_reader *r)
 static bool begin_line(ncclscope_reader *r)
 {
     r->stats.lines++;
+    r->debts.line = r->physical.number;
     r->stats.cut_lines += r->physical.cut;
     r->torn = r->in_line = false;
     nsc_text raw = r->physical.text;

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""check-input.py TOOL - inputs that are no whole log: a clear sentence and the right exit code, never a crash or a hang.
+
+Exit 3: an input could not be read, or is damaged as a file; what could be read is still reported.
+Exit 4: it was read, and holds no NCCL line."""
+import gzip
+import os
+import random
+import sys
+import tempfile
+
+import harness
+
+GOOD = 'P2P-disabled log'
+
+
+def put(folder, name, data):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'wb') as f:
+        f.write(data)
+    return path
+
+
+def jpeg():
+    """The head of a picture, and what compressed pictures hold: every byte, newlines and NULs among them."""
+    rng = random.Random(7)
+    return b'\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x01\x00\x48\x00\x48\x00\x00' + bytes(rng.randrange(256) for _ in range(70000)) + b'\xff\xd9'
+
+
+def expect(c, tool, what, paths, code, verdict, says='', stdin=b''):
+    """Text and JSON of these inputs: both forms, the same exit code."""
+    text = harness.run(tool, *paths, stdin=stdin)
+    out, err = text.out.decode('utf-8', 'replace'), text.err.decode('utf-8', 'replace')
+    c.equal(what, 'exit code', text.code, code)
+    c.true(what, 'the report is empty', out.strip())
+    c.true(what, 'nothing says %r: %r %r' % (says, out[:300], err), says in err)
+    c.true(what, 'standard error is silent', err.strip() or code != 3)
+    c.true(what, 'standard error speaks: %r' % err, not err.strip() or code == 3)
+    report, json_code = harness.report(tool, *paths, stdin=stdin)
+    c.equal(what, 'exit code with --json', json_code, code)
+    c.equal(what, 'verdict', report['verdict'], verdict)
+    return report
+
+
+def check_nothing(c, tool, folder):
+    """Read whole, and no NCCL in it."""
+    os.mkdir(os.path.join(folder, 'empty-folder'))
+    put(folder, 'no-logs/deep/er/readme.md', b'# NCCL\n\nSet `NCCL_DEBUG=INFO`; then grep "NCCL INFO" in the log.\n')
+    put(folder, 'hidden/.git/config', b'[core]\n')
+    inputs = {
+        'photo.jpg': jpeg(),
+        'empty.log': b'',
+        'newlines.log': b'\n' * 1000,
+        'train.log': b'step 1 loss 3.2\nstep 2 loss 3.1\nRuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1, NCCL version 2.18.1\n',
+        'nul.log': bytes(100000),
+        'one-line.log': b'x' * 3000000,
+        'one-byte.log': b'\x1f',
+        'utf16.log': 'vm:1:1 [0] NCCL INFO Using network Socket\n'.encode('utf-16'),
+        'empty.log.gz': gzip.compress(b''),
+        'photo.jpg.gz': gzip.compress(jpeg()),
+    }
+    for name, data in inputs.items():
+        path = put(folder, name, data)
+        report = expect(c, tool, name, [path], 4, 'no-nccl-lines')
+        c.equal(name, 'bytes', report['sources'][0]['bytes'], len(data))
+        c.equal(name, 'truncated', report['sources'][0]['truncated'], False)
+    for name in ('empty-folder', 'no-logs', 'hidden'):
+        expect(c, tool, name, [os.path.join(folder, name)], 4, 'no-nccl-lines')
+    expect(c, tool, 'empty standard input', ['-'], 4, 'no-nccl-lines')
+    expect(c, tool, 'picture on standard input', [], 4, 'no-nccl-lines', stdin=jpeg())
+
+
+def check_unreadable(c, tool, folder, log):
+    missing = os.path.join(folder, 'missing.log')
+    report = expect(c, tool, 'missing', [missing], 3, 'no-nccl-lines', 'missing.log: cannot open: No such file')
+    c.equal('missing', 'sources', len(report['sources']), 1)
+    good = put(folder, 'good.log', log)
+    report = expect(c, tool, 'missing beside good', [missing, good], 3, 'findings', 'missing.log')
+    c.equal('missing beside good', 'lines', [s['lines'] for s in report['sources']], [0, log.count(b'\n')])
+    if os.geteuid():                                          # root reads everything
+        locked = put(folder, 'locked.log', log)
+        os.chmod(locked, 0)
+        expect(c, tool, 'locked', [locked], 3, 'no-nccl-lines', 'Permission denied')
+
+
+def check_damaged(c, tool, folder, log):
+    packed = gzip.compress(log, 6, mtime=0)
+    wrong = bytearray(packed)
+    wrong[len(wrong) // 2:len(wrong) // 2 + 8] = b'\xff' * 8
+    bad_sum = packed[:-8] + b'\0\0\0\0' + packed[-4:]
+    for name, data, least in (('half', packed[:len(packed) // 2], 5), ('last byte missing', packed[:-1], 80), ('head only', packed[:2], 0),
+                              ('header only', packed[:10], 0), ('wrong bytes', bytes(wrong), 5), ('wrong checksum', bad_sum, 80),
+                              ('text behind', packed + b'vm:1:1 [0] NCCL INFO x\n', 80), ('second half', packed + packed[:200], 80)):
+        path = put(folder, name + '.log.gz', data)
+        report = expect(c, tool, name, [path], 3, 'no-nccl-lines' if not least else 'findings' if least > 5 else None or verdict_of(tool, path),
+                        name + '.log.gz')
+        c.true(name, '%d lines were read, not %d' % (report['sources'][0]['lines'], least), report['sources'][0]['lines'] >= least)
+        c.equal(name, 'truncated', report['sources'][0]['truncated'], True)
+        c.equal(name, 'bytes', report['sources'][0]['bytes'], len(data))
+    # What gzip allows: several members, and zeros behind them as tapes write.
+    half = log.index(b'\n', len(log) // 2) + 1
+    for name, data in (('two members', gzip.compress(log[:half]) + gzip.compress(log[half:])), ('zeros behind', packed + bytes(5000))):
+        report, code = harness.report(tool, put(folder, name + '.log.gz', data))
+        c.equal(name, 'exit code', code, 1)
+        c.equal(name, 'lines', report['sources'][0]['lines'], log.count(b'\n'))
+        c.equal(name, 'truncated', report['sources'][0]['truncated'], False)
+
+
+def verdict_of(tool, path):
+    return harness.report(tool, path)[0]['verdict']
+
+
+def check_loop(c, tool, folder, log):
+    """A link that leads back into its own folder ends nowhere."""
+    put(folder, 'loop/a.log', log)
+    os.symlink('.', os.path.join(folder, 'loop', 'again'))
+    report, _ = harness.report(tool, os.path.join(folder, 'loop'))
+    c.true('loop', '%d sources' % len(report['sources']), 1 <= len(report['sources']) <= 100)
+
+
+def check_controls(c, tool, folder):
+    """What a terminal would obey never leaves the tool: neither from the log nor from the name of the file."""
+    hostile = b'\x1b]0;owned\x07\x1b[31m\x9b31m\x00\x08\x7f\xc2\x9b\xff\xe2\x80\xae'
+    lines = [b'node1:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1' + hostile,
+             b'node1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0x5 - Init START',
+             b'node1:7:7 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct',
+             b'node1:7:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/' + hostile + b'/0',
+             b'node1:7:7 [0] x.cc:1 NCCL WARN Error: failed to extend /dev/shm/' + hostile + b' to 5 bytes, error: ' + hostile + b' (28)']
+    path = put(folder, 'a\x1b[2Jb.log', b'\n'.join(lines) + b'\n')
+    for option in ('--color=never', '-v', '-q', '--json'):
+        out = harness.run(tool, option, path).out
+        bad = [b for b in out if (b < 32 and b != 10) or b == 127]
+        c.equal(option, 'control characters', bad, [])
+        text = out.decode('utf-8')                            # raises if a broken byte came through
+        c.true(option, 'a C1 control came through', not any('\x80' <= ch <= '\x9f' for ch in text))
+
+
+def main():
+    tool = sys.argv[1]
+    c = harness.Checks()
+    with open(harness.log_path('2.28.9/h200x2-p2p-disabled-shm.log'), 'rb') as f:
+        log = f.read()
+    with tempfile.TemporaryDirectory(prefix='input-') as folder:
+        check_nothing(c, tool, os.path.join(folder))
+        check_unreadable(c, tool, folder, log)
+        check_damaged(c, tool, folder, log)
+        check_loop(c, tool, folder, log)
+        check_controls(c, tool, folder)
+    return c.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
