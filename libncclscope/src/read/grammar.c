@@ -190,13 +190,13 @@ static struct nsc_bucket candidates(const ncclscope_grammar *g, nsc_text message
     return b && b->row ? *b : g->by_byte[(unsigned char)message.ptr[0]];
 }
 
-/* The first word with the blank behind it; len 0 if it is too long, nothing follows it, or it holds a number, as addresses do. */
+/* The first word, the blank behind it and one byte more; len 0 if it is too long, nothing follows it, or it holds a number, as addresses do. */
 static nsc_text first_word(nsc_text message)
 {
     size_t n = 0, digits = 0, most = message.len < NSC_WORD_BYTES ? message.len : NSC_WORD_BYTES;
     while (n < most && message.ptr[n] != ' ' && digits < 3)
         digits += nsc_is_digit(message.ptr[n++]);
-    return (nsc_text){message.ptr, n < most && digits < 3 ? n + 1 : 0};
+    return (nsc_text){message.ptr, n + 1 < most && digits < 3 ? n + 2 : 0};
 }
 
 /* Narrows the candidates to those that the first word allows. */
@@ -210,7 +210,7 @@ static struct nsc_bucket narrowed(ncclscope_grammar *g, struct nsc_first_words *
         w->known++;
         return (struct nsc_bucket){.row = x->row, .rows = x->rows};
     }
-    if (w->learned > 200 + w->known / 1000)
+    if (w->learned > 2 * NSC_WORDS + w->known / 1000)
         return b;
     w->learned++;
     x->len = x->rows = 0;
