@@ -147,7 +147,7 @@ typedef struct ncclscope_stats {
     uint64_t torn_lines;   /* physical lines that another writer cut into */
     uint64_t cut_lines;    /* lines longer than the reader's limit */
     uint32_t truncated;    /* 1 if the gzip stream ended early or was damaged */
-    uint32_t binary;       /* 1 if the text holds NUL bytes in more lines than not: probably no log at all */
+    uint32_t binary;       /* 1 if more than a quarter of the lines hold NUL bytes: probably no log at all */
     uint64_t first_torn[4]; /* line numbers of the first torn lines, 0 for none */
 } ncclscope_stats;
 /* NCCLSCOPE_OK, or NCCLSCOPE_EABI if out->size is that of a newer header with fields set there. Since 0.1. */

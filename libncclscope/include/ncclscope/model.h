@@ -40,6 +40,7 @@ NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, co
 NCCLSCOPE_API size_t ncclscope_model_sources(const ncclscope_model *m);
 NCCLSCOPE_API const char *ncclscope_model_source_name(const ncclscope_model *m, size_t i);
 NCCLSCOPE_API const char *ncclscope_model_problem(const ncclscope_model *m, size_t i);
+/* Set out->size as for ncclscope_reader_stats. OK, ENOTFOUND, EABI. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stats(const ncclscope_model *m, size_t i, ncclscope_stats *out);
 
 enum ncclscope_severity { NCCLSCOPE_NOTE = 1, NCCLSCOPE_WARNING = 2, NCCLSCOPE_ERROR = 3 };

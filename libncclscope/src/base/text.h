@@ -34,7 +34,7 @@ static inline bool nsc_text_starts(nsc_text a, const char *s)
 
 static inline nsc_text nsc_text_from(nsc_text a, size_t at)
 {
-    return (nsc_text){a.ptr + at, a.len - at};
+    return (nsc_text){a.ptr ? a.ptr + at : a.ptr, a.len - at};
 }
 
 static inline bool nsc_is_digit(char c)

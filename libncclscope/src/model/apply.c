@@ -159,6 +159,7 @@ static void init_complete(struct ncclscope_model *m, const ncclscope_record *rec
     claim(m, t, i);
     nsc_close_batches(m, t, i, NSC_NO_STRUCTURE);
     t->rank = NSC_NONE;
+    t->made = i;
 }
 
 static void comm_shape(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)

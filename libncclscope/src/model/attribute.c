@@ -102,7 +102,7 @@ static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct
 }
 
 /* Of all ranks of the process, the one that fits best. Sure if no other fits, but such as said before that they are connected. */
-static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n, enum nsc_structure what)
+static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n, enum nsc_structure what, uint32_t just_made)
 {
     struct choice c = {NSC_NONE, NSC_NONE, false};
     uint32_t first[FITS] = {0}, second[FITS] = {0};
@@ -113,12 +113,14 @@ static struct choice choose(const struct ncclscope_model *m, const struct nsc_li
         first[f] = i;
         count[f]++;
     }
+    if (just_made != NSC_NONE && !m->ranks.item[just_made].used && fit(m, just_made, batch, n, what) == FIT_WELL)
+        c.best = just_made; /* what the thread made last and nothing used yet is the likeliest */
     for (int f = FIT_WELL; f > FIT_NOT; f--) {
         for (size_t k = 0; k < count[f] && k < 2; k++) {
             uint32_t x = k ? second[f] : first[f];
             if (c.best == NSC_NONE)
                 c.best = x;
-            else if (c.other == NSC_NONE && f > FIT_SPENT)
+            else if (c.best != x && c.other == NSC_NONE && f > FIT_SPENT)
                 c.other = x;
         }
     }
@@ -162,7 +164,7 @@ static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_
         now_connected(m, rank, what, true);
         return;
     }
-    struct choice c = choose(m, t->waiting.item, t->waiting.len, what);
+    struct choice c = choose(m, t->waiting.item, t->waiting.len, what, t->made);
     if (c.best == NSC_NONE && !last)
         return; /* up to 2.18.1 the communicator is named only behind its connections */
     give_batch(m, t, c.best, c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : c.sure ? NSC_INFERRED : NSC_AMBIGUOUS);

@@ -126,7 +126,7 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
     }
     t->proc = proc;
     t->tid = tid;
-    t->rank = NSC_NONE;
+    t->rank = t->made = NSC_NONE;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
     return t;
 }

@@ -166,7 +166,7 @@ struct nsc_count {
 
 /* What a thread of a process is doing: which communicator it makes, and what it said before it named one. */
 struct nsc_thread {
-    uint32_t proc, rank; /* rank: the one being made, or NSC_NONE */
+    uint32_t proc, rank, made; /* rank: the one being made; made: the one made last; or NSC_NONE */
     int64_t tid;
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */

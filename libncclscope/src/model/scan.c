@@ -123,6 +123,10 @@ int ncclscope_model_stats(const ncclscope_model *m, size_t i, ncclscope_stats *o
 {
     if (i >= m->sources.len)
         return NCCLSCOPE_ENOTFOUND;
-    *out = m->sources.item[i].stats;
+    uint32_t size = out->size;
+    if (size > sizeof *out)
+        return NCCLSCOPE_EABI;
+    memcpy(out, &m->sources.item[i].stats, size);
+    out->size = size;
     return NCCLSCOPE_OK;
 }

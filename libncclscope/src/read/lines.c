@@ -11,7 +11,7 @@ char *nsc_lines_room(struct nsc_lines *l, size_t size)
         l->scanned -= l->start;
         l->start = 0;
     }
-    if (l->cap - l->end < size) {
+    if (!l->buf || l->cap - l->end < size) {
         char *p = nsc_grow(l->buf, &l->cap, l->end + size, 1);
         if (!p)
             return NULL;

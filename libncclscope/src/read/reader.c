@@ -117,7 +117,7 @@ int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
         s.gzip = r->source.gz != NULL;
         s.truncated = r->source.truncated;
     }
-    s.binary = r->nul_lines * 2 > s.lines;
+    s.binary = r->nul_lines * 4 > s.lines;
     memcpy(out, &s, size);
     return NCCLSCOPE_OK;
 }

@@ -1,5 +1,5 @@
 /* report.c - the formats, by name. */
-#include "report/report.h"
+#include "report/text.h"
 
 static const struct {
     const char *name;
@@ -55,10 +55,12 @@ int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, cons
     return rc;
 }
 
-static void explain_part(struct nsc_out *o, const char *name, const char *text)
+static void explain_part(const struct nsc_report *r, const char *name, const char *text)
 {
-    if (text && strcmp(text, "-") != 0)
-        nsc_printf(o, "%-8s %s\n", name, text);
+    if (!text || !strcmp(text, "-"))
+        return;
+    nsc_printf(r->out, "%-8s ", name);
+    nsc_wrap(r, 9, nsc_text_of(text));
 }
 
 int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
@@ -71,12 +73,13 @@ int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
             return NCCLSCOPE_ENOMEM;
         out->write = write;
         out->user = user;
+        struct nsc_report page = {.out = out, .columns = 80};
         nsc_printf(out, "%s\n", r->id);
-        explain_part(out, "means", r->means);
-        explain_part(out, "why", r->why);
-        explain_part(out, "fix", r->fix);
-        explain_part(out, "verify", r->verify);
-        explain_part(out, "source", r->doc);
+        explain_part(&page, "means", r->means);
+        explain_part(&page, "why", r->why);
+        explain_part(&page, "fix", r->fix);
+        explain_part(&page, "verify", r->verify);
+        explain_part(&page, "source", r->doc);
         int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
         nsc_free(out);
         return rc;

@@ -69,6 +69,15 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, ch
              s->links[NSC_PATH_NET_GDR] ? (s->links[NSC_PATH_NET] ? ", partly with GDRDMA," : " with GDRDMA") : "", inside ? " between them" : "");
 }
 
+/* Could an input not be read to its end? Then what is fine is fine only as far as it was read. */
+static bool is_damaged(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->m->sources.len; i++)
+        if (r->m->sources.item[i].problem)
+            return true;
+    return false;
+}
+
 static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
@@ -79,8 +88,10 @@ static void good_verdict(const struct nsc_report *r)
         snprintf(line, sizeof line, "%llu GPUs on %s; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
                  "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.", (unsigned long long)gpus, paths);
     else
-        snprintf(line, sizeof line, "%llu GPUs on %s, nothing to mend.", (unsigned long long)gpus, paths);
-    nsc_mark(r, NSC_MARK_OK);
+        snprintf(line, sizeof line, is_damaged(r) ? "%llu GPUs on %s as far as the input could be read; it was not read whole, so this is no all-clear."
+                                                  : "%llu GPUs on %s, nothing to mend.",
+                 (unsigned long long)gpus, paths);
+    nsc_mark(r, is_damaged(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (s.proof && s.proof->line) {
         snprintf(line, sizeof line, "NVLink by line %llu: ", (unsigned long long)s.proof->line);
@@ -153,7 +164,11 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
     switch (r->f->verdict) {
     case NCCLSCOPE_NO_NCCL_LINES:
         nsc_mark(r, NSC_MARK_UNKNOWN);
-        if (!t->lines)
+        if (!r->m->sources.len)
+            snprintf(line, sizeof line, "There is no file in what was given: nothing to judge.");
+        else if (!t->lines && is_damaged(r))
+            snprintf(line, sizeof line, "No input could be read: nothing to judge.");
+        else if (!t->lines)
             snprintf(line, sizeof line, "The input is empty: nothing to judge.");
         else if (r->m->sources.len == 1 && r->m->sources.item[0].stats.binary)
             snprintf(line, sizeof line, "This is no log: binary data without an NCCL line. Nothing to judge.");
@@ -193,7 +208,7 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
         first = first ? first : v;
     }
     nsc_text t = nsc_say(r->m, first);
-    snprintf(buf, size, "%s %.*s%s", first ? "NCCL" : "no version line", (int)(t.len < 60 ? t.len : 60), t.ptr, several ? " and others" : "");
+    snprintf(buf, size, "%s%.*s%s", first ? "NCCL " : "no version line", (int)(t.len < 60 ? t.len : 60), t.ptr, several ? " and others" : "");
 }
 
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
@@ -210,9 +225,10 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         nsc_safe(r, name);
     else
         nsc_printf(r->out, "%zu inputs", r->m->sources.len);
-    snprintf(line, sizeof line, "   %llu lines, %llu NCCL   %s\n", (unsigned long long)t->lines, (unsigned long long)t->records, version);
+    snprintf(line, sizeof line, "   %llu lines, %llu NCCL   %s\n", (unsigned long long)t->lines, (unsigned long long)t->records, t->records ? version : "");
     nsc_safe_line(r, line);
-    nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s", r->m->proc_order.len,
+    if (t->records)
+        nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s", r->m->proc_order.len,
                r->m->proc_order.len == 1 ? "" : "es", (unsigned long long)count_gpus(r->m), count_gpus(r->m) == 1 ? "" : "s", r->m->comms.len,
                r->m->comms.len == 1 ? "" : "s");
     if (r->m->comms.len && whole == r->m->comms.len)
@@ -221,7 +237,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         nsc_puts(r->out, ", of which only a part is in this input");
     else if (r->m->comms.len)
         nsc_printf(r->out, ", %zu complete", whole);
-    nsc_puts(r->out, "\n");
+    nsc_puts(r->out, t->records ? "\n" : "");
     for (size_t i = 0; i < r->m->sources.len; i++) {
         const struct nsc_source_info *s = &r->m->sources.item[i];
         if (!s->problem)

@@ -1,0 +1,127 @@
+/* test_text.c - runs of bytes: compare, cut, numbers at their limits. */
+#include "check.h"
+
+static void test_compare(void)
+{
+    nsc_text empty = {NULL, 0};
+    CHECK(nsc_text_eq(NSC_TEXT("abc"), NSC_TEXT("abc")));
+    CHECK(!nsc_text_eq(NSC_TEXT("abc"), NSC_TEXT("abd")));
+    CHECK(!nsc_text_eq(NSC_TEXT("abc"), NSC_TEXT("ab")));
+    CHECK(nsc_text_eq(empty, NSC_TEXT("")));
+    CHECK(nsc_text_eq(NSC_TEXT("a\0b"), NSC_TEXT("a\0b")));
+    CHECK(!nsc_text_eq(NSC_TEXT("a\0b"), NSC_TEXT("a\0c")));
+    CHECK(nsc_text_is(NSC_TEXT("x"), "x"));
+    CHECK(nsc_text_starts(NSC_TEXT("NCCL INFO"), "NCCL"));
+    CHECK(!nsc_text_starts(NSC_TEXT("NCC"), "NCCL"));
+    CHECK(!nsc_text_starts(empty, "N"));
+    CHECK(nsc_compare(NSC_TEXT("a"), NSC_TEXT("b")) < 0);
+    CHECK(nsc_compare(NSC_TEXT("b"), NSC_TEXT("a")) > 0);
+    CHECK(nsc_compare(NSC_TEXT("a"), NSC_TEXT("ab")) < 0);
+    CHECK(nsc_compare(NSC_TEXT("\xff"), NSC_TEXT("a")) > 0);
+    CHECK_INT(nsc_compare(NSC_TEXT("ab"), NSC_TEXT("ab")), 0);
+    CHECK_INT(nsc_compare(empty, empty), 0);
+}
+
+static void test_find(void)
+{
+    CHECK_INT(nsc_text_find(NSC_TEXT("a via b"), "via "), 2);
+    CHECK_INT(nsc_text_find(NSC_TEXT("a vi"), "via"), -1);
+    CHECK_INT(nsc_text_find((nsc_text){NULL, 0}, "x"), -1);
+    CHECK_INT(nsc_text_find(NSC_TEXT("\0x"), "x"), 1);
+    CHECK_TEXT(nsc_text_from(NSC_TEXT("abc"), 1), "bc");
+    CHECK_TEXT(nsc_text_from(NSC_TEXT("abc"), 3), "");
+}
+
+static void test_trim(void)
+{
+    CHECK_TEXT(nsc_text_trim(NSC_TEXT(" \t a b \t\r")), "a b");
+    CHECK_TEXT(nsc_text_trim_end(NSC_TEXT(" a \r ")), " a");
+    CHECK_TEXT(nsc_text_trim(NSC_TEXT("   ")), "");
+    CHECK_TEXT(nsc_text_trim(NSC_TEXT("")), "");
+}
+
+static void test_words(void)
+{
+    nsc_text rest = NSC_TEXT("  GPU0\t X   NV18 ");
+    CHECK_TEXT(nsc_next_word(&rest), "GPU0");
+    CHECK_TEXT(nsc_next_word(&rest), "X");
+    CHECK_TEXT(nsc_next_word(&rest), "NV18");
+    CHECK_INT(nsc_next_word(&rest).len, 0);
+    CHECK_INT(nsc_next_word(&rest).len, 0);
+}
+
+static void test_unsigned(void)
+{
+    uint64_t v = 7;
+    CHECK(nsc_to_u64(NSC_TEXT("0"), &v) && v == 0);
+    CHECK(nsc_to_u64(NSC_TEXT("00012"), &v) && v == 12);
+    CHECK(nsc_to_u64(NSC_TEXT("18446744073709551615"), &v) && v == UINT64_MAX);
+    CHECK(!nsc_to_u64(NSC_TEXT("18446744073709551616"), &v));
+    CHECK(!nsc_to_u64(NSC_TEXT("28446744073709551615"), &v));
+    CHECK(!nsc_to_u64(NSC_TEXT(""), &v));
+    CHECK(!nsc_to_u64(NSC_TEXT("-1"), &v));
+    CHECK(!nsc_to_u64(NSC_TEXT("1 "), &v));
+    CHECK(!nsc_to_u64(NSC_TEXT("1:"), &v));
+    CHECK(!nsc_to_u64(NSC_TEXT("1/"), &v));
+}
+
+static void test_signed(void)
+{
+    int64_t v = 7;
+    CHECK(nsc_to_i64(NSC_TEXT("-1"), &v) && v == -1);
+    CHECK(nsc_to_i64(NSC_TEXT("9223372036854775807"), &v) && v == INT64_MAX);
+    CHECK(!nsc_to_i64(NSC_TEXT("9223372036854775808"), &v));
+    CHECK(nsc_to_i64(NSC_TEXT("-9223372036854775807"), &v) && v == -INT64_MAX);
+    CHECK(!nsc_to_i64(NSC_TEXT("-"), &v));
+    CHECK(!nsc_to_i64(NSC_TEXT("--1"), &v));
+    CHECK(!nsc_to_i64(NSC_TEXT(""), &v));
+}
+
+static void test_hex(void)
+{
+    uint64_t v = 7;
+    CHECK(nsc_to_hex(NSC_TEXT("0xb079519ed44b724"), &v) && v == 0xb079519ed44b724u);
+    CHECK(nsc_to_hex(NSC_TEXT("fFfFfFfFfFfFfFfF"), &v) && v == UINT64_MAX);
+    CHECK(!nsc_to_hex(NSC_TEXT("10000000000000000"), &v));
+    CHECK(!nsc_to_hex(NSC_TEXT("0x"), &v));
+    CHECK(!nsc_to_hex(NSC_TEXT("12g"), &v));
+    CHECK(!nsc_to_hex(NSC_TEXT(""), &v));
+}
+
+static void test_float(void)
+{
+    double v = 7;
+    CHECK(nsc_to_f64(NSC_TEXT("8.31"), &v) && v > 8.3099 && v < 8.3101);
+    CHECK(nsc_to_f64(NSC_TEXT("-2e3"), &v) && v == -2000);
+    CHECK(!nsc_to_f64(NSC_TEXT("inf"), &v));
+    CHECK(!nsc_to_f64(NSC_TEXT("-nan"), &v));
+    CHECK(!nsc_to_f64(NSC_TEXT("1.5x"), &v));
+    CHECK(!nsc_to_f64(NSC_TEXT(""), &v));
+    CHECK(!nsc_to_f64(NSC_TEXT("1e400"), &v));
+    CHECK(!nsc_to_f64(NSC_TEXT("1111111111111111111111111111111111111111111111111111111111111111111111"), &v));
+}
+
+static void test_hash(void)
+{
+    /* equal bytes hash alike wherever they lie; the length counts */
+    char a[] = "xNCCL_P2P_DISABLE", b[] = "NCCL_P2P_DISABLE";
+    CHECK(nsc_hash(a + 1, 16) == nsc_hash(b, 16));
+    CHECK(nsc_hash(b, 16) != nsc_hash(b, 15));
+    CHECK(nsc_hash("\0\0", 1) != nsc_hash("\0\0", 2));
+}
+
+static void test_fail(void)
+{
+    ncclscope_error err;
+    char longer[500];
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    CHECK_INT(nsc_fail(NULL, NCCLSCOPE_EIO, 5, "no %s", "thing"), NCCLSCOPE_EIO);
+    CHECK_INT(nsc_fail(&err, NCCLSCOPE_EDATA, 5, "%s", longer), NCCLSCOPE_EDATA);
+    CHECK_INT(err.code, NCCLSCOPE_EDATA);
+    CHECK_INT(err.system, 5);
+    CHECK_INT(strlen(err.text), sizeof err.text - 1);
+}
+
+CHECKS(TEST(test_compare), TEST(test_find), TEST(test_trim), TEST(test_words), TEST(test_unsigned), TEST(test_signed), TEST(test_hex),
+       TEST(test_float), TEST(test_hash), TEST(test_fail))
