@@ -11,7 +11,8 @@ int cmd_explain(int argc, char **argv)
     const struct opt table[] = {{0}};
     int left, parsed = opt_parse(table, argc, argv, &left);
     if (parsed == OPT_HELP || (parsed == OPT_OK && left != 1)) {
-        fprintf(parsed == OPT_HELP ? stdout : stderr, "usage: ncclscope explain ID     (as in: ncclscope explain transport/shm-within-node)\n");
+        fprintf(parsed == OPT_HELP ? stdout : stderr,
+                "usage: ncclscope explain ID     (as in: ncclscope explain transport/shm-within-node)\n");
         return parsed == OPT_HELP ? EXIT_FINE : EXIT_USAGE;
     }
     if (parsed != OPT_OK)

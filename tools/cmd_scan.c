@@ -42,8 +42,8 @@ static int report_flags(const struct scan *s)
     bool terminal = !s->output && isatty(STDOUT_FILENO) && !(no_color && *no_color);
     bool color = !strcmp(s->color, "always") || (!strcmp(s->color, "auto") && terminal);
     bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-    return (color ? NCCLSCOPE_REPORT_COLOR : 0) | (utf8 ? 0 : NCCLSCOPE_REPORT_ASCII) | (s->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) |
-           (s->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
+    return (color ? NCCLSCOPE_REPORT_COLOR : 0) | (utf8 ? 0 : NCCLSCOPE_REPORT_ASCII) |
+           (s->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) | (s->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
 }
 
 static int write_report(const struct scan *s, const ncclscope_model *m, const ncclscope_findings *f)
@@ -76,7 +76,8 @@ static bool tell_problems(const ncclscope_model *m)
         if (!*ncclscope_model_problem(m, i))
             continue;
         const char *name = ncclscope_model_source_name(m, i);
-        fprintf(stderr, "ncclscope: %s: %s\n", strcmp(name, "-") ? name : "standard input", ncclscope_model_problem(m, i));
+        fprintf(stderr, "ncclscope: %s: %s\n", strcmp(name, "-") ? name : "standard input",
+                ncclscope_model_problem(m, i));
         any = true;
     }
     return any;
@@ -95,8 +96,8 @@ static int exit_code(const struct scan *s, const ncclscope_findings *f, bool dam
 }
 
 /* Through the store if there is one; *db is NULL without --db. */
-static int scan(const struct scan *s, const char *const *paths, size_t n, ncclscope_grammar *g, ncclscope_model **m, ncclscope_store **db,
-                ncclscope_error *err)
+static int scan(const struct scan *s, const char *const *paths, size_t n, ncclscope_grammar *g, ncclscope_model **m,
+                ncclscope_store **db, ncclscope_error *err)
 {
     if (!s->db)
         return ncclscope_scan(m, g, paths, n, err);
@@ -140,7 +141,8 @@ int cmd_scan(int argc, char **argv)
         {"--json", 0, NULL, "the report as JSON, schema ncclscope.report/1", &s.json, NULL},
         {"--output", 'o', "FILE", "write the report there; .json in the name makes it JSON", NULL, &s.output},
         {"--db", 0, "FILE", "add records, model and findings to a SQLite file", NULL, &s.db},
-        {"--fail-on", 0, "SEVERITY", "note, warning (default), error or never: from where on the exit is 1", NULL, &s.fail_on},
+        {"--fail-on", 0, "SEVERITY", "note, warning (default), error or never: from where on the exit is 1", NULL,
+         &s.fail_on},
         {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},
         {"--verbose", 'v', NULL, "notes in full, all evidence, rules that could not judge", &s.verbose, NULL},
         {"--color", 0, "WHEN", "auto (default), always or never; NO_COLOR is respected", NULL, &s.color},
@@ -149,7 +151,8 @@ int cmd_scan(int argc, char **argv)
     int left, parsed = opt_parse(table, argc, argv, &left);
     setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP) {
-        puts("usage: ncclscope [scan] [OPTION...] [INPUT...]\n\nReads logs (files, .gz, directories, - for standard input) and prints the report.\n");
+        puts("usage: ncclscope [scan] [OPTION...] [INPUT...]\n\nReads logs (files, .gz, directories, - for standard "
+             "input) and prints the report.\n");
         opt_help(table);
         return EXIT_FINE;
     }
@@ -157,7 +160,8 @@ int cmd_scan(int argc, char **argv)
         return EXIT_USAGE;
     bool color = !strcmp(s.color, "auto") || !strcmp(s.color, "always") || !strcmp(s.color, "never");
     if (fail_level(s.fail_on) < 0 || !color) {
-        fprintf(stderr, "ncclscope: %s\n", color ? "--fail-on takes note, warning, error or never" : "--color takes auto, always or never");
+        fprintf(stderr, "ncclscope: %s\n",
+                color ? "--fail-on takes note, warning, error or never" : "--color takes auto, always or never");
         return EXIT_USAGE;
     }
     if (!left && isatty(STDIN_FILENO))

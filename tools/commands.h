@@ -4,10 +4,10 @@
 
 enum {
     EXIT_FINE = 0,
-    EXIT_FINDING = 1,     /* a finding at or above --fail-on */
+    EXIT_FINDING = 1, /* a finding at or above --fail-on */
     EXIT_USAGE = 2,
-    EXIT_INPUT = 3,       /* an input could not be read, or is damaged as a file */
-    EXIT_NO_ANSWER = 4    /* no NCCL line, or the log cannot tell */
+    EXIT_INPUT = 3,    /* an input could not be read, or is damaged as a file */
+    EXIT_NO_ANSWER = 4 /* no NCCL line, or the log cannot tell */
 };
 
 int cmd_scan(int argc, char **argv);

@@ -50,8 +50,8 @@ void opt_help(const struct opt *table)
 {
     for (const struct opt *o = table; o->name; o++) {
         char left[64];
-        snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
-                 o->value ? " " : "", o->value ? o->value : "");
+        snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                 o->letter ? ", " : "  ", o->name, o->value ? " " : "", o->value ? o->value : "");
         printf("  %-28s %s\n", left, o->words);
     }
 }

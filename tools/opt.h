@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 struct opt {
-    const char *name;   /* "--json" */
-    char letter;        /* 'j', or 0 */
-    const char *value;  /* name of its value in the help, NULL for a switch */
+    const char *name;  /* "--json" */
+    char letter;       /* 'j', or 0 */
+    const char *value; /* name of its value in the help, NULL for a switch */
     const char *words;
-    bool *on;           /* a switch sets this */
-    const char **text;  /* a value goes here */
+    bool *on;          /* a switch sets this */
+    const char **text; /* a value goes here */
 };
 
 enum { OPT_OK = 0, OPT_HELP = 1, OPT_WRONG = 2 };

@@ -117,7 +117,8 @@ NCCLSCOPE_API const char *ncclscope_field_name(ncclscope_field field);
 
 /* Open `path` ("-" is standard input) for reading; gzip, also of several members, is unpacked. `g` must outlive the reader.
  * NCCLSCOPE_OK; NCCLSCOPE_EIO if it cannot be opened; NCCLSCOPE_ENOMEM. Since 0.1. */
-NCCLSCOPE_API int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, ncclscope_error *err);
+NCCLSCOPE_API int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path,
+                                        ncclscope_error *err);
 /* A reader that is fed by hand. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_error *err);
 NCCLSCOPE_API void ncclscope_reader_free(ncclscope_reader *r);
@@ -138,16 +139,16 @@ NCCLSCOPE_API int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_rec
 /* What a reader has seen so far. Fields are only ever added at the end; set size to sizeof(ncclscope_stats) before the call. */
 typedef struct ncclscope_stats {
     uint32_t size;
-    uint32_t gzip;         /* 1 if the input was gzip */
-    uint64_t bytes;        /* of the input as given, compressed if it was */
-    uint64_t lines;        /* physical lines of the text */
-    uint64_t records;      /* NCCL records: markers, and version lines without a header */
-    uint64_t unknown;      /* whole records that no row matched */
-    uint64_t warnings;     /* records at level WARN */
-    uint64_t torn_lines;   /* physical lines that another writer cut into */
-    uint64_t cut_lines;    /* lines longer than the reader's limit */
-    uint32_t truncated;    /* 1 if the gzip stream ended early or was damaged */
-    uint32_t binary;       /* 1 if more than a quarter of the lines hold NUL bytes: probably no log at all */
+    uint32_t gzip;          /* 1 if the input was gzip */
+    uint64_t bytes;         /* of the input as given, compressed if it was */
+    uint64_t lines;         /* physical lines of the text */
+    uint64_t records;       /* NCCL records: markers, and version lines without a header */
+    uint64_t unknown;       /* whole records that no row matched */
+    uint64_t warnings;      /* records at level WARN */
+    uint64_t torn_lines;    /* physical lines that another writer cut into */
+    uint64_t cut_lines;     /* lines longer than the reader's limit */
+    uint32_t truncated;     /* 1 if the gzip stream ended early or was damaged */
+    uint32_t binary;        /* 1 if more than a quarter of the lines hold NUL bytes: probably no log at all */
     uint64_t first_torn[4]; /* line numbers of the first torn lines, 0 for none */
 } ncclscope_stats;
 /* NCCLSCOPE_OK, or NCCLSCOPE_EABI if out->size is that of a newer header with fields set there. Since 0.1. */
@@ -156,22 +157,27 @@ NCCLSCOPE_API int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_st
 /* Getters of a record. Texts are borrowed until the next call of ncclscope_reader_next on its reader; an absent text has
  * len 0 and ptr NULL; an absent number is -1. Since 0.1. */
 NCCLSCOPE_API ncclscope_kind ncclscope_record_kind(const ncclscope_record *rec);
-NCCLSCOPE_API int ncclscope_record_level(const ncclscope_record *rec); /* enum ncclscope_level */
-NCCLSCOPE_API int ncclscope_record_flags(const ncclscope_record *rec); /* enum ncclscope_flag, or-ed */
-NCCLSCOPE_API uint64_t ncclscope_record_line(const ncclscope_record *rec);   /* from 1, in the decompressed text */
-NCCLSCOPE_API uint64_t ncclscope_record_offset(const ncclscope_record *rec); /* of its line, in the decompressed text, bytes */
+NCCLSCOPE_API int ncclscope_record_level(const ncclscope_record *rec);     /* enum ncclscope_level */
+NCCLSCOPE_API int ncclscope_record_flags(const ncclscope_record *rec);     /* enum ncclscope_flag, or-ed */
+NCCLSCOPE_API uint64_t ncclscope_record_line(const ncclscope_record *rec); /* from 1, in the decompressed text */
+NCCLSCOPE_API uint64_t
+ncclscope_record_offset(const ncclscope_record *rec); /* of its line, in the decompressed text, bytes */
 NCCLSCOPE_API ncclscope_text ncclscope_record_host(const ncclscope_record *rec);
 NCCLSCOPE_API int64_t ncclscope_record_pid(const ncclscope_record *rec);
 NCCLSCOPE_API int64_t ncclscope_record_tid(const ncclscope_record *rec);
-NCCLSCOPE_API int64_t ncclscope_record_dev(const ncclscope_record *rec); /* CUDA ordinal of the calling thread, not a rank */
-NCCLSCOPE_API ncclscope_text ncclscope_record_message(const ncclscope_record *rec);  /* behind the level, blanks at the end cut */
+NCCLSCOPE_API int64_t
+ncclscope_record_dev(const ncclscope_record *rec); /* CUDA ordinal of the calling thread, not a rank */
+NCCLSCOPE_API ncclscope_text
+ncclscope_record_message(const ncclscope_record *rec); /* behind the level, blanks at the end cut */
 NCCLSCOPE_API ncclscope_text ncclscope_record_location(const ncclscope_record *rec); /* of a WARN: "init.cc:421" */
-NCCLSCOPE_API ncclscope_text ncclscope_record_physical(const ncclscope_record *rec); /* the whole line, wrapping removed */
-NCCLSCOPE_API ncclscope_text ncclscope_record_pod(const ncclscope_record *rec);       /* from the launcher's prefix */
+NCCLSCOPE_API ncclscope_text
+ncclscope_record_physical(const ncclscope_record *rec);                         /* the whole line, wrapping removed */
+NCCLSCOPE_API ncclscope_text ncclscope_record_pod(const ncclscope_record *rec); /* from the launcher's prefix */
 NCCLSCOPE_API ncclscope_text ncclscope_record_container(const ncclscope_record *rec);
 NCCLSCOPE_API int64_t ncclscope_record_launcher_rank(const ncclscope_record *rec);
 NCCLSCOPE_API ncclscope_text ncclscope_record_time(const ncclscope_record *rec); /* as printed */
-NCCLSCOPE_API uint64_t ncclscope_record_repeated(const ncclscope_record *rec);   /* lines that the launcher folded into this one */
+NCCLSCOPE_API uint64_t
+ncclscope_record_repeated(const ncclscope_record *rec); /* lines that the launcher folded into this one */
 
 /* A field as the record's row names it. NCCLSCOPE_OK, NCCLSCOPE_ENOTFOUND if this record has no such field, NCCLSCOPE_EINVAL if
  * its text is no such number (too large, "inf"). Since 0.1. */
@@ -180,7 +186,8 @@ NCCLSCOPE_API int ncclscope_record_i64(const ncclscope_record *rec, ncclscope_fi
 NCCLSCOPE_API int ncclscope_record_f64(const ncclscope_record *rec, ncclscope_field f, double *out);
 NCCLSCOPE_API int ncclscope_record_text(const ncclscope_record *rec, ncclscope_field f, ncclscope_text *out);
 /* The fields of a record in order: *field and *out of the i-th, or NCCLSCOPE_ENOTFOUND behind the last. Since 0.1. */
-NCCLSCOPE_API int ncclscope_record_field(const ncclscope_record *rec, size_t i, ncclscope_field *field, ncclscope_text *out);
+NCCLSCOPE_API int ncclscope_record_field(const ncclscope_record *rec, size_t i, ncclscope_field *field,
+                                         ncclscope_text *out);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,7 @@ const char *ncclscope_version_details(char *out, size_t size)
 {
     char engine[160];
     nsc_pattern_engine(engine, sizeof engine);
-    snprintf(out, size, "ncclscope %s, PCRE2 %s, SQLite %s, zlib %s", NSC_VERSION, engine, sqlite3_libversion(), zlibVersion());
+    snprintf(out, size, "ncclscope %s, PCRE2 %s, SQLite %s, zlib %s", NSC_VERSION, engine, sqlite3_libversion(),
+             zlibVersion());
     return out;
 }

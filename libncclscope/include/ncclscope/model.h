@@ -34,7 +34,8 @@ NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *er
 /* Read all of `paths` ("-" is standard input; a directory stands for the files in and below it, in the order of their names) to
  * one finished model. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest
  * in ncclscope_model_problem. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
-NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, ncclscope_error *err);
+NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
+                                 ncclscope_error *err);
 
 /* The sources of a model, 0 .. count - 1: name, and what was wrong with reading it, "" when nothing was. Borrowed. Since 0.1. */
 NCCLSCOPE_API size_t ncclscope_model_sources(const ncclscope_model *m);
@@ -67,8 +68,8 @@ enum ncclscope_report_flag {
 };
 /* `format` is "text" or "json"; `columns` the width for text, 0 for 80; `flags` of enum ncclscope_report_flag.
  * NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_ENOTFOUND for an unknown format, NCCLSCOPE_ENOMEM. Since 0.1. */
-NCCLSCOPE_API int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags,
-                                   ncclscope_write_fn *write, void *user);
+NCCLSCOPE_API int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
+                                   int columns, int flags, ncclscope_write_fn *write, void *user);
 
 /* What a finding's id means: why, fix and where the knowledge is from, written as text. ENOTFOUND if there is no such id. Since 0.1. */
 NCCLSCOPE_API int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user);

@@ -76,7 +76,8 @@ static void put_escaped(struct nsc_out *o, nsc_text t)
             nsc_puts(o, "\\t");
         else if (c < 0x20 || c == 0x7f)
             nsc_printf(o, "\\u%04x", c);
-        else if (c == 0xc2 && (unsigned char)t.ptr[1] < 0xa0) /* C1 controls: U+009B begins a sequence on some terminals */
+        else if (c == 0xc2 &&
+                 (unsigned char)t.ptr[1] < 0xa0) /* C1 controls: U+009B begins a sequence on some terminals */
             nsc_printf(o, "\\u%04x", (unsigned char)t.ptr[1]);
         else
             nsc_put(o, (nsc_text){t.ptr, n});

@@ -57,7 +57,10 @@ bool nsc_to_hex(nsc_text a, uint64_t *out)
         return false;
     for (size_t i = 0; i < a.len; i++) {
         char c = a.ptr[i];
-        unsigned d = nsc_is_digit(c) ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+        unsigned d = nsc_is_digit(c)        ? (unsigned)(c - '0')
+                     : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                     : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
+                                            : 16;
         if (d > 15)
             return false;
         v = v << 4 | d;

@@ -50,7 +50,8 @@ static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const n
         r->bus_id = nsc_keep(m, get(rec, NCCLSCOPE_FIELD_BUS_ID));
     if (get(rec, NCCLSCOPE_FIELD_COMM_ID).len)
         r->comm_id = nsc_keep(m, get(rec, NCCLSCOPE_FIELD_COMM_ID));
-    if (!r->parent_pointer || rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE) /* of a torn START line the end may be another's */
+    if (!r->parent_pointer ||
+        rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE) /* of a torn START line the end may be another's */
         take_parent(m, r, rec);
 }
 
@@ -279,7 +280,10 @@ static void ring(struct ncclscope_model *m, const ncclscope_record *rec, uint32_
         m->no_memory = true;
         return;
     }
-    *r = (struct nsc_ring){.rank = t->rank, .thread = self, .channel = (uint64_t)channel, .ranks = nsc_keep(m, get(rec, NCCLSCOPE_FIELD_RANKS))};
+    *r = (struct nsc_ring){.rank = t->rank,
+                           .thread = self,
+                           .channel = (uint64_t)channel,
+                           .ranks = nsc_keep(m, get(rec, NCCLSCOPE_FIELD_RANKS))};
     r->where = nsc_here(m, rec);
     t->rings += t->rank == NSC_NONE;
 }
@@ -327,7 +331,8 @@ static void trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32
             m->no_memory = true;
             return;
         }
-        *tree = (struct nsc_tree){.rank = t->rank, .thread = self, .channel = (uint64_t)channel, .up = up, .down = nsc_keep(m, down)};
+        *tree = (struct nsc_tree){
+            .rank = t->rank, .thread = self, .channel = (uint64_t)channel, .up = up, .down = nsc_keep(m, down)};
         t->trees += t->rank == NSC_NONE;
     }
 }
@@ -412,7 +417,8 @@ static void network(struct ncclscope_model *m, const ncclscope_record *rec, uint
         claim(m, t, t->rank);
 }
 
-static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net, int64_t index, nsc_text name, nsc_text port, nsc_text kind)
+static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net, int64_t index, nsc_text name,
+                       nsc_text port, nsc_text kind)
 {
     nsc_str host = m->procs.item[proc].host, network_ = nsc_keep(m, nsc_text_of(net)), device = nsc_keep(m, name);
     struct nsc_key key = {(uint64_t)host << 32 | network_, (uint64_t)index, device};
@@ -423,7 +429,8 @@ static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net
         m->no_memory = true;
         return;
     }
-    *d = (struct nsc_net_device){.host = host, .net = network_, .name = device, .kind = nsc_keep(m, kind), .index = index, .port = -1};
+    *d = (struct nsc_net_device){
+        .host = host, .net = network_, .name = device, .kind = nsc_keep(m, kind), .index = index, .port = -1};
     nsc_to_i64(port, &d->port);
 }
 
@@ -434,7 +441,8 @@ static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net
     const char *close = word.len ? memchr(word.ptr, ']', word.len) : NULL;
     if (!close || word.ptr[0] != '[' || !nsc_to_i64((nsc_text){word.ptr + 1, (size_t)(close - word.ptr) - 1}, &index))
         return;
-    nsc_text rest = nsc_text_from(word, (size_t)(close - word.ptr) + 1), port = {NULL, 0}, kind = {NULL, 0}, name = rest;
+    nsc_text rest = nsc_text_from(word, (size_t)(close - word.ptr) + 1), port = {NULL, 0}, kind = {NULL, 0},
+             name = rest;
     const char *colon = rest.len ? memchr(rest.ptr, ':', rest.len) : NULL;
     if (!colon)
         return;
@@ -458,10 +466,11 @@ static void devices(struct ncclscope_model *m, const ncclscope_record *rec, uint
         one_device(m, proc, rec->kind == NCCLSCOPE_KIND_IB_USING ? "IB" : "Socket", word);
 }
 
-static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, const char *kind, nsc_text name,
-                                 nsc_text file, const char *state)
+static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                                 const char *kind, nsc_text name, nsc_text file, const char *state)
 {
-    nsc_str k = nsc_keep(m, nsc_text_of(kind)), s = nsc_keep(m, nsc_text_of(state)), n = nsc_keep(m, name), f = nsc_keep(m, file);
+    nsc_str k = nsc_keep(m, nsc_text_of(kind)), s = nsc_keep(m, nsc_text_of(state)), n = nsc_keep(m, name),
+            f = nsc_keep(m, file);
     struct nsc_key key = {(uint64_t)k << 32 | s, n, f};
     uint32_t i = nsc_map_get(&m->plugin_by, key);
     if (i == NSC_NONE) {
@@ -499,7 +508,8 @@ static void plugin_missing(struct ncclscope_model *m, const ncclscope_record *re
     nsc_event_at(m, rec, proc, 0, file);
 }
 
-static void other_plugin_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+static void other_plugin_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                                 struct nsc_thread *t)
 {
     static const struct {
         const char *head, *kind;
@@ -586,7 +596,8 @@ static nsc_str path_end(struct ncclscope_model *m, nsc_text id)
     return nsc_keep(m, (nsc_text){low, id.len});
 }
 
-static void add_path(struct ncclscope_model *m, const ncclscope_record *rec, nsc_str host, nsc_str a, nsc_str b, nsc_text type)
+static void add_path(struct ncclscope_model *m, const ncclscope_record *rec, nsc_str host, nsc_str a, nsc_str b,
+                     nsc_text type)
 {
     struct nsc_key key = {host, a, b};
     if (!a || !b || nsc_map_get(&m->path_by, key) != NSC_NONE)
@@ -631,8 +642,8 @@ static void graph_seen(struct ncclscope_model *m, const ncclscope_record *rec, u
 
 static void event_of(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
-    static const ncclscope_field texts[] = {NCCLSCOPE_FIELD_NET, NCCLSCOPE_FIELD_PEER, NCCLSCOPE_FIELD_PROVIDER, NCCLSCOPE_FIELD_FILE,
-                                            NCCLSCOPE_FIELD_SRC_DEV, NCCLSCOPE_FIELD_REASON};
+    static const ncclscope_field texts[] = {NCCLSCOPE_FIELD_NET,  NCCLSCOPE_FIELD_PEER,    NCCLSCOPE_FIELD_PROVIDER,
+                                            NCCLSCOPE_FIELD_FILE, NCCLSCOPE_FIELD_SRC_DEV, NCCLSCOPE_FIELD_REASON};
     static const ncclscope_field numbers[] = {NCCLSCOPE_FIELD_LOCAL_RANK, NCCLSCOPE_FIELD_SIZE, NCCLSCOPE_FIELD_NICS,
                                               NCCLSCOPE_FIELD_RESULT};
     nsc_text text = {NULL, 0};
@@ -727,7 +738,8 @@ static void warning(struct ncclscope_model *m, const ncclscope_record *rec)
     size_t n = 0;
     nsc_text t = rec->message;
     for (size_t i = 0; i < t.len && n + 8 < sizeof shape; i++) {
-        bool word_begins = !i || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", t.ptr[i - 1]);
+        bool word_begins =
+            !i || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", t.ptr[i - 1]);
         if (t.ptr[i] == '/' && (!i || t.ptr[i - 1] == ' ')) {
             memcpy(shape + n, "{path}", 6);
             n += 6;
@@ -764,7 +776,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         return;
     }
     uint32_t proc = nsc_proc_of(m, rec);
-    if (rec->level == NCCLSCOPE_LEVEL_WARN && (rec->kind != NCCLSCOPE_KIND_UNKNOWN || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
+    if (rec->level == NCCLSCOPE_LEVEL_WARN &&
+        (rec->kind != NCCLSCOPE_KIND_UNKNOWN || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
         warning(m, rec);
     if (proc != NSC_NONE)
         m->procs.item[proc].last_line = rec->line;

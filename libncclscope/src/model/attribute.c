@@ -87,7 +87,8 @@ struct choice {
  * connections, or is still being made; it fits. */
 enum fit { FIT_NOT, FIT_SPENT, FIT_STALE, FIT_WELL, FITS };
 
-static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *batch, size_t n, enum nsc_structure what)
+static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *batch, size_t n,
+                    enum nsc_structure what)
 {
     const struct nsc_rank *r = &m->ranks.item[rank];
     bool has = r->start.line && !r->complete.line && !r->used;
@@ -102,7 +103,8 @@ static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct
 }
 
 /* Of all ranks of the process, the one that fits best. Sure if no other fits, but such as said before that they are connected. */
-static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n, enum nsc_structure what, uint32_t just_made)
+static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n,
+                            enum nsc_structure what, uint32_t just_made)
 {
     struct choice c = {NSC_NONE, NSC_NONE, false};
     uint32_t first[FITS] = {0}, second[FITS] = {0};
@@ -152,7 +154,8 @@ static void now_connected(struct ncclscope_model *m, uint32_t rank, enum nsc_str
 
 /* The batch of the thread is whole. `rank`: the communicator that the thread has just named, or NSC_NONE. `last`: nothing more
  * will be known of this source. */
-static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what, bool last)
+static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what,
+                        bool last)
 {
     if (!t->waiting.len)
         return;
@@ -205,7 +208,8 @@ static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str 
 
 /* The link of the thread's batch that this line adds to, or a new one; NULL when there is no memory. `begins`: the line repeats
  * what the batch already has, so it is of another communicator. */
-static struct nsc_link *in_batch(struct nsc_thread *t, const struct nsc_link *l, int conn, uint64_t channel, bool *begins)
+static struct nsc_link *in_batch(struct nsc_thread *t, const struct nsc_link *l, int conn, uint64_t channel,
+                                 bool *begins)
 {
     *begins = false;
     for (size_t k = 0; k < t->waiting.len; k++) {
@@ -258,7 +262,8 @@ static void take_first_line(struct ncclscope_model *m, const ncclscope_record *r
 static uint32_t named_rank(struct ncclscope_model *m, const struct nsc_via *via, uint32_t proc)
 {
     uint64_t pointer;
-    return via->comm.len && proc != NSC_NONE && nsc_to_hex(via->comm, &pointer) ? nsc_rank_of(m, proc, pointer) : NSC_NONE;
+    return via->comm.len && proc != NSC_NONE && nsc_to_hex(via->comm, &pointer) ? nsc_rank_of(m, proc, pointer)
+                                                                                : NSC_NONE;
 }
 
 void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc)
@@ -267,9 +272,19 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
     uint64_t channel, conn;
     if (!via->row || rec->flags & NCCLSCOPE_FLAG_JOINED)
         return;
-    struct nsc_link l = {.proc = proc, .rank = NSC_NONE, .other = NSC_NONE, .via = nsc_keep(m, via->text), .row = via->row, .family = via->family,
-                         .read = via->read, .copy_engine = via->copy_engine, .gdrdma = via->gdrdma, .net_dev = via->net_dev,
-                         .proxy_rank = via->proxy_rank, .lines = 1, .dev = rec->dev};
+    struct nsc_link l = {.proc = proc,
+                         .rank = NSC_NONE,
+                         .other = NSC_NONE,
+                         .via = nsc_keep(m, via->text),
+                         .row = via->row,
+                         .family = via->family,
+                         .read = via->read,
+                         .copy_engine = via->copy_engine,
+                         .gdrdma = via->gdrdma,
+                         .net_dev = via->net_dev,
+                         .proxy_rank = via->proxy_rank,
+                         .lines = 1,
+                         .dev = rec->dev};
     count(m, via, l.via, rec->repeated);
     if (!read_line(rec, &l, &channel, &conn))
         return;
@@ -316,7 +331,8 @@ static bool contradicts(const struct ncclscope_model *m, uint32_t rank, const st
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         nsc_str dev = r->rank == (int64_t)l->src ? l->src_dev : r->rank == (int64_t)l->dst ? l->dst_dev : 0;
         uint64_t printed, bus;
-        if (!dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) || !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
+        if (!dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) ||
+            !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
             continue;
         int64_t index = -1;
         nsc_to_i64(nsc_say(m, dev), &index);

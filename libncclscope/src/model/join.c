@@ -25,7 +25,8 @@ static void compare_ranks(const struct ncclscope_model *m, uint32_t a, uint32_t 
             if (y->proc != b)
                 continue;
             *common = *common || same_rank(x, y);
-            *conflict = *conflict || (x->comm_id && x->comm_id == y->comm_id && x->rank != y->rank && x->cuda_dev == y->cuda_dev);
+            *conflict = *conflict ||
+                        (x->comm_id && x->comm_id == y->comm_id && x->rank != y->rank && x->cuda_dev == y->cuda_dev);
         }
     }
 }
@@ -148,7 +149,8 @@ static nsc_str join_key(struct ncclscope_model *m, struct nsc_rank *r)
         id = nsc_say(m, m->comms.item[m->ranks.item[r->parent].comm].id);
         r->has_id = m->ranks.item[r->parent].has_id;
         if (r->split >= 0)
-            snprintf(key, sizeof key, "%.*s/%lld.%lld", (int)(id.len < 240 ? id.len : 240), id.ptr, (long long)r->split, (long long)r->color);
+            snprintf(key, sizeof key, "%.*s/%lld.%lld", (int)(id.len < 240 ? id.len : 240), id.ptr, (long long)r->split,
+                     (long long)r->color);
         else
             snprintf(key, sizeof key, "%.*s/%lld", (int)(id.len < 240 ? id.len : 240), id.ptr, (long long)r->color);
     } else if (r->parent_pointer && r->has_color) {
@@ -160,7 +162,8 @@ static nsc_str join_key(struct ncclscope_model *m, struct nsc_rank *r)
 }
 
 /* The communicator of this key in which no other process has the rank; `n` counts those that were full. */
-static uint32_t comm_for(struct ncclscope_model *m, struct nsc_map *by_key, struct nsc_map *taken, nsc_str key, const struct nsc_rank *r)
+static uint32_t comm_for(struct ncclscope_model *m, struct nsc_map *by_key, struct nsc_map *taken, nsc_str key,
+                         const struct nsc_rank *r)
 {
     for (uint32_t n = 0;; n++) {
         uint32_t c = nsc_map_get(by_key, (struct nsc_key){key, n, 0});
@@ -171,7 +174,8 @@ static uint32_t comm_for(struct ncclscope_model *m, struct nsc_map *by_key, stru
                 m->no_memory = true;
                 return NSC_NONE;
             }
-            *comm = (struct nsc_comm){.id = key, .nranks = r->nranks, .nnodes = -1, .parent = NSC_NONE, .where = r->first};
+            *comm =
+                (struct nsc_comm){.id = key, .nranks = r->nranks, .nnodes = -1, .parent = NSC_NONE, .where = r->first};
         }
         struct nsc_key place = {c, (uint64_t)r->rank, 0};
         uint32_t who = nsc_map_get(taken, place);
@@ -202,7 +206,8 @@ static bool earlier(const struct nsc_where *a, const struct nsc_where *b)
 static int by_first_line(const void *a, const void *b, void *model)
 {
     const struct ncclscope_model *m = model;
-    const struct nsc_where *p = &m->comms.item[*(const uint32_t *)a].where, *q = &m->comms.item[*(const uint32_t *)b].where;
+    const struct nsc_where *p = &m->comms.item[*(const uint32_t *)a].where,
+                           *q = &m->comms.item[*(const uint32_t *)b].where;
     return earlier(p, q) ? -1 : earlier(q, p);
 }
 
@@ -254,7 +259,11 @@ static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c)
         open = open || !nsc_is_done(r);
         failed = failed || (!nsc_is_done(r) && has_event(m, r->proc, NCCLSCOPE_KIND_BACKTRACE));
     }
-    c->state = aborted ? NSC_ABORTED : failed ? NSC_FAILED : open ? NSC_INCOMPLETE : seen == c->nranks ? NSC_COMPLETE : NSC_PARTIAL;
+    c->state = aborted             ? NSC_ABORTED
+               : failed            ? NSC_FAILED
+               : open              ? NSC_INCOMPLETE
+               : seen == c->nranks ? NSC_COMPLETE
+                                   : NSC_PARTIAL;
 }
 
 static void list_members(struct ncclscope_model *m)
@@ -291,7 +300,8 @@ static void name_child(struct ncclscope_model *m, size_t index)
     nsc_text id = {key.ptr, (size_t)(cut - key.ptr)};
     for (size_t i = 0; i < index; i++) {
         nsc_text other = nsc_say(m, m->comms.item[i].id);
-        before += other.len >= id.len && !memcmp(other.ptr, id.ptr, id.len) && (other.len == id.len || other.ptr[id.len] == '#');
+        before += other.len >= id.len && !memcmp(other.ptr, id.ptr, id.len) &&
+                  (other.len == id.len || other.ptr[id.len] == '#');
     }
     snprintf(name, sizeof name, before ? "%.*s#%u" : "%.*s", (int)id.len, id.ptr, before);
     m->comms.item[index].id = nsc_keep(m, nsc_text_of(name));

@@ -40,8 +40,8 @@ void ncclscope_model_free(ncclscope_model *m)
         return;
     for (size_t i = 0; i < m->threads.len; i++)
         nsc_vec_free(&m->threads.item[i].waiting);
-    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by, &m->link_by, &m->env_by,  &m->device_by, &m->plugin_by,
-                              &m->event_by, &m->warning_by, &m->path_by,   &m->ring_by, &m->tree_by};
+    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by,  &m->link_by, &m->env_by,  &m->device_by,
+                              &m->plugin_by, &m->event_by, &m->warning_by, &m->path_by, &m->ring_by, &m->tree_by};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
@@ -102,12 +102,14 @@ uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
     if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
         return NSC_NONE;
     struct nsc_recent *x = &m->recent[(uint64_t)rec->pid % NSC_RECENT];
-    bool is_it = x->len && x->pid == rec->pid && x->len == rec->host.len && x->source == m->sources.len && !rec->pod.len;
+    bool is_it =
+        x->len && x->pid == rec->pid && x->len == rec->host.len && x->source == m->sources.len && !rec->pod.len;
     if (is_it && !memcmp(x->host, rec->host.ptr, x->len))
         return x->proc;
     uint32_t proc = find_proc(m, rec);
     if (proc != NSC_NONE && !rec->pod.len && rec->host.len <= NSC_RECENT_HOST) {
-        *x = (struct nsc_recent){.pid = rec->pid, .proc = proc, .source = (uint32_t)m->sources.len, .len = rec->host.len};
+        *x = (struct nsc_recent){
+            .pid = rec->pid, .proc = proc, .source = (uint32_t)m->sources.len, .len = rec->host.len};
         memcpy(x->host, rec->host.ptr, x->len);
     }
     return proc;
@@ -159,7 +161,8 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
     return i;
 }
 
-struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number, nsc_text text)
+struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number,
+                               nsc_text text)
 {
     nsc_str s = nsc_keep(m, text);
     struct nsc_key key = {(uint64_t)rec->kind << 32 | proc, (uint64_t)number, (uint64_t)s << 8 | (uint64_t)rec->level};
@@ -173,7 +176,8 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
         m->no_memory = true;
         return NULL;
     }
-    *e = (struct nsc_event){.kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
+    *e = (struct nsc_event){
+        .kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
     e->where = nsc_here(m, rec);
     return e;
 }

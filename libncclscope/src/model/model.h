@@ -20,7 +20,7 @@ struct nsc_source_info {
     nsc_str name, problem; /* problem: why it could not be read to its end */
     ncclscope_stats stats;
     nsc_str first_time, last_time;
-    nsc_str bare_version;        /* "NCCL version X" without a header: of one of its processes */
+    nsc_str bare_version; /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
 };
 
@@ -32,7 +32,7 @@ struct nsc_proc {
     struct nsc_where version_at, bootstrap_at, platform_at, closing_at, first;
     uint64_t last_line, driver;
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
-    bool starts;     /* printed what a process prints once, at its start */
+    bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
 };
 
@@ -41,14 +41,17 @@ struct nsc_rank {
     uint32_t proc, comm, parent; /* comm: index into model.comms; parent: index into model.ranks or NSC_NONE */
     uint32_t before;             /* the rank that the process made before this one, or NSC_NONE */
     uint64_t pointer, parent_pointer;
-    uint32_t reuse;              /* how often the process had used the pointer before */
-    uint32_t births, parent_births; /* START lines of it; those of its parent when it was born: a log put together twice repeats them */
-    uint32_t nth_child;          /* how many children its parent had made in this process before */
-    uint32_t nth;                /* how many of this size the process and device had made before */
+    uint32_t reuse; /* how often the process had used the pointer before */
+    uint32_t births,
+        parent_births; /* START lines of it; those of its parent when it was born: a log put together twice repeats them */
+    uint32_t nth_child; /* how many children its parent had made in this process before */
+    uint32_t nth;       /* how many of this size the process and device had made before */
     int64_t tid;
-    int64_t rank, nranks, cuda_dev, nvml_dev, split, color, key; /* -1: not said; color may be any number, has_color tells */
+    int64_t rank, nranks, cuda_dev, nvml_dev, split, color,
+        key;                      /* -1: not said; color may be any number, has_color tells */
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
-    unsigned done, done_maybe;    /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
+    unsigned done,
+        done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
     nsc_str bus_id, comm_id, network, ring_type;
     int64_t nnodes, local_ranks, local_rank, mnnvl;
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
@@ -68,12 +71,19 @@ struct nsc_link {
     int64_t net_dev, proxy_rank;
     uint64_t channels[2][NSC_CHANNEL_WORDS]; /* by connection index: collective, point to point */
     uint64_t lines;
-    int attribution;         /* enum nsc_attribution */
-    int64_t printer, dev;    /* rank that printed it; CUDA device of its thread */
+    int attribution;      /* enum nsc_attribution */
+    int64_t printer, dev; /* rank that printed it; CUDA device of its thread */
     struct nsc_where where;
 };
 /* What a "Connected ..." line says to be connected: once for each communicator. */
-enum nsc_structure { NSC_NO_STRUCTURE, NSC_RINGS = 1, NSC_TREES = 2, NSC_BINOMIAL = 4, NSC_NVLS_TREE = 8, NSC_COLLNET_CHAIN = 16 };
+enum nsc_structure {
+    NSC_NO_STRUCTURE,
+    NSC_RINGS = 1,
+    NSC_TREES = 2,
+    NSC_BINOMIAL = 4,
+    NSC_NVLS_TREE = 8,
+    NSC_COLLNET_CHAIN = 16
+};
 enum nsc_attribution { NSC_UNKNOWN_COMM, NSC_AMBIGUOUS, NSC_INFERRED, NSC_STATED };
 
 struct nsc_ring {
@@ -112,8 +122,8 @@ struct nsc_plugin {
 struct nsc_event {
     ncclscope_kind kind;
     uint32_t proc;
-    int64_t number;  /* local rank, size ...: by kind */
-    nsc_str text;    /* address, network, path ...: by kind */
+    int64_t number; /* local rank, size ...: by kind */
+    nsc_str text;   /* address, network, path ...: by kind */
     uint64_t count;
     int level;
     struct nsc_where where;
@@ -127,9 +137,9 @@ struct nsc_warning {
 
 /* Class of the path between two GPUs of a host, from a GRAPH dump or a pasted topology matrix. */
 struct nsc_gpu_path {
-    nsc_str host;         /* 0: the matrix does not say */
-    nsc_str a, b;         /* bus ids, or "GPU0" of a matrix */
-    nsc_str type;         /* NVL PIX PXB PHB SYS ..., or NV18 ... */
+    nsc_str host; /* 0: the matrix does not say */
+    nsc_str a, b; /* bus ids, or "GPU0" of a matrix */
+    nsc_str type; /* NVL PIX PXB PHB SYS ..., or NV18 ... */
     struct nsc_where where;
 };
 
@@ -150,10 +160,10 @@ struct nsc_matrix {
 struct nsc_comm {
     nsc_str id;
     int64_t nranks, nnodes;
-    uint32_t parent;        /* NSC_NONE */
-    uint32_t first, count;  /* into model.members */
+    uint32_t parent;       /* NSC_NONE */
+    uint32_t first, count; /* into model.members */
     struct nsc_where where;
-    int state;              /* enum nsc_comm_state */
+    int state; /* enum nsc_comm_state */
 };
 enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED, NSC_DESTROYED };
 
@@ -200,14 +210,15 @@ struct ncclscope_model {
     NSC_VEC(nsc_str) cells;
     NSC_VEC(struct nsc_count) connections;
     NSC_VEC(struct nsc_comm) comms;
-    NSC_VEC(uint32_t) members; /* indices into ranks, by communicator, in rank order */
+    NSC_VEC(uint32_t) members;                /* indices into ranks, by communicator, in rank order */
     NSC_VEC(uint32_t) link_order, proc_order; /* what of links and procs is reported, in order */
 
     /* keys */
-    struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by, ring_by, tree_by;
+    struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
+        ring_by, tree_by;
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
-    uint32_t matrix_open;             /* index of the matrix that is being read, or NSC_NONE */
+    uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
     nsc_str test_name;
     struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */
         int64_t pid;
@@ -223,19 +234,22 @@ struct ncclscope_model {
 nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s); /* the text of an interned string */
 nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text);
 struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec);
-uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec);     /* NSC_NONE without a whole header */
+uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec); /* NSC_NONE without a whole header */
 struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid);
-uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc, uint64_t pointer); /* the last with this pointer, or NSC_NONE */
+uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc,
+                     uint64_t pointer); /* the last with this pointer, or NSC_NONE */
 uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, const ncclscope_record *rec);
-struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number, nsc_text text);
+struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number,
+                               nsc_text text);
 
-void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec);           /* apply.c: one record's effect */
+void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec); /* apply.c: one record's effect */
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec);
 void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc);
-void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec);     /* other.c: lines that are not NCCL's */
-void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what); /* attribute.c */
+void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: lines that are not NCCL's */
+void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
+                       enum nsc_structure what); /* attribute.c */
 void nsc_end_source(struct ncclscope_model *m);
-void nsc_join(struct ncclscope_model *m);                                          /* join.c: ranks to communicators */
+void nsc_join(struct ncclscope_model *m); /* join.c: ranks to communicators */
 void nsc_attribute_rest(struct ncclscope_model *m);
 
 /* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */

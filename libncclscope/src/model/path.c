@@ -3,7 +3,8 @@
 
 const char *nsc_path_name(enum nsc_path path)
 {
-    static const char *const names[] = {"nvlink", "p2p", "pcie-p2p", "shm", "net-gdr", "net", "socket", "collnet", "unknown"};
+    static const char *const names[] = {"nvlink", "p2p",    "pcie-p2p", "shm",    "net-gdr",
+                                        "net",    "socket", "collnet",  "unknown"};
     return names[path];
 }
 
@@ -35,7 +36,8 @@ unsigned nsc_proc_version(const struct ncclscope_model *m, uint32_t proc)
 
 bool nsc_class_is_nvlink(nsc_text type)
 {
-    return nsc_text_is(type, "NVL") || nsc_text_is(type, "NVB") || (type.len > 2 && nsc_text_starts(type, "NV") && nsc_is_digit(type.ptr[2]));
+    return nsc_text_is(type, "NVL") || nsc_text_is(type, "NVB") ||
+           (type.len > 2 && nsc_text_starts(type, "NV") && nsc_is_digit(type.ptr[2]));
 }
 
 static uint32_t comm_of(const struct ncclscope_model *m, const struct nsc_link *l)
@@ -43,7 +45,8 @@ static uint32_t comm_of(const struct ncclscope_model *m, const struct nsc_link *
     return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
 }
 
-static nsc_str class_in_graph(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, const struct nsc_where **because)
+static nsc_str class_in_graph(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b,
+                              const struct nsc_where **because)
 {
     struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id};
     uint32_t i = a->bus_id && b->bus_id ? nsc_map_get(&m->path_by, key) : NSC_NONE;
@@ -54,7 +57,8 @@ static nsc_str class_in_graph(const struct ncclscope_model *m, const struct nsc_
 }
 
 /* A pasted matrix names no host: it is this one's if the input knows no other. */
-static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, const struct nsc_where **because)
+static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b,
+                               const struct nsc_where **because)
 {
     for (size_t i = 1; i < m->procs.len; i++)
         if (m->procs.item[i].host != m->procs.item[0].host)
@@ -109,7 +113,8 @@ bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
 /* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
 static bool read_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    return l->read && l->proc != NSC_NONE && nsc_env_is_visible(m, l->proc) && !env_is_there(m, l->proc, "NCCL_P2P_READ_ENABLE");
+    return l->read && l->proc != NSC_NONE && nsc_env_is_visible(m, l->proc) &&
+           !env_is_there(m, l->proc, "NCCL_P2P_READ_ENABLE");
 }
 
 /* One NCCL node with a chunk size of 512 KiB: from 2.25.1 every pair is better than one PCIe switch; before that at least one pair,

@@ -5,7 +5,17 @@
 #include "model/model.h"
 
 /* In the order of report-json's worst_path: the first is the best. */
-enum nsc_path { NSC_PATH_NVLINK, NSC_PATH_P2P, NSC_PATH_PCIE, NSC_PATH_SHM, NSC_PATH_NET_GDR, NSC_PATH_NET, NSC_PATH_SOCKET, NSC_PATH_COLLNET, NSC_PATH_UNKNOWN };
+enum nsc_path {
+    NSC_PATH_NVLINK,
+    NSC_PATH_P2P,
+    NSC_PATH_PCIE,
+    NSC_PATH_SHM,
+    NSC_PATH_NET_GDR,
+    NSC_PATH_NET,
+    NSC_PATH_SOCKET,
+    NSC_PATH_COLLNET,
+    NSC_PATH_UNKNOWN
+};
 enum nsc_proof { NSC_PROOF_NONE, NSC_PROOF_INFERRED, NSC_PROOF_STATED };
 enum nsc_scope { NSC_SCOPE_UNKNOWN, NSC_SCOPE_NODE, NSC_SCOPE_CLUSTER };
 

@@ -19,7 +19,8 @@ static int read_all(const struct scan *s, ncclscope_reader *r, ncclscope_error *
     const ncclscope_record *rec;
     int rc;
     while ((rc = ncclscope_reader_next(r, &rec, why)) == NCCLSCOPE_OK)
-        if ((rc = ncclscope_model_add(s->m, rec)) != NCCLSCOPE_OK || (s->tap && (rc = s->tap->record(s->tap->user, rec)) != NCCLSCOPE_OK))
+        if ((rc = ncclscope_model_add(s->m, rec)) != NCCLSCOPE_OK ||
+            (s->tap && (rc = s->tap->record(s->tap->user, rec)) != NCCLSCOPE_OK))
             return rc;
     return rc;
 }
@@ -83,7 +84,8 @@ static int scan_path(const struct scan *s, const char *path, int depth)
     return scan_file(s, path);
 }
 
-int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, const struct nsc_tap *tap, ncclscope_error *err)
+int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, const struct nsc_tap *tap,
+             ncclscope_error *err)
 {
     int rc = ncclscope_model_new(out, err);
     for (size_t i = 0; i < n && rc == NCCLSCOPE_OK; i++)
@@ -99,7 +101,8 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
     return rc;
 }
 
-int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, ncclscope_error *err)
+int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
+                   ncclscope_error *err)
 {
     return nsc_scan(out, g, paths, n, NULL, err);
 }

@@ -61,7 +61,8 @@ static bool ends_alike(nsc_text whole, nsc_text end)
 
 /* Does the joined message match a row, and could `rest` be the end of such a record? A row whose fields take any text matches
  * anything: there the end must look like that of a whole record. */
-static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, nsc_text message, nsc_text rest, struct nsc_match *m)
+static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, nsc_text message, nsc_text rest,
+                                  struct nsc_match *m)
 {
     const struct nsc_row *row = nsc_grammar_match(g, NULL, message, m);
     if (!row || nsc_pattern_is_strict(&row->pattern))
@@ -74,8 +75,8 @@ static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, nsc
     return ends_alike((nsc_text){d->last + i * NSC_LAST_BYTES, d->last_len[i]}, rest) ? row : NULL;
 }
 
-const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, nsc_text rest, struct nsc_match *m, nsc_text *message,
-                                    struct nsc_debt **who)
+const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, nsc_text rest, struct nsc_match *m,
+                                    nsc_text *message, struct nsc_debt **who)
 {
     static const char marker[] = "NCCL INFO ";
     rest = nsc_text_trim_end(rest);
@@ -94,8 +95,10 @@ const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, n
         if (!nsc_text_starts(all, marker))
             continue;
         *message = nsc_text_from(all, sizeof marker - 1);
-        bool cut_in_marker = x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
-        const struct nsc_row *row = cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, *message, rest, m);
+        bool cut_in_marker =
+            x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
+        const struct nsc_row *row =
+            cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, *message, rest, m);
         if (!row)
             continue;
         x->open = false;
@@ -162,8 +165,9 @@ static bool ends_via(nsc_text s)
 bool nsc_is_residue(nsc_text line)
 {
     line = nsc_text_trim_end(line);
-    return ends_with(line, "- Init COMPLETE") || ends_with(line, "- Init START") || ends_with(line, "- Destroy COMPLETE") ||
-           ends_with(line, "- Abort COMPLETE") || ends_timings(line) || ends_via(line) || holds_tree(line);
+    return ends_with(line, "- Init COMPLETE") || ends_with(line, "- Init START") ||
+           ends_with(line, "- Destroy COMPLETE") || ends_with(line, "- Abort COMPLETE") || ends_timings(line) ||
+           ends_via(line) || holds_tree(line);
 }
 
 void nsc_debts_free(struct nsc_debts *d)

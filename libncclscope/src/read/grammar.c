@@ -51,7 +51,9 @@ const char *ncclscope_field_name(ncclscope_field field)
 const char *ncclscope_kind_name(ncclscope_kind kind)
 {
     switch (kind) {
-#define MSG(number, NAME, template_, example) case NCCLSCOPE_KIND_##NAME: return #NAME;
+#define MSG(number, NAME, template_, example) \
+    case NCCLSCOPE_KIND_##NAME: \
+        return #NAME;
 #define ALSO(NAME, template_, example)
 #include "ncclscope/messages.def"
 #undef MSG
@@ -98,7 +100,8 @@ static bool row_fits(const struct nsc_row *r, const uint64_t *key, unsigned char
     return memcmp(key, head.ptr, head.len < KEY ? head.len : KEY) == 0;
 }
 
-static uint16_t *fill(ncclscope_grammar *g, struct nsc_bucket *b, const uint64_t *key, unsigned char first, uint16_t *free_)
+static uint16_t *fill(ncclscope_grammar *g, struct nsc_bucket *b, const uint64_t *key, unsigned char first,
+                      uint16_t *free_)
 {
     b->row = free_;
     b->rows = 0;
@@ -200,7 +203,8 @@ static nsc_text first_word(nsc_text message)
 }
 
 /* Narrows the candidates to those that the first word allows. */
-static struct nsc_bucket narrowed(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message, struct nsc_bucket b, struct nsc_match *m)
+static struct nsc_bucket narrowed(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
+                                  struct nsc_bucket b, struct nsc_match *m)
 {
     nsc_text word = first_word(message);
     if (!word.len)
@@ -226,7 +230,8 @@ static struct nsc_bucket narrowed(ncclscope_grammar *g, struct nsc_first_words *
     return (struct nsc_bucket){.row = x->row, .rows = x->rows};
 }
 
-const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message, struct nsc_match *m)
+const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
+                                        struct nsc_match *m)
 {
     if (!message.len)
         return NULL;

@@ -26,9 +26,9 @@ struct ncclscope_grammar {
     size_t buckets;
     struct nsc_bucket by_byte[256]; /* for beginnings that no long head has */
     uint16_t *lists;
-    struct nsc_pattern *prefix;     /* prefixes.def */
+    struct nsc_pattern *prefix; /* prefixes.def */
     size_t prefixes;
-    pthread_mutex_t lock;           /* held while a row is compiled */
+    pthread_mutex_t lock; /* held while a row is compiled */
 };
 
 enum { NSC_WORDS = 512, NSC_WORD_BYTES = 40, NSC_WORD_ROWS = 28 };
@@ -49,7 +49,8 @@ ncclscope_field nsc_field_by_name(nsc_text name);
 
 /* The first row, in the order of the file, that matches all of `message`; NULL if none does. `w` only
  * makes it faster; it may be NULL. */
-const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message, struct nsc_match *m);
+const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
+                                        struct nsc_match *m);
 /* Is `message`, which no row matched, certainly the beginning of one that a row would match? */
 bool nsc_grammar_is_cut(ncclscope_grammar *g, nsc_text message, struct nsc_match *m);
 

@@ -100,7 +100,8 @@ static int level_at(nsc_text s, size_t at)
     nsc_text rest = nsc_text_from(s, at);
     for (int i = 0; i < 4; i++) {
         size_t n = strlen(words[i]);
-        if (nsc_text_starts(rest, words[i]) && (rest.len == n || rest.ptr[n] == ' ' || rest.ptr[n] == '\t' || rest.ptr[n] == '\r'))
+        if (nsc_text_starts(rest, words[i]) &&
+            (rest.len == n || rest.ptr[n] == ' ' || rest.ptr[n] == '\t' || rest.ptr[n] == '\r'))
             return i + 1;
     }
     return 0;
@@ -117,7 +118,13 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
         if (!level || (at > 0 && is_quoted(p[-1])))
             continue;
         size_t end = at + 5 + (level == NCCLSCOPE_LEVEL_TRACE ? 5 : 4);
-        *out = (struct nsc_header){.start = at, .marker = at, .message = end + (end < line.len), .level = level, .pid = -1, .tid = -1, .dev = -1};
+        *out = (struct nsc_header){.start = at,
+                                   .marker = at,
+                                   .message = end + (end < line.len),
+                                   .level = level,
+                                   .pid = -1,
+                                   .tid = -1,
+                                   .dev = -1};
         out->whole = walk_back(line, from, out);
         if (!out->whole) {
             out->start = at;
@@ -131,7 +138,7 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
 
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out)
 {
-        for (size_t at = from; at < line.len; at++) {
+    for (size_t at = from; at < line.len; at++) {
         const char *p = memchr(line.ptr + at, ']', line.len - at);
         if (!p)
             return false;

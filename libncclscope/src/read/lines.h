@@ -18,7 +18,7 @@ struct nsc_lines {
     size_t cap, start, end; /* buf[start, end) is not yet given out */
     size_t scanned;         /* buf[start, scanned) holds no newline */
     bool finished;
-    bool dropping;          /* the line at `start` is over the limit; what comes is counted and dropped */
+    bool dropping; /* the line at `start` is over the limit; what comes is counted and dropped */
     uint64_t dropped, number, offset;
 };
 

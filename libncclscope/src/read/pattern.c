@@ -50,7 +50,8 @@ static bool add(struct out *o, const char *s, size_t len)
 static bool add_literal(struct out *o, char c)
 {
     char escaped[2] = {'\\', c};
-    bool plain = nsc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ' || (unsigned char)c >= 0x80;
+    bool plain =
+        nsc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ' || (unsigned char)c >= 0x80;
     return plain ? add(o, &c, 1) : add(o, escaped, 2);
 }
 
@@ -161,11 +162,13 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
     if (groups != prog->fields) {
         pcre2_code_free(prog->code);
         prog->code = NULL;
-        nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "an expression may not hold groups of its own, use (?:...): %s", p->template_);
+        nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "an expression may not hold groups of its own, use (?:...): %s",
+                 p->template_);
         return prog;
     }
     find_beginnings(prog);
-    prog->jit = pcre2_jit_compile(prog->code, PCRE2_JIT_COMPLETE) == 0; /* hardened systems have none: slower, the same result */
+    prog->jit = pcre2_jit_compile(prog->code, PCRE2_JIT_COMPLETE) ==
+                0; /* hardened systems have none: slower, the same result */
     return prog;
 }
 
@@ -188,7 +191,8 @@ static struct nsc_program *program_of(struct nsc_pattern *p, pthread_mutex_t *lo
 void nsc_pattern_init(struct nsc_pattern *p, const char *template_, bool open_end)
 {
     size_t head = strcspn(template_, "{}");
-    *p = (struct nsc_pattern){.template_ = template_, .head = {template_, head}, .literal = !template_[head], .open_end = open_end};
+    *p = (struct nsc_pattern){
+        .template_ = template_, .head = {template_, head}, .literal = !template_[head], .open_end = open_end};
 }
 
 void nsc_pattern_free(struct nsc_pattern *p)
@@ -253,7 +257,8 @@ bool nsc_pattern_could_begin(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_t
     struct nsc_program *prog = p->literal ? NULL : program_of(p, lock, NULL);
     if (!prog || !prog->code)
         return false;
-    int rc = pcre2_match(prog->code, (PCRE2_SPTR)start.ptr, start.len, 0, PCRE2_PARTIAL_HARD | PCRE2_NO_JIT, (pcre2_match_data *)m->data, NULL);
+    int rc = pcre2_match(prog->code, (PCRE2_SPTR)start.ptr, start.len, 0, PCRE2_PARTIAL_HARD | PCRE2_NO_JIT,
+                         (pcre2_match_data *)m->data, NULL);
     return rc > 0 || rc == PCRE2_ERROR_PARTIAL;
 }
 
@@ -267,8 +272,8 @@ bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text t
     struct nsc_program *prog = p->literal ? NULL : program_of(p, lock, NULL);
     if (!prog || !prog->code || !prog->strict)
         return false;
-    return pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, PCRE2_PARTIAL_HARD | PCRE2_NO_JIT, (pcre2_match_data *)m->data,
-                       NULL) == PCRE2_ERROR_PARTIAL;
+    return pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, PCRE2_PARTIAL_HARD | PCRE2_NO_JIT,
+                       (pcre2_match_data *)m->data, NULL) == PCRE2_ERROR_PARTIAL;
 }
 
 bool nsc_pattern_is_strict(const struct nsc_pattern *p)

@@ -11,9 +11,9 @@ enum { NSC_PATTERN_FIELDS = 14 };
 
 struct nsc_pattern {
     const char *template_;
-    nsc_text head;           /* what every match begins with; all of it when `literal` */
-    bool literal;            /* no fields: comparing the head is the match */
-    bool open_end;           /* may end before the text does: launcher prefixes */
+    nsc_text head;                         /* what every match begins with; all of it when `literal` */
+    bool literal;                          /* no fields: comparing the head is the match */
+    bool open_end;                         /* may end before the text does: launcher prefixes */
     _Atomic(struct nsc_program *) program; /* NULL until first needed */
 };
 

@@ -27,7 +27,8 @@ static bool take_row(ncclscope_grammar *g, size_t row, nsc_text *rest, struct ns
 }
 
 /* The rows that the memo names take all of `text`, one behind the other. */
-static bool take_remembered(ncclscope_grammar *g, nsc_text text, const struct nsc_prefix_memo *memo, struct nsc_match *m, struct nsc_prefix *out)
+static bool take_remembered(ncclscope_grammar *g, nsc_text text, const struct nsc_prefix_memo *memo,
+                            struct nsc_match *m, struct nsc_prefix *out)
 {
     if (!memo->rows || memo->len != text.len)
         return false;
@@ -47,7 +48,8 @@ static void remember(struct nsc_prefix_memo *memo, nsc_text text)
         memo->shape[i] = nsc_is_digit(text.ptr[i]) ? '0' : text.ptr[i];
 }
 
-void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_memo *memo, struct nsc_match *m, struct nsc_prefix *out)
+void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_memo *memo, struct nsc_match *m,
+                      struct nsc_prefix *out)
 {
     nsc_text rest = text;
     *out = (struct nsc_prefix){.rank = -1};

@@ -18,8 +18,8 @@ struct known {
 struct ncclscope_reader {
     ncclscope_grammar *grammar;
     struct nsc_source source;
-    bool reads;               /* from a source; else it is fed */
-    int failed;               /* of the source: told once, behind the last record */
+    bool reads; /* from a source; else it is fed */
+    int failed; /* of the source: told once, behind the last record */
     ncclscope_error failure;
     struct nsc_lines lines;
     struct nsc_wrap wrap;
@@ -31,15 +31,15 @@ struct ncclscope_reader {
     struct known known[KNOWN];
     ncclscope_stats stats;
     uint64_t nul_lines;
-    bool digests;             /* for stores: is this the very text that was read before? */
+    bool digests; /* for stores: is this the very text that was read before? */
     unsigned long crc, adler;
     uint64_t text_bytes;
 
     /* the line in hand */
     struct nsc_line physical;
-    nsc_text line;            /* unwrapped */
+    nsc_text line; /* unwrapped */
     struct nsc_prefix prefix;
-    struct nsc_header next;   /* the record to give out next */
+    struct nsc_header next; /* the record to give out next */
     bool in_line, has_next, torn;
     struct ncclscope_record record;
 };
@@ -132,7 +132,8 @@ static struct known *known_of(ncclscope_reader *r, int64_t pid)
 static void learn(ncclscope_reader *r, const struct nsc_header *h)
 {
     struct known *k = known_of(r, h->pid);
-    if (h->host.len > KNOWN_HOST || (k->pid == h->pid && k->len == h->host.len && !memcmp(k->host, h->host.ptr, k->len)))
+    if (h->host.len > KNOWN_HOST ||
+        (k->pid == h->pid && k->len == h->host.len && !memcmp(k->host, h->host.ptr, k->len)))
         return;
     k->pid = h->pid;
     k->len = h->host.len;
@@ -145,7 +146,8 @@ static void unglue(ncclscope_reader *r, struct nsc_header *h)
     if (!h->whole)
         return;
     const struct known *k = known_of(r, h->pid);
-    if (k->pid != h->pid || !k->len || h->host.len <= k->len || memcmp(h->host.ptr + h->host.len - k->len, k->host, k->len) != 0)
+    if (k->pid != h->pid || !k->len || h->host.len <= k->len ||
+        memcmp(h->host.ptr + h->host.len - k->len, k->host, k->len) != 0)
         return;
     h->start += h->host.len - k->len;
     h->host = nsc_text_from(h->host, h->host.len - k->len);
@@ -194,8 +196,8 @@ static bool wants_connection(nsc_text m)
     if (at < 0 || nsc_text_find(m, " <- ") >= 0)
         return false;
     nsc_text via = nsc_text_from(m, (size_t)at + 5);
-    return nsc_text_starts(via, "P2P") || nsc_text_starts(via, "SHM") || nsc_text_starts(via, "NET") || nsc_text_starts(via, "COLLNET") ||
-           nsc_text_starts(via, "direct shared");
+    return nsc_text_starts(via, "P2P") || nsc_text_starts(via, "SHM") || nsc_text_starts(via, "NET") ||
+           nsc_text_starts(via, "COLLNET") || nsc_text_starts(via, "direct shared");
 }
 
 /* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
@@ -317,8 +319,9 @@ static bool is_test_row(nsc_text body)
     if (!nsc_to_u64(nsc_next_word(&body), &n) || !nsc_to_u64(nsc_next_word(&body), &n))
         return false;
     nsc_text type = nsc_next_word(&body), op = nsc_next_word(&body);
-    return type.len && !nsc_is_digit(type.ptr[0]) && op.len && !nsc_is_digit(op.ptr[0]) && nsc_to_i64(nsc_next_word(&body), &root) &&
-           nsc_to_f64(nsc_next_word(&body), &f) && nsc_to_f64(nsc_next_word(&body), &f) && nsc_to_f64(nsc_next_word(&body), &f);
+    return type.len && !nsc_is_digit(type.ptr[0]) && op.len && !nsc_is_digit(op.ptr[0]) &&
+           nsc_to_i64(nsc_next_word(&body), &root) && nsc_to_f64(nsc_next_word(&body), &f) &&
+           nsc_to_f64(nsc_next_word(&body), &f) && nsc_to_f64(nsc_next_word(&body), &f);
 }
 
 static ncclscope_kind foreign_kind(nsc_text body)
@@ -342,7 +345,11 @@ static bool take_joined(ncclscope_reader *r, nsc_text body)
     if (!row)
         return false;
     mark_torn(r);
-    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = who->pid, .tid = who->tid, .dev = who->dev, .host = {who->host, who->host_len}};
+    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO,
+                           .pid = who->pid,
+                           .tid = who->tid,
+                           .dev = who->dev,
+                           .host = {who->host, who->host_len}};
     set_who(&r->record, &h);
     r->record.message = message;
     r->record.kind = row->kind;
@@ -460,7 +467,8 @@ static int fill(ncclscope_reader *r)
     if (!r->reads)
         return NCCLSCOPE_MORE;
     char *to = nsc_lines_room(&r->lines, CHUNK);
-    int rc = to ? nsc_source_read(&r->source, to, CHUNK, &got, &r->failure) : nsc_fail(&r->failure, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    int rc = to ? nsc_source_read(&r->source, to, CHUNK, &got, &r->failure)
+                : nsc_fail(&r->failure, NCCLSCOPE_ENOMEM, 0, "out of memory");
     if (to)
         nsc_lines_filled(&r->lines, got);
     if (to && r->digests)

@@ -9,9 +9,9 @@ struct nsc_gunzip;
 struct nsc_source {
     int fd;
     bool own_fd, at_end, truncated;
-    uint64_t bytes;         /* read from the outside so far */
-    struct nsc_gunzip *gz;  /* NULL for plain input */
-    unsigned char *peeked;  /* raw bytes read while the format was found out */
+    uint64_t bytes;        /* read from the outside so far */
+    struct nsc_gunzip *gz; /* NULL for plain input */
+    unsigned char *peeked; /* raw bytes read while the format was found out */
     size_t peek_len, peek_at;
 };
 

@@ -84,7 +84,8 @@ const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text, stru
 {
     uint64_t hash = nsc_hash(text.ptr, text.len);
     struct nsc_via_kept *k = &c->kept[hash % NSC_VIA_CACHE];
-    if (k->hash == hash && k->len == text.len && text.len && text.len <= NSC_VIA_KEPT && !memcmp(k->text, text.ptr, text.len))
+    if (k->hash == hash && k->len == text.len && text.len && text.len <= NSC_VIA_KEPT &&
+        !memcmp(k->text, text.ptr, text.len))
         return &k->via;
     k->hash = hash;
     k->len = text.len;

@@ -14,11 +14,11 @@ enum nsc_transport_row {
 };
 
 struct nsc_via {
-    int row, family;        /* enum nsc_transport_row, enum nsc_family; 0: cut short */
+    int row, family; /* enum nsc_transport_row, enum nsc_family; 0: cut short */
     bool read, copy_engine, gdrdma;
-    nsc_text text, network; /* text: without what RCCL adds behind it */
+    nsc_text text, network;      /* text: without what RCCL adds behind it */
     int64_t net_dev, proxy_rank; /* -1: not said */
-    nsc_text comm;          /* RCCL names the communicator: "0x55..", else len 0 */
+    nsc_text comm;               /* RCCL names the communicator: "0x55..", else len 0 */
 };
 
 enum { NSC_VIA_CACHE = 64, NSC_VIA_KEPT = 80 };

@@ -36,8 +36,8 @@ void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out)
     }
 }
 
-int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags, ncclscope_write_fn *write,
-                     void *user)
+int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags,
+                     ncclscope_write_fn *write, void *user)
 {
     struct nsc_out *out = nsc_alloc(sizeof *out);
     if (!out)

@@ -161,7 +161,8 @@ static void gpus(struct nsc_json *j, const struct ncclscope_model *m, uint32_t p
         const struct nsc_rank *r = &m->ranks.item[i];
         bool known = r->proc != proc || (r->cuda_dev < 0 && !r->bus_id);
         for (size_t k = 0; !known && k < i; k++)
-            known = m->ranks.item[k].proc == proc && m->ranks.item[k].cuda_dev == r->cuda_dev && m->ranks.item[k].bus_id == r->bus_id;
+            known = m->ranks.item[k].proc == proc && m->ranks.item[k].cuda_dev == r->cuda_dev &&
+                    m->ranks.item[k].bus_id == r->bus_id;
         if (known)
             continue;
         nsc_json_open(j, NULL, '{');
@@ -375,7 +376,8 @@ static void comm_id(struct nsc_json *j, const char *key, const struct ncclscope_
 static void link(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_link *l)
 {
     static const char *const attributions[] = {"unknown", "ambiguous", "inferred", "stated"};
-    static const char *const scopes[] = {"unknown", "node", "cluster"}, *const proofs[] = {"none", "inferred", "stated"};
+    static const char *const scopes[] = {"unknown", "node", "cluster"}, *const proofs[] = {"none", "inferred",
+                                                                                           "stated"};
     struct nsc_known_path p;
     nsc_path_of(m, l, &p);
     nsc_json_open(j, NULL, '{');

@@ -49,13 +49,17 @@ static struct seen_paths look(const struct ncclscope_model *m)
 static void say_paths(const struct nsc_report *r, const struct seen_paths *s, char *buf, size_t size)
 {
     nsc_text p2p = nsc_say(r->m, s->p2p), net = nsc_say(r->m, s->network);
-    bool inside = s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_P2P] || s->links[NSC_PATH_PCIE] || s->links[NSC_PATH_SHM];
+    bool inside =
+        s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_P2P] || s->links[NSC_PATH_PCIE] || s->links[NSC_PATH_SHM];
     size_t n = 0;
     buf[0] = 0;
     const struct {
         enum nsc_path path;
         const char *words;
-    } local[] = {{NSC_PATH_NVLINK, "NVLink"}, {NSC_PATH_P2P, "P2P"}, {NSC_PATH_PCIE, "P2P over PCIe"}, {NSC_PATH_SHM, "shared memory"}};
+    } local[] = {{NSC_PATH_NVLINK, "NVLink"},
+                 {NSC_PATH_P2P, "P2P"},
+                 {NSC_PATH_PCIE, "P2P over PCIe"},
+                 {NSC_PATH_SHM, "shared memory"}};
     for (size_t i = 0; i < sizeof local / sizeof local[0]; i++) {
         if (!s->links[local[i].path] || n + 64 > size)
             continue;
@@ -66,7 +70,8 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, ch
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
     snprintf(buf + n, size - n, "%s%.*s%s%s", inside ? " inside nodes, " : "", (int)net.len, net.ptr,
-             s->links[NSC_PATH_NET_GDR] ? (s->links[NSC_PATH_NET] ? ", partly with GDRDMA," : " with GDRDMA") : "", inside ? " between them" : "");
+             s->links[NSC_PATH_NET_GDR] ? (s->links[NSC_PATH_NET] ? ", partly with GDRDMA," : " with GDRDMA") : "",
+             inside ? " between them" : "");
 }
 
 /* Could an input not be read to its end? Then what is fine is fine only as far as it was read. */
@@ -85,12 +90,17 @@ static void good_verdict(const struct nsc_report *r)
     uint64_t gpus = count_gpus(r->m);
     say_paths(r, &s, paths, sizeof paths);
     if (s.links[NSC_PATH_P2P] && !s.links[NSC_PATH_NVLINK] && !s.links[NSC_PATH_PCIE])
-        snprintf(line, sizeof line, "%llu GPUs on %s; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
-                 "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.", (unsigned long long)gpus, paths);
-    else
-        snprintf(line, sizeof line, is_damaged(r) ? "%llu GPUs on %s as far as the input could be read; it was not read whole, so this is no all-clear."
-                                                  : "%llu GPUs on %s, nothing to mend.",
+        snprintf(line, sizeof line,
+                 "%llu GPUs on %s; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
+                 "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.",
                  (unsigned long long)gpus, paths);
+    else
+        snprintf(
+            line, sizeof line,
+            is_damaged(r)
+                ? "%llu GPUs on %s as far as the input could be read; it was not read whole, so this is no all-clear."
+                : "%llu GPUs on %s, nothing to mend.",
+            (unsigned long long)gpus, paths);
     nsc_mark(r, is_damaged(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (s.proof && s.proof->line) {
@@ -132,9 +142,11 @@ static void folded_variables(const struct nsc_report *r, char *buf, size_t size)
     buf[0] = 0;
     for (size_t i = 0; i < r->f->list.len && n + 80 < size; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        const char *end = f->title && is_folded(r, f) && f->severity >= NCCLSCOPE_WARNING ? strstr(f->title, " is set") : NULL;
+        const char *end =
+            f->title && is_folded(r, f) && f->severity >= NCCLSCOPE_WARNING ? strstr(f->title, " is set") : NULL;
         if (end)
-            n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? ", " : "", (int)(end - f->title < 60 ? end - f->title : 60), f->title);
+            n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? ", " : "",
+                                  (int)(end - f->title < 60 ? end - f->title : 60), f->title);
     }
 }
 
@@ -144,7 +156,8 @@ static void bad_verdict(const struct nsc_report *r)
     char line[900], variables[300];
     folded_variables(r, variables, sizeof variables);
     bool says = !variables[0] || strstr(f->title ? f->title : "", variables);
-    snprintf(line, sizeof line, "%s%s%s.", f->title ? f->title : f->rule->means, says ? "" : ": ", says ? "" : variables);
+    snprintf(line, sizeof line, "%s%s%s.", f->title ? f->title : f->rule->means, says ? "" : ": ",
+             says ? "" : variables);
     nsc_mark(r, NSC_MARK_BAD);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (strcmp(f->confidence, "certain") != 0 && f->cause) {
@@ -152,7 +165,8 @@ static void bad_verdict(const struct nsc_report *r)
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
     } else if (f->cost) {
-        snprintf(line, sizeof line, "What that costs: %.*s. This log names no GPU model.", (int)strcspn(f->cost, ";"), f->cost);
+        snprintf(line, sizeof line, "What that costs: %.*s. This log names no GPU model.", (int)strcspn(f->cost, ";"),
+                 f->cost);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
     }
@@ -173,7 +187,9 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
         else if (r->m->sources.len == 1 && r->m->sources.item[0].stats.binary)
             snprintf(line, sizeof line, "This is no log: binary data without an NCCL line. Nothing to judge.");
         else
-            snprintf(line, sizeof line, "No NCCL line among %llu lines: nothing to judge. Run the job with NCCL_DEBUG=INFO and give its output.",
+            snprintf(line, sizeof line,
+                     "No NCCL line among %llu lines: nothing to judge. Run the job with NCCL_DEBUG=INFO and give its "
+                     "output.",
                      (unsigned long long)t->lines);
         nsc_wrap(r, 3, nsc_text_of(line));
         break;
@@ -203,12 +219,14 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
     nsc_str first = 0;
     bool several = false;
     for (size_t i = 0; i < r->m->procs.len + r->m->sources.len; i++) {
-        nsc_str v = i < r->m->procs.len ? r->m->procs.item[i].version : r->m->sources.item[i - r->m->procs.len].bare_version;
+        nsc_str v =
+            i < r->m->procs.len ? r->m->procs.item[i].version : r->m->sources.item[i - r->m->procs.len].bare_version;
         several = several || (v && first && v != first);
         first = first ? first : v;
     }
     nsc_text t = nsc_say(r->m, first);
-    snprintf(buf, size, "%s%.*s%s", first ? "NCCL " : "no version line", (int)(t.len < 60 ? t.len : 60), t.ptr, several ? " and others" : "");
+    snprintf(buf, size, "%s%.*s%s", first ? "NCCL " : "no version line", (int)(t.len < 60 ? t.len : 60), t.ptr,
+             several ? " and others" : "");
 }
 
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
@@ -216,21 +234,24 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     char line[500], version[120];
     size_t hosts = 0, whole = 0, part = 0;
     for (size_t i = 0; i < r->m->proc_order.len; i++)
-        hosts += !i || r->m->procs.item[r->m->proc_order.item[i]].host != r->m->procs.item[r->m->proc_order.item[i - 1]].host;
+        hosts += !i ||
+                 r->m->procs.item[r->m->proc_order.item[i]].host != r->m->procs.item[r->m->proc_order.item[i - 1]].host;
     for (size_t i = 0; i < r->m->comms.len; i++)
         whole += r->m->comms.item[i].state == NSC_COMPLETE, part += r->m->comms.item[i].state == NSC_PARTIAL;
     one_version(r, version, sizeof version);
-    nsc_text name = r->m->sources.len == 1 ? nsc_base_name(nsc_say(r->m, r->m->sources.item[0].name)) : (nsc_text){NULL, 0};
+    nsc_text name =
+        r->m->sources.len == 1 ? nsc_base_name(nsc_say(r->m, r->m->sources.item[0].name)) : (nsc_text){NULL, 0};
     if (name.len)
         nsc_safe(r, name);
     else
         nsc_printf(r->out, "%zu inputs", r->m->sources.len);
-    snprintf(line, sizeof line, "   %llu lines, %llu NCCL   %s\n", (unsigned long long)t->lines, (unsigned long long)t->records, t->records ? version : "");
+    snprintf(line, sizeof line, "   %llu lines, %llu NCCL   %s\n", (unsigned long long)t->lines,
+             (unsigned long long)t->records, t->records ? version : "");
     nsc_safe_line(r, line);
     if (t->records)
-        nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s", r->m->proc_order.len,
-               r->m->proc_order.len == 1 ? "" : "es", (unsigned long long)count_gpus(r->m), count_gpus(r->m) == 1 ? "" : "s", r->m->comms.len,
-               r->m->comms.len == 1 ? "" : "s");
+        nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s",
+                   r->m->proc_order.len, r->m->proc_order.len == 1 ? "" : "es", (unsigned long long)count_gpus(r->m),
+                   count_gpus(r->m) == 1 ? "" : "s", r->m->comms.len, r->m->comms.len == 1 ? "" : "s");
     if (r->m->comms.len && whole == r->m->comms.len)
         nsc_puts(r->out, ", complete");
     else if (r->m->comms.len && part == r->m->comms.len)
@@ -292,7 +313,8 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
         const struct nsc_finding *x = &r->f->list.item[i];
         if (!x->caused_by || strcmp(x->caused_by, f->rule->id) != 0 || x->severity < NCCLSCOPE_WARNING)
             continue;
-        snprintf(head, sizeof head, "%s (%s): %.120s", x->rule->id, nsc_severity_name(x->severity), x->title ? x->title : "");
+        snprintf(head, sizeof head, "%s (%s): %.120s", x->rule->id, nsc_severity_name(x->severity),
+                 x->title ? x->title : "");
         label(r, "then", head);
     }
 }

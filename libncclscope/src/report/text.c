@@ -14,7 +14,8 @@ static void colour(const struct nsc_report *r, const char *code)
 
 void nsc_mark(const struct nsc_report *r, enum nsc_mark mark)
 {
-    static const char *const utf8[] = {"\xe2\x9c\x93", "\xe2\x9c\x97", "\xc2\xb7", "?"}, *const ascii[] = {"+", "x", "-", "?"};
+    static const char *const utf8[] = {"\xe2\x9c\x93", "\xe2\x9c\x97", "\xc2\xb7", "?"}, *const ascii[] = {"+", "x",
+                                                                                                           "-", "?"};
     static const char *const colours[] = {"32", "31", "2", "33"};
     nsc_puts(r->out, " ");
     colour(r, colours[mark]);

@@ -6,16 +6,17 @@
 
 enum nsc_mark { NSC_MARK_OK, NSC_MARK_BAD, NSC_MARK_NOTE, NSC_MARK_UNKNOWN };
 
-void nsc_mark(const struct nsc_report *r, enum nsc_mark mark);          /* " ✗ " */
+void nsc_mark(const struct nsc_report *r, enum nsc_mark mark); /* " ✗ " */
 void nsc_indent(const struct nsc_report *r, int columns);
-void nsc_wrap(const struct nsc_report *r, int indent, nsc_text text);   /* from column `indent` on; ends the line */
-void nsc_dim(const struct nsc_report *r, nsc_text label, int indent);   /* indented, padded to 6 columns */
+void nsc_wrap(const struct nsc_report *r, int indent, nsc_text text); /* from column `indent` on; ends the line */
+void nsc_dim(const struct nsc_report *r, nsc_text label, int indent); /* indented, padded to 6 columns */
 void nsc_bold(const struct nsc_report *r, nsc_text text);
-void nsc_safe(const struct nsc_report *r, nsc_text text);               /* control characters and broken UTF-8 become '?' */
-void nsc_safe_line(const struct nsc_report *r, const char *line);       /* the same; a newline stays */
-void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line); /* a quoted line, cut to the width; ends the line */
+void nsc_safe(const struct nsc_report *r, nsc_text text);         /* control characters and broken UTF-8 become '?' */
+void nsc_safe_line(const struct nsc_report *r, const char *line); /* the same; a newline stays */
+void nsc_line_of(const struct nsc_report *r, const char *where,
+                 nsc_text line); /* a quoted line, cut to the width; ends the line */
 nsc_text nsc_base_name(nsc_text path);
 
-void nsc_text_paths(const struct nsc_report *r);                        /* text_paths.c */
+void nsc_text_paths(const struct nsc_report *r); /* text_paths.c */
 
 #endif

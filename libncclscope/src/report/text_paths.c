@@ -6,7 +6,8 @@
 enum { MATRIX_RANKS = 16, MATRIX_HOSTS = 16 };
 
 static const char letters[] = "NPCSGRTX?";
-static const char *const words[] = {"NVLink", "P2P, NVLink or PCIe", "P2P over PCIe", "host memory", "RDMA with GPUDirect", "network, no GPUDirect",
+static const char *const words[] = {"NVLink",      "P2P, NVLink or PCIe",    "P2P over PCIe",
+                                    "host memory", "RDMA with GPUDirect",    "network, no GPUDirect",
                                     "TCP sockets", "in-network collectives", "unknown"};
 
 /* The communicator whose paths are drawn: the largest with links; NSC_NONE when no line names one. */
@@ -50,7 +51,8 @@ static void tally(const struct ncclscope_model *m, uint32_t comm, struct row row
         nsc_path_of(m, l, &p);
         struct row *x = &rows[p.path];
         uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
-        if (nsc_map_get(&x->seen, (struct nsc_key){low, high, 0}) == NSC_NONE && !nsc_map_put(&x->seen, (struct nsc_key){low, high, 0}, 0))
+        if (nsc_map_get(&x->seen, (struct nsc_key){low, high, 0}) == NSC_NONE &&
+            !nsc_map_put(&x->seen, (struct nsc_key){low, high, 0}, 0))
             x->pairs++;
         x->channels = count_channels(l) > x->channels ? count_channels(l) : x->channels;
         x->several = x->several || (x->via && x->via != l->via);
@@ -68,9 +70,12 @@ static void legend(const struct nsc_report *r, uint32_t comm)
             continue;
         nsc_printf(r->out, "   %c  %-22s ", letters[p], words[p]);
         nsc_safe(r, nsc_say(r->m, rows[p].via));
-        nsc_printf(r->out, "%s   %llu pair%s, %llu channel%s%s\n", rows[p].several ? " ..." : "", (unsigned long long)rows[p].pairs,
-                   rows[p].pairs == 1 ? "" : "s", (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s",
-                   p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE ? rows[p].proof == NSC_PROOF_STATED ? ", stated" : ", inferred" : "");
+        nsc_printf(r->out, "%s   %llu pair%s, %llu channel%s%s\n", rows[p].several ? " ..." : "",
+                   (unsigned long long)rows[p].pairs, rows[p].pairs == 1 ? "" : "s",
+                   (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s",
+                   p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE
+                       ? rows[p].proof == NSC_PROOF_STATED ? ", stated" : ", inferred"
+                       : "");
         nsc_map_free(&rows[p].seen);
     }
 }
@@ -142,7 +147,8 @@ static void host_table(const struct nsc_report *r, uint32_t comm)
         struct nsc_known_path p;
         if (nsc_comm_of_link(r->m, l) != comm)
             continue;
-        size_t a = host_index(r->m, hosts, &n, comm, (int64_t)l->src), b = host_index(r->m, hosts, &n, comm, (int64_t)l->dst);
+        size_t a = host_index(r->m, hosts, &n, comm, (int64_t)l->src),
+               b = host_index(r->m, hosts, &n, comm, (int64_t)l->dst);
         nsc_path_of(r->m, l, &p);
         if (a < MATRIX_HOSTS && b < MATRIX_HOSTS)
             counts[a][b][p.path]++;

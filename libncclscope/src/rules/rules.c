@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 static const struct nsc_platform platforms[] = {
-#define PLATFORM(name, gpus, model, link, link_gb_s, nic_gb_s, source) {name, gpus, model, link, link_gb_s, nic_gb_s, source},
+#define PLATFORM(name, gpus, model, link, link_gb_s, nic_gb_s, source) \
+    {name, gpus, model, link, link_gb_s, nic_gb_s, source},
 #include "platforms.def"
 #undef PLATFORM
 };
@@ -35,7 +36,9 @@ const char *nsc_words(struct nsc_case *c, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(buf, sizeof buf, format, args);
     va_end(args);
-    nsc_text copy = nsc_arena_copy(&c->f->arena, (nsc_text){buf, n < 0 ? 0 : (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1});
+    nsc_text copy = nsc_arena_copy(&c->f->arena, (nsc_text){buf, n < 0                    ? 0
+                                                                 : (size_t)n < sizeof buf ? (size_t)n
+                                                                                          : sizeof buf - 1});
     c->f->no_memory = c->f->no_memory || !copy.ptr;
     return copy.ptr ? copy.ptr : "";
 }
@@ -43,8 +46,8 @@ const char *nsc_words(struct nsc_case *c, const char *format, ...)
 const char *nsc_cost(struct nsc_case *c, int which)
 {
     double factor = costs[which].fast / costs[which].slow;
-    return nsc_words(c, "%.*fx on %s (%g against %g GB/s); %s; %s", factor < 10 ? 1 : 0, factor, costs[which].machine, costs[which].slow,
-                     costs[which].fast, costs[which].method, costs[which].source);
+    return nsc_words(c, "%.*fx on %s (%g against %g GB/s); %s; %s", factor < 10 ? 1 : 0, factor, costs[which].machine,
+                     costs[which].slow, costs[which].fast, costs[which].method, costs[which].source);
 }
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence)
@@ -174,7 +177,8 @@ const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc,
 {
     for (size_t i = 0; i < m->env.len; i++) {
         const struct nsc_env *e = &m->env.item[i];
-        if ((proc == NSC_NONE || e->proc == proc) && nsc_text_is(nsc_say(m, e->name), name) && nsc_text_is(nsc_say(m, e->value), value))
+        if ((proc == NSC_NONE || e->proc == proc) && nsc_text_is(nsc_say(m, e->name), name) &&
+            nsc_text_is(nsc_say(m, e->value), value))
             return e;
     }
     return NULL;
@@ -237,7 +241,8 @@ const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f)
             k++;
         n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%llu", i ? ", " : "", (unsigned long long)f->ranks.item[i]);
         if (k > i)
-            n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%llu", k > i + 1 ? "-" : ", ", (unsigned long long)f->ranks.item[k]);
+            n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%llu", k > i + 1 ? "-" : ", ",
+                                  (unsigned long long)f->ranks.item[k]);
         i = k;
     }
     return nsc_words(c, "%s", buf);

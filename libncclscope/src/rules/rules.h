@@ -14,8 +14,8 @@ struct nsc_rule {
     const char *id;
     void (*check)(struct nsc_case *c);
     const char *(*needs)(const struct ncclscope_model *m); /* why it cannot look, or NULL; may itself be NULL */
-    const char *means;  /* what is seen when it is raised */
-    const char *why;    /* why that matters */
+    const char *means;                                     /* what is seen when it is raised */
+    const char *why;                                       /* why that matters */
     const char *fix;
     const char *verify; /* how to see that it helped */
     const char *doc;    /* where the knowledge is from */
@@ -27,15 +27,15 @@ struct nsc_pair {
 
 struct nsc_finding {
     const struct nsc_rule *rule;
-    int severity;                  /* enum ncclscope_severity */
-    const char *cls, *confidence;  /* as in the JSON report */
-    const char *caused_by;         /* id of its root, or NULL */
+    int severity;                                    /* enum ncclscope_severity */
+    const char *cls, *confidence;                    /* as in the JSON report */
+    const char *caused_by;                           /* id of its root, or NULL */
     const char *title, *detail, *cause, *fix, *cost; /* NULL: nothing to say */
-    uint32_t comm;                 /* index into model.comms, or NSC_NONE */
-    NSC_VEC(uint64_t) ranks;       /* sorted, each once, when finished */
+    uint32_t comm;                                   /* index into model.comms, or NSC_NONE */
+    NSC_VEC(uint64_t) ranks;                         /* sorted, each once, when finished */
     NSC_VEC(struct nsc_pair) pairs;
     NSC_VEC(nsc_str) hosts;
-    uint64_t count;                /* lines, processes or things: what the title counts */
+    uint64_t count; /* lines, processes or things: what the title counts */
     struct nsc_where evidence[NSC_EVIDENCE];
     size_t evidences;
 };
@@ -64,26 +64,31 @@ extern const struct nsc_rule nsc_rules[]; /* all, in the order in which they run
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void nsc_show(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w); /* evidence; the first 8 are kept */
-void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w); /* the line that explains it */
+void nsc_show(struct nsc_case *c, struct nsc_finding *f,
+              const struct nsc_where *w); /* evidence; the first 8 are kept */
+void nsc_show_first(struct nsc_case *c, struct nsc_finding *f,
+                    const struct nsc_where *w); /* the line that explains it */
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank);
 void nsc_name_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b);
 void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);
-void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
+void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,
+                  const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
 bool nsc_raised(const struct nsc_case *c, const char *id);
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 
 /* What several rules ask of a model. */
 const char *nsc_needs_links(const struct ncclscope_model *m);
 const char *nsc_needs_comms(const struct ncclscope_model *m);
-const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc, ncclscope_kind kind); /* proc NSC_NONE: any */
+const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc,
+                                     ncclscope_kind kind); /* proc NSC_NONE: any */
 /* Does the variable hold this value in the process (NSC_NONE: in any)? The line that says so, or NULL. */
 const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value);
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 /* NCCL_P2P_DISABLE=1, or what it is logged as up to 2.22.3: NCCL_P2P_LEVEL LOC. */
 const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);
-bool nsc_shares_address(const struct ncclscope_model *m, uint32_t comm); /* one bootstrap address under several host names */
+bool nsc_shares_address(const struct ncclscope_model *m,
+                        uint32_t comm); /* one bootstrap address under several host names */
 
 struct nsc_platform {
     const char *name;

@@ -2,7 +2,8 @@
 #include "rules/rules.h"
 
 /* One finding for all processes in which `is` says that the variable matters; NULL if there is none. */
-static struct nsc_finding *env_finding(struct nsc_case *c, bool (*is)(const struct ncclscope_model *m, const struct nsc_env *e), int severity)
+static struct nsc_finding *
+env_finding(struct nsc_case *c, bool (*is)(const struct ncclscope_model *m, const struct nsc_env *e), int severity)
 {
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < c->m->env.len; i++) {
@@ -46,10 +47,11 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
         return;
     const struct nsc_env *e = nsc_p2p_disabled(c->m, NSC_NONE);
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
-    f->title = nsc_words(c, "%s=%s is set (%llu process%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr,
-                         (unsigned long long)f->count, f->count == 1 ? "" : "es");
-    f->cause = by_level ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
-                        : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
+    f->title = nsc_words(c, "%s=%s is set (%llu process%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr,
+                         nsc_say(c->m, e->value).ptr, (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    f->cause = by_level
+                   ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
+                   : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
     f->cost = nsc_cost(c, NSC_COST_SHM);
 }
 
@@ -64,9 +66,10 @@ void nsc_rule_env_shm_disabled(struct nsc_case *c)
     struct nsc_finding *f = env_finding(c, disables_shm, costs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
     if (!f)
         return;
-    f->title = nsc_words(c, "NCCL_SHM_DISABLE=1 is set (%llu process%s): no shared memory between ranks of a node", (unsigned long long)f->count,
-                         f->count == 1 ? "" : "es");
-    f->cause = costs ? "Pairs that cannot use P2P fall to the network, inside the machine." : "It costs nothing here: no pair of a node fell to the network.";
+    f->title = nsc_words(c, "NCCL_SHM_DISABLE=1 is set (%llu process%s): no shared memory between ranks of a node",
+                         (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    f->cause = costs ? "Pairs that cannot use P2P fall to the network, inside the machine."
+                     : "It costs nothing here: no pair of a node fell to the network.";
     f->cost = costs ? nsc_cost(c, NSC_COST_LOOPBACK) : NULL;
 }
 
@@ -82,9 +85,10 @@ void nsc_rule_env_p2p_level(struct nsc_case *c)
     if (!f)
         return;
     const struct nsc_env *e = nsc_env_of(c->m, NSC_NONE, "NCCL_P2P_LEVEL");
-    f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%llu process%s)", nsc_say(c->m, e->value).ptr, (unsigned long long)f->count,
-                         f->count == 1 ? "" : "es");
-    f->cause = costs ? "P2P is allowed only up to this distance, and pairs of this job do not use it." : "No pair of a node lost P2P by it here.";
+    f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%llu process%s)", nsc_say(c->m, e->value).ptr,
+                         (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    f->cause = costs ? "P2P is allowed only up to this distance, and pairs of this job do not use it."
+                     : "No pair of a node lost P2P by it here.";
 }
 
 static bool disables_nvls(const struct ncclscope_model *m, const struct nsc_env *e)
@@ -96,5 +100,6 @@ void nsc_rule_env_nvls_disabled(struct nsc_case *c)
 {
     struct nsc_finding *f = env_finding(c, disables_nvls, NCCLSCOPE_NOTE);
     if (f)
-        f->title = nsc_words(c, "NCCL_NVLS_ENABLE=0 (%llu process%s): often a deliberate choice", (unsigned long long)f->count, f->count == 1 ? "" : "es");
+        f->title = nsc_words(c, "NCCL_NVLS_ENABLE=0 (%llu process%s): often a deliberate choice",
+                             (unsigned long long)f->count, f->count == 1 ? "" : "es");
 }

@@ -22,10 +22,12 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
     if (!f)
         return;
     if (bytes > 0)
-        f->title = nsc_words(c, "/dev/shm is too small: a segment of %lld bytes (%.1f MiB) could not be created", (long long)bytes, (double)bytes / 1048576.0);
+        f->title = nsc_words(c, "/dev/shm is too small: a segment of %lld bytes (%.1f MiB) could not be created",
+                             (long long)bytes, (double)bytes / 1048576.0);
     else
         f->title = "/dev/shm is too small: a shared memory segment could not be created";
-    f->cause = "Containers get 64 MiB by default, and segments left over from crashed jobs (/dev/shm/nccl-*) fill it too.";
+    f->cause =
+        "Containers get 64 MiB by default, and segments left over from crashed jobs (/dev/shm/nccl-*) fill it too.";
 }
 
 /* ---- ranks that never came ---- */
@@ -74,14 +76,20 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = nsc_list_ranks(c, f);
     if (never) {
-        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s", (long long)k->nranks, who, never == 1 ? "ed" : "");
+        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
+                             (long long)k->nranks, who, never == 1 ? "ed" : "");
         f->confidence = done ? "likely" : "certain";
-        f->cause = nsc_words(c, "%lld rank%s started and wait; of the missing one%s this input holds no line. Its process did not start, died before "
-                                "NCCL, was given other arguments, or cannot reach rank 0's address - or its log is not among the inputs.",
-                             (long long)waiting, waiting == 1 ? "" : "s", never == 1 ? "" : "s");
+        f->cause = nsc_words(
+            c,
+            "%lld rank%s started and wait; of the missing one%s this input holds no line. Its process did not start, "
+            "died before "
+            "NCCL, was given other arguments, or cannot reach rank 0's address - or its log is not among the inputs.",
+            (long long)waiting, waiting == 1 ? "" : "s", never == 1 ? "" : "s");
     } else {
-        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s started and never finished", (long long)k->nranks, who);
-        f->cause = "All ranks appeared, but initialisation did not end for these: look at their last lines and at warnings before them.";
+        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s started and never finished",
+                             (long long)k->nranks, who);
+        f->cause = "All ranks appeared, but initialisation did not end for these: look at their last lines and at "
+                   "warnings before them.";
     }
 }
 
@@ -122,9 +130,11 @@ static const struct nsc_rank *local_rank(const struct ncclscope_model *m, nsc_st
 static bool others_close(const struct ncclscope_model *m, const struct nsc_rank *lost)
 {
     for (size_t i = 0; i < m->ranks.len; i++)
-        if (m->ranks.item[i].proc != lost->proc && m->ranks.item[i].comm == lost->comm && closes_itself(m, &m->ranks.item[i]))
+        if (m->ranks.item[i].proc != lost->proc && m->ranks.item[i].comm == lost->comm &&
+            closes_itself(m, &m->ranks.item[i]))
             return true;
-    return nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_REMOTE_CLOSED) || nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_SOCKET_FAILED);
+    return nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_REMOTE_CLOSED) ||
+           nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_SOCKET_FAILED);
 }
 
 static bool is_lost(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_rank *r)
@@ -143,7 +153,8 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
     const struct nsc_rank *first = NULL;
     for (size_t i = 0; i < m->events.len; i++) { /* in the order of the input: the first one lost is the root */
         const struct nsc_event *e = &m->events.item[i];
-        const struct nsc_rank *r = e->kind == NCCLSCOPE_KIND_PEER_CLOSED ? local_rank(m, m->procs.item[e->proc].host, e->number) : NULL;
+        const struct nsc_rank *r =
+            e->kind == NCCLSCOPE_KIND_PEER_CLOSED ? local_rank(m, m->procs.item[e->proc].host, e->number) : NULL;
         if (!r || !is_lost(m, e, r) || (first && r->proc != first->proc))
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
@@ -156,9 +167,12 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
     f->comm = first->comm;
     nsc_name_rank(c, f, (uint64_t)first->rank);
     nsc_name_host(c, f, m->procs.item[first->proc].host);
-    f->title = nsc_words(c, "Rank %lld vanished first (host %s, pid %lld): its peers saw its connections close before any teardown", (long long)first->rank,
-                         nsc_say(m, m->procs.item[first->proc].host).ptr, (long long)m->procs.item[first->proc].pid);
-    f->cause = "Its process ended without closing NCCL: crash, kill, out of memory, or an exception of the program. Its own last words are outside NCCL: "
+    f->title = nsc_words(
+        c, "Rank %lld vanished first (host %s, pid %lld): its peers saw its connections close before any teardown",
+        (long long)first->rank, nsc_say(m, m->procs.item[first->proc].host).ptr,
+        (long long)m->procs.item[first->proc].pid);
+    f->cause = "Its process ended without closing NCCL: crash, kill, out of memory, or an exception of the program. "
+               "Its own last words are outside NCCL: "
                "look at that process's standard error and at the kernel log.";
 }
 
@@ -173,9 +187,11 @@ void nsc_rule_peer_closed(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
-            f->title = nsc_words(c, "A peer closed its connection%s%s", e->text ? ": " : "", e->text ? nsc_say(m, e->text).ptr : "");
+            f->title = nsc_words(c, "A peer closed its connection%s%s", e->text ? ": " : "",
+                                 e->text ? nsc_say(m, e->text).ptr : "");
             f->caused_by = "ranks/lost";
-            f->cause = "Usually the second symptom: another process died first and took its sockets with it. Find the rank that stopped speaking earliest, "
+            f->cause = "Usually the second symptom: another process died first and took its sockets with it. Find the "
+                       "rank that stopped speaking earliest, "
                        "by time, in all logs of the job.";
         }
         f->count += e->count;
@@ -214,9 +230,11 @@ void nsc_rule_no_channels(struct nsc_case *c)
     f->count = records;
     f->title = "This log holds no connection lines: which path the GPUs use cannot be told";
     f->cause = !m->procs.len ? "Only the version line was printed: NCCL_DEBUG is VERSION or WARN."
-               : !init       ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log that ends early, or a failure before it."
-                             : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends before one, or NCCL_DEBUG_SUBSYS hides "
-                               "the lines.";
+               : !init ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
+                         "that ends early, or a failure before it."
+                       : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
+                         "before one, or NCCL_DEBUG_SUBSYS hides "
+                         "the lines.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
 }
@@ -232,8 +250,10 @@ void nsc_rule_partial(struct nsc_case *c)
         int64_t missing = absent(c, k, f);
         f->comm = (uint32_t)i;
         f->count = (uint64_t)missing;
-        f->title = nsc_words(c, "%lld of %lld ranks of a communicator are not in this input: %s", (long long)missing, (long long)k->nranks, nsc_list_ranks(c, f));
-        f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, is in their logs.";
+        f->title = nsc_words(c, "%lld of %lld ranks of a communicator are not in this input: %s", (long long)missing,
+                             (long long)k->nranks, nsc_list_ranks(c, f));
+        f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, "
+                   "is in their logs.";
         nsc_show(c, f, &k->where);
     }
 }
@@ -247,8 +267,10 @@ void nsc_rule_torn(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
     f->count = torn;
-    f->title = nsc_words(c, "%llu line%s torn: several processes wrote into each other's lines", (unsigned long long)torn, torn == 1 ? " is" : "s are");
-    f->cause = "Processes share one pipe. What could be put together again was read; connections that were cut are not counted.";
+    f->title = nsc_words(c, "%llu line%s torn: several processes wrote into each other's lines",
+                         (unsigned long long)torn, torn == 1 ? " is" : "s are");
+    f->cause = "Processes share one pipe. What could be put together again was read; connections that were cut are not "
+               "counted.";
     for (size_t i = 0; i < m->sources.len; i++)
         for (int k = 0; k < 4; k++) {
             struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[k], {"", 0}};
@@ -263,6 +285,7 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
     f->count = unknown;
-    f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope", (unsigned long long)unknown, (unsigned long long)records);
+    f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope",
+                         (unsigned long long)unknown, (unsigned long long)records);
     f->cause = "A newer NCCL, a fork or a private plugin. What they say was not judged.";
 }

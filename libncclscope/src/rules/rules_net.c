@@ -42,7 +42,8 @@ void nsc_rule_socket(struct nsc_case *c)
     const struct nsc_env *asked = proc == NSC_NONE ? NULL : asked_for_sockets(c->m, proc);
     const struct nsc_event *none = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE);
     f->confidence = all_certain ? "certain" : "likely";
-    f->title = nsc_words(c, "%zu pair%s of ranks on different nodes talk over TCP sockets, not RDMA", f->pairs.len, f->pairs.len == 1 ? "" : "s");
+    f->title = nsc_words(c, "%zu pair%s of ranks on different nodes talk over TCP sockets, not RDMA", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s");
     if (asked) {
         f->cls = "configuration";
         f->cause = nsc_words(c, "%s=%s asks for it", nsc_say(c->m, asked->name).ptr, nsc_say(c->m, asked->value).ptr);
@@ -83,8 +84,11 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->title = nsc_words(c, "The network plugin that was asked for (%s) could not be loaded",
-                                 named ? nsc_say(m, named->text).ptr : env ? nsc_say(m, env->value).ptr : file.ptr);
-            f->cause = "NCCL was told to use this plugin and did not find it, or one of its libraries; it went on with its own networks.";
+                                 named ? nsc_say(m, named->text).ptr
+                                 : env ? nsc_say(m, env->value).ptr
+                                       : file.ptr);
+            f->cause = "NCCL was told to use this plugin and did not find it, or one of its libraries; it went on with "
+                       "its own networks.";
             nsc_show(c, f, named ? &named->where : env ? &env->where : NULL);
         }
         f->count++;
@@ -97,7 +101,8 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
 static bool is_harmless_failure(const struct ncclscope_model *m, const struct nsc_event *e)
 {
     nsc_text net = nsc_say(m, e->text);
-    return (nsc_text_starts(net, "IB") && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)) || nsc_text_is(net, "Socket");
+    return (nsc_text_starts(net, "IB") && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)) ||
+           nsc_text_is(net, "Socket");
 }
 
 void nsc_rule_plugin_failed(struct nsc_case *c)
@@ -106,18 +111,23 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        bool failed = (e->kind == NCCLSCOPE_KIND_NET_FAILED && !is_harmless_failure(m, e)) || e->kind == NCCLSCOPE_KIND_OFI_FAILED ||
-                      e->kind == NCCLSCOPE_KIND_NET_NONE || e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND;
+        bool failed = (e->kind == NCCLSCOPE_KIND_NET_FAILED && !is_harmless_failure(m, e)) ||
+                      e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_NET_NONE ||
+                      e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND;
         if (!failed)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
-            f->title = e->kind == NCCLSCOPE_KIND_NET_NONE        ? "No network could be started: NCCL's initialisation fails"
-                       : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND ? nsc_words(c, "There is no network called %s", nsc_say(m, e->text).ptr)
-                       : e->kind == NCCLSCOPE_KIND_OFI_FAILED    ? "aws-ofi-nccl was found and could not start"
-                                                                 : nsc_words(c, "The network plugin %s was found and could not start", nsc_say(m, e->text).ptr);
+            f->title =
+                e->kind == NCCLSCOPE_KIND_NET_NONE ? "No network could be started: NCCL's initialisation fails"
+                : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
+                    ? nsc_words(c, "There is no network called %s", nsc_say(m, e->text).ptr)
+                : e->kind == NCCLSCOPE_KIND_OFI_FAILED
+                    ? "aws-ofi-nccl was found and could not start"
+                    : nsc_words(c, "The network plugin %s was found and could not start", nsc_say(m, e->text).ptr);
             f->cause = e->kind == NCCLSCOPE_KIND_NET_NONE && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)
-                           ? "Only InfiniBand was tried and no device was found; sockets were not tried, as NCCL_NET=IB makes it (NCCL prints no line "
+                           ? "Only InfiniBand was tried and no device was found; sockets were not tried, as "
+                             "NCCL_NET=IB makes it (NCCL prints no line "
                              "for that variable)."
                            : "The lines before this one say what it missed.";
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
@@ -131,7 +141,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
 
 static bool is_slow_provider(nsc_text p)
 {
-    return nsc_text_starts(p, "tcp") || nsc_text_starts(p, "sockets") || nsc_text_starts(p, "udp") || nsc_text_is(p, "ofi_rxm");
+    return nsc_text_starts(p, "tcp") || nsc_text_starts(p, "sockets") || nsc_text_starts(p, "udp") ||
+           nsc_text_is(p, "ofi_rxm");
 }
 
 void nsc_rule_libfabric_provider(struct nsc_case *c)
@@ -142,7 +153,8 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
     for (size_t i = 0; i < m->link_order.len && !crosses; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         nsc_text net = nsc_say(m, l->network);
-        crosses = nsc_crosses_nodes(m, l, &certain) && (nsc_text_is(net, "Libfabric") || nsc_text_is(net, "AWS Libfabric"));
+        crosses =
+            nsc_crosses_nodes(m, l, &certain) && (nsc_text_is(net, "Libfabric") || nsc_text_is(net, "AWS Libfabric"));
     }
     for (size_t i = 0; crosses && i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
@@ -150,7 +162,8 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
-            f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise", nsc_say(m, e->text).ptr);
+            f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise",
+                                 nsc_say(m, e->text).ptr);
             f->cause = "Libfabric offered no EFA (or other RDMA) provider here, and the plugin took what was left.";
             f->caused_by = nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu" : NULL;
             f->cost = nsc_cost(c, NSC_COST_SOCKET);
@@ -176,7 +189,8 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->title = fatal ? "No InfiniBand or RoCE device was found, and NCCL had no other network to use"
                              : "No InfiniBand or RoCE device was found, though the job runs on more than one node";
-            f->cause = "The machine has none, the container does not see it (/sys/class/infiniband, /dev/infiniband), every port is down, or NCCL_IB_HCA "
+            f->cause = "The machine has none, the container does not see it (/sys/class/infiniband, /dev/infiniband), "
+                       "every port is down, or NCCL_IB_HCA "
                        "excludes all.";
             if (!fatal && nsc_raised(c, "transport/pod-per-gpu"))
                 f->caused_by = "transport/pod-per-gpu";
@@ -198,9 +212,11 @@ void nsc_rule_interface_missing(struct nsc_case *c)
         if (!f) {
             const struct nsc_env *env = nsc_env_of(m, e->proc, "NCCL_SOCKET_IFNAME");
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
-            f->title = env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s names no interface of this host", nsc_say(m, env->value).ptr)
-                           : "NCCL found no network interface to use";
-            f->cause = env ? "No interface that is up has such a name." : "No interface with an address is up, but lo and docker bridges, which NCCL avoids.";
+            f->title =
+                env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s names no interface of this host", nsc_say(m, env->value).ptr)
+                    : "NCCL found no network interface to use";
+            f->cause = env ? "No interface that is up has such a name."
+                           : "No interface with an address is up, but lo and docker bridges, which NCCL avoids.";
             nsc_show(c, f, env ? &env->where : NULL);
         }
         f->count++;

@@ -16,7 +16,8 @@ static bool level_is_limited(const struct ncclscope_model *m, uint32_t proc)
 static bool is_refused(const struct ncclscope_model *m, uint32_t proc)
 {
     return nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_REFUSED) || nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_DRIVER_OFF) ||
-           nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_QUERY_FAILED) || nsc_event_of(m, proc, NCCLSCOPE_KIND_LEGACY_IPC_NO);
+           nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_QUERY_FAILED) ||
+           nsc_event_of(m, proc, NCCLSCOPE_KIND_LEGACY_IPC_NO);
 }
 
 /* Why this pair uses host memory, from what the same log says. */
@@ -54,33 +55,41 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
     const struct nsc_event *refused = nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_REFUSED);
     switch (why) {
     case SHM_DISABLED:
-        f->cause = nsc_words(c, "%s=%s is set: NCCL may not use P2P at all", nsc_say(m, disabled->name).ptr, nsc_say(m, disabled->value).ptr);
-        f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for P2P/CUMEM or P2P/IPC.";
+        f->cause = nsc_words(c, "%s=%s is set: NCCL may not use P2P at all", nsc_say(m, disabled->name).ptr,
+                             nsc_say(m, disabled->value).ptr);
+        f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for P2P/CUMEM or "
+                 "P2P/IPC.";
         nsc_show_first(c, f, &disabled->where);
         break;
     case SHM_LEVEL:
-        f->cause = nsc_words(c, "NCCL_P2P_LEVEL=%s allows P2P only up to that distance; farther pairs go through host memory",
-                             nsc_say(m, level->value).ptr);
+        f->cause =
+            nsc_words(c, "NCCL_P2P_LEVEL=%s allows P2P only up to that distance; farther pairs go through host memory",
+                      nsc_say(m, level->value).ptr);
         f->fix = "Unset NCCL_P2P_LEVEL and compare; NCCL's own default fits most machines.";
         nsc_show_first(c, f, &level->where);
         break;
     case SHM_NVLINK:
         f->cause = "The topology in this input shows NVLink between these GPUs, and nothing in the log forbids P2P.";
-        f->fix = "Check `nvidia-smi topo -p2p r` and `-p2p w`, the fabric manager (NVSwitch machines) and the container's access to all GPUs.";
+        f->fix = "Check `nvidia-smi topo -p2p r` and `-p2p w`, the fabric manager (NVSwitch machines) and the "
+                 "container's access to all GPUs.";
         break;
     case SHM_FAR:
-        f->cause = "These GPUs meet only at the CPU (PHB, NODE or SYS): host memory is what NCCL chooses there by its own rules.";
+        f->cause = "These GPUs meet only at the CPU (PHB, NODE or SYS): host memory is what NCCL chooses there by its "
+                   "own rules.";
         f->fix = NULL;
         break;
     case SHM_REFUSED:
-        f->cause = "The driver or CUDA refuses P2P between these GPUs. Right for GPUs without P2P; a fault where IOMMU, ACS or a hypervisor hides it.";
+        f->cause = "The driver or CUDA refuses P2P between these GPUs. Right for GPUs without P2P; a fault where "
+                   "IOMMU, ACS or a hypervisor hides it.";
         f->fix = "Compare `nvidia-smi topo -p2p r` (CNS: chipset or VM, GNS: GPU model, TNS: topology).";
         nsc_show_first(c, f, refused ? &refused->where : NULL);
         break;
     default:
-        f->cause = "The log does not say why. In order of likelihood: P2P switched off by a variable that this log does not show, GPUs that "
+        f->cause = "The log does not say why. In order of likelihood: P2P switched off by a variable that this log "
+                   "does not show, GPUs that "
                    "meet only at the CPU, GPUs or a VM without P2P, a container that sees only its own GPU.";
-        f->fix = "Run once with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH, and look at `nvidia-smi topo -m` and `-p2p r` on the node.";
+        f->fix = "Run once with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH, and look at `nvidia-smi topo -m` and "
+                 "`-p2p r` on the node.";
     }
 }
 
@@ -107,8 +116,8 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
             continue;
         f[why] = &c->f->list.item[at[why]];
         f[why]->caused_by = shm_words[why].caused_by;
-        f[why]->title = nsc_words(c, "%zu pair%s of GPUs of one node talk through host memory (SHM), not directly", f[why]->pairs.len,
-                                  f[why]->pairs.len == 1 ? "" : "s");
+        f[why]->title = nsc_words(c, "%zu pair%s of GPUs of one node talk through host memory (SHM), not directly",
+                                  f[why]->pairs.len, f[why]->pairs.len == 1 ? "" : "s");
         explain_shm(c, f[why], (enum shm_cause)why, proc[why]);
         if (why != SHM_FAR)
             f[why]->cost = nsc_cost(c, NSC_COST_SHM);
@@ -136,19 +145,21 @@ void nsc_rule_net_within_node(struct nsc_case *c)
     if (!f)
         return;
     const struct nsc_env *no_shm = nsc_env_is(c->m, proc, "NCCL_SHM_DISABLE", "1");
-    f->title = nsc_words(c, "%zu pair%s of ranks on one host talk over the network%s", f->pairs.len, f->pairs.len == 1 ? "" : "s",
-                         socket ? " (TCP sockets, inside the machine)" : "");
+    f->title = nsc_words(c, "%zu pair%s of ranks on one host talk over the network%s", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s", socket ? " (TCP sockets, inside the machine)" : "");
     if (no_shm) {
         f->cls = "configuration";
         f->caused_by = "env/shm-disabled";
-        f->cause = nsc_p2p_disabled(c->m, proc) ? "P2P and shared memory are both switched off: only the network is left."
-                                                : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs: only the network is left.";
+        f->cause = nsc_p2p_disabled(c->m, proc)
+                       ? "P2P and shared memory are both switched off: only the network is left."
+                       : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs: only the network is left.";
         f->fix = "Remove NCCL_SHM_DISABLE, and NCCL_P2P_DISABLE if it is set.";
         nsc_show_first(c, f, &no_shm->where);
         const struct nsc_env *no_p2p = nsc_p2p_disabled(c->m, proc);
         nsc_show_first(c, f, no_p2p ? &no_p2p->where : NULL);
     } else {
-        f->cause = "NCCL refused P2P and shared memory between processes of one host name: they see different /dev/shm devices (containers without "
+        f->cause = "NCCL refused P2P and shared memory between processes of one host name: they see different /dev/shm "
+                   "devices (containers without "
                    "shared IPC), NCCL_HOSTID differs, or both NICs are nearer to the GPUs than the GPUs to each other.";
     }
     if (socket)
@@ -236,13 +247,15 @@ static const char *reach(struct nsc_case *c, uint32_t comm, const struct nsc_ran
     if (!some)
         return nsc_words(c, "Rank %lld is alone on its host name", (long long)one->rank);
     bool efa = provider && nsc_text_starts(nsc_say(m, provider->text), "efa");
-    const char *words = nsc_words(c, "Rank %lld reaches %s over %s%s%s%s", (long long)one->rank, nsc_list_ranks(c, &peers), efa ? "EFA (" : "",
-                                  nsc_say(m, some->network).ptr, some->gdrdma ? efa ? ", GDRDMA" : " (GDRDMA)" : "", efa ? ")" : "");
+    const char *words = nsc_words(c, "Rank %lld reaches %s over %s%s%s%s", (long long)one->rank,
+                                  nsc_list_ranks(c, &peers), efa ? "EFA (" : "", nsc_say(m, some->network).ptr,
+                                  some->gdrdma ? efa ? ", GDRDMA" : " (GDRDMA)" : "", efa ? ")" : "");
     nsc_vec_free(&peers.ranks);
     return words;
 }
 
-static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, const struct pods *p, const struct nsc_platform *pf)
+static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, const struct pods *p,
+                      const struct nsc_platform *pf)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_comm *k = &m->comms.item[comm];
@@ -255,24 +268,32 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
         nsc_name_rank(c, f, (uint64_t)r->rank);
     }
     if (!strcmp(f->confidence, "certain")) {
-        f->title = nsc_words(c, "%zu host names (pods) with %s each share one machine, and talk over the network", p->hosts, each);
-        f->cause = "Processes under different host names bootstrap from one and the same address: one machine. To NCCL another host name is "
+        f->title = nsc_words(c, "%zu host names (pods) with %s each share one machine, and talk over the network",
+                             p->hosts, each);
+        f->cause = "Processes under different host names bootstrap from one and the same address: one machine. To NCCL "
+                   "another host name is "
                    "another node, so P2P and shared memory are not even tried.";
     } else if (pf && k->count == 1 && p->most_ranks == 1) {
-        f->title = nsc_words(c, "%s, one GPU per pod, on a %s that has %d %s joined by %s", reach(c, comm, p->one), pf->name, pf->gpus, pf->model, pf->link);
+        f->title = nsc_words(c, "%s, one GPU per pod, on a %s that has %d %s joined by %s", reach(c, comm, p->one),
+                             pf->name, pf->gpus, pf->model, pf->link);
     } else if (pf) {
-        f->title = nsc_words(c, "Each host name (pod) has %s of a %s, which has %d %s joined by %s", each, pf->name, pf->gpus, pf->model, pf->link);
+        f->title = nsc_words(c, "Each host name (pod) has %s of a %s, which has %d %s joined by %s", each, pf->name,
+                             pf->gpus, pf->model, pf->link);
     }
     if (!f->cause && pf) {
-        f->cause = nsc_words(c, "If these pods share a machine, %s (%g GB/s one way per GPU) lies idle behind a NIC of %g GB/s. The log cannot tell "
-                                "whether they do: %lld of %lld ranks are in this input.",
+        f->cause = nsc_words(c,
+                             "If these pods share a machine, %s (%g GB/s one way per GPU) lies idle behind a NIC of %g "
+                             "GB/s. The log cannot tell "
+                             "whether they do: %lld of %lld ranks are in this input.",
                              pf->link, pf->link_gb_s, pf->nic_gb_s, (long long)k->count, (long long)k->nranks);
-        f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)", pf->link_gb_s / pf->nic_gb_s, pf->nic_gb_s, pf->link_gb_s,
-                            pf->source);
+        f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)", pf->link_gb_s / pf->nic_gb_s,
+                            pf->nic_gb_s, pf->link_gb_s, pf->source);
     } else if (!f->cause) {
         f->title = nsc_words(c, "Each host name (pod) has %s, but the machine has more", each);
-        f->cause = nsc_words(c, "Rank %lld is on NVML device %lld, and its host name shows %lld: the machine has more GPUs than this pod uses. If the "
-                                "job's other pods are on the same machine, their direct links lie idle.",
+        f->cause = nsc_words(c,
+                             "Rank %lld is on NVML device %lld, and its host name shows %lld: the machine has more "
+                             "GPUs than this pod uses. If the "
+                             "job's other pods are on the same machine, their direct links lie idle.",
                              (long long)p->high->rank, (long long)p->high->nvml_dev, (long long)p->most_ranks);
     }
     if (!f->cost && !strcmp(f->confidence, "certain"))
@@ -289,12 +310,14 @@ void nsc_rule_pod_per_gpu(struct nsc_case *c)
         if (k->parent != NSC_NONE || !p.one || (k->nnodes >= 0 ? k->nnodes : (int64_t)p.hosts) < 2)
             continue;
         bool certain = nsc_shares_address(m, (uint32_t)i);
-        bool one_host = p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
+        bool one_host =
+            p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
         const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
         bool few = pf && p.most_ranks < pf->gpus;
         if (!certain && (one_host || (!few && !p.high)))
             continue;
-        struct nsc_finding *f = nsc_found(c, certain ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "fault", certain ? "certain" : "likely");
+        struct nsc_finding *f =
+            nsc_found(c, certain ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "fault", certain ? "certain" : "likely");
         tell_pods(c, f, (uint32_t)i, &p, few ? pf : NULL);
         for (uint32_t r = 0; certain && r < k->count; r++)
             nsc_show(c, f, &m->procs.item[m->ranks.item[m->members.item[k->first + r]].proc].bootstrap_at);
@@ -308,7 +331,8 @@ void nsc_rule_pod_per_gpu(struct nsc_case *c)
 /* ---- P2P: how, and over what ---- */
 
 /* All P2P links for which `is` holds, as one finding; NULL if there is none. */
-static struct nsc_finding *p2p_links(struct nsc_case *c, bool (*is)(const struct ncclscope_model *, const struct nsc_link *), uint32_t *proc)
+static struct nsc_finding *
+p2p_links(struct nsc_case *c, bool (*is)(const struct ncclscope_model *, const struct nsc_link *), uint32_t *proc)
 {
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < c->m->link_order.len; i++) {
@@ -340,15 +364,19 @@ void nsc_rule_p2p_read(struct nsc_case *c)
         f->severity = NCCLSCOPE_WARNING;
         f->cls = "configuration";
         f->title = "P2P links pull (read) instead of pushing (write): NCCL_P2P_READ_ENABLE=1 is set";
-        f->cause = "NCCL_P2P_READ_ENABLE=1. NCCL itself chooses read only between NVLink-connected GPUs of compute capability 8.0 (A100).";
+        f->cause = "NCCL_P2P_READ_ENABLE=1. NCCL itself chooses read only between NVLink-connected GPUs of compute "
+                   "capability 8.0 (A100).";
         f->cost = nsc_cost(c, NSC_COST_READ);
         nsc_show_first(c, f, &forced->where);
         return;
     }
-    f->title = env_visible ? "P2P links read: A100-class GPUs (compute capability 8.0) joined by NVLink" : "P2P links read instead of write";
+    f->title = env_visible ? "P2P links read: A100-class GPUs (compute capability 8.0) joined by NVLink"
+                           : "P2P links read instead of write";
     f->confidence = env_visible ? "certain" : "possible";
-    f->cause = env_visible ? "NCCL's default there, and no sign of virtualisation or of a missing permission: nothing to mend."
-                           : "NCCL's default on A100-class NVLink; but this log shows no environment lines, so NCCL_P2P_READ_ENABLE=1 may force it.";
+    f->cause = env_visible
+                   ? "NCCL's default there, and no sign of virtualisation or of a missing permission: nothing to mend."
+                   : "NCCL's default on A100-class NVLink; but this log shows no environment lines, so "
+                     "NCCL_P2P_READ_ENABLE=1 may force it.";
     f->fix = env_visible ? NULL : f->fix;
 }
 
@@ -368,7 +396,8 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
     e = e || proc == NSC_NONE ? e : nsc_env_of(c->m, proc, "NCCL_SHM_USE_CUDA_MEMCPY");
     f->severity = NCCLSCOPE_WARNING;
     f->cls = "configuration";
-    f->title = nsc_words(c, "%zu pair%s of GPUs move data by copy engine (/CE), not by kernels", f->pairs.len, f->pairs.len == 1 ? "" : "s");
+    f->title = nsc_words(c, "%zu pair%s of GPUs move data by copy engine (/CE), not by kernels", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s");
     f->cause = e ? nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr)
                  : "NCCL_P2P_USE_CUDA_MEMCPY or NCCL_SHM_USE_CUDA_MEMCPY; this log shows no line of either.";
     f->cost = nsc_cost(c, NSC_COST_COPY_ENGINE);
@@ -391,6 +420,7 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
     if (!f)
         return;
     f->cls = "visibility";
-    f->title = nsc_words(c, "%zu pair%s of GPUs use P2P; NVLink or PCIe cannot be told from this log", f->pairs.len, f->pairs.len == 1 ? "" : "s");
+    f->title = nsc_words(c, "%zu pair%s of GPUs use P2P; NVLink or PCIe cannot be told from this log", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s");
     f->cause = "NCCL prints the same words for P2P over NVLink and over PCIe, and no line here tells them apart.";
 }

@@ -7,7 +7,8 @@
 const struct nsc_rule nsc_rules[] = {
     {.id = "env/p2p-disabled",
      .check = nsc_rule_env_p2p_disabled,
-     .means = "A variable forbids P2P: NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL=LOC (up to 2.22.3 the former is logged as the latter).",
+     .means = "A variable forbids P2P: NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL=LOC (up to 2.22.3 the former is logged as "
+              "the latter).",
      .why = "GPUs of one node then talk through host memory, over NVLink machines too.",
      .fix = "Remove it: environment of the job, image, /etc/nccl.conf, ~/.nccl.conf, the file in NCCL_CONF_FILE.",
      .verify = "The next log shows P2P/CUMEM or P2P/IPC between GPUs of a node, and no line of the variable.",
@@ -22,10 +23,13 @@ const struct nsc_rule nsc_rules[] = {
     {.id = "transport/pod-per-gpu",
      .check = nsc_rule_pod_per_gpu,
      .needs = nsc_needs_comms,
-     .means = "Host names hold one rank each (or few), and something says that they share a machine or that the machine has more GPUs.",
-     .why = "NCCL tells nodes apart by host name and boot id. Pods with names of their own are nodes of their own, so NVLink, P2P and shared memory are not "
+     .means = "Host names hold one rank each (or few), and something says that they share a machine or that the "
+              "machine has more GPUs.",
+     .why = "NCCL tells nodes apart by host name and boot id. Pods with names of their own are nodes of their own, so "
+            "NVLink, P2P and shared memory are not "
             "even tried between them.",
-     .fix = "One pod per node with all of its GPUs and one process per GPU. Else give the pods of a machine one NCCL_HOSTID, one /dev/shm (hostIPC) and one "
+     .fix = "One pod per node with all of its GPUs and one process per GPU. Else give the pods of a machine one "
+            "NCCL_HOSTID, one /dev/shm (hostIPC) and one "
             "network namespace.",
      .verify = "`comm ... nNodes` counts machines, localRanks the GPUs of each; P2P/CUMEM between them.",
      .doc = NCCL_SRC ", src/misc/utils.cc (host hash); NCCL issues 155, 156, 1781"},
@@ -56,14 +60,16 @@ const struct nsc_rule nsc_rules[] = {
      .needs = nsc_needs_links,
      .means = "Ranks of one host name are joined by the network.",
      .why = "Data leaves the GPU for a NIC or for TCP over loopback although both GPUs sit in one machine.",
-     .fix = "Share /dev/shm between the containers of a node (hostIPC, or one volume), leave NCCL_HOSTID alone; NCCL_NET_DISABLE_INTRA=1 to compare.",
+     .fix = "Share /dev/shm between the containers of a node (hostIPC, or one volume), leave NCCL_HOSTID alone; "
+            "NCCL_NET_DISABLE_INTRA=1 to compare.",
      .verify = "`comm ... localRanks` counts all ranks of the host; no NET lines between them.",
      .doc = NCCL_SRC ", src/graph/paths.cc (ncclTopoCheckNet), src/transport/shm.cc; nvidia-docker issue 1172"},
     {.id = "transport/p2p-read",
      .check = nsc_rule_p2p_read,
      .needs = nsc_needs_links,
      .means = "P2P links print /read: the receiver pulls.",
-     .why = "NCCL reads by itself only on NVLink pairs of compute capability 8.0: there it is the default and proves NVLink. It is no sign of virtualisation. "
+     .why = "NCCL reads by itself only on NVLink pairs of compute capability 8.0: there it is the default and proves "
+            "NVLink. It is no sign of virtualisation. "
             "On other GPUs a variable forces it, which costs some bandwidth.",
      .fix = "Where NCCL_P2P_READ_ENABLE=1 is left over: remove it.",
      .verify = "The links lose /read on GPUs other than A100.",
@@ -96,14 +102,17 @@ const struct nsc_rule nsc_rules[] = {
      .needs = nsc_needs_links,
      .means = "aws-ofi-nccl selected libfabric's tcp, sockets or udp provider between nodes.",
      .why = "The log says Libfabric, the data goes over TCP.",
-     .fix = "Give the pod its EFA devices (vpc.amazonaws.com/efa), the driver and libfabric with EFA; `fi_info -p efa` must list them.",
+     .fix = "Give the pod its EFA devices (vpc.amazonaws.com/efa), the driver and libfabric with EFA; `fi_info -p efa` "
+            "must list them.",
      .verify = "`Selected provider is efa`, /GDRDMA on the NET lines.",
      .doc = "aws-ofi-nccl source, src/nccl_ofi_net.cpp"},
     {.id = "net/no-rdma-device",
      .check = nsc_rule_no_rdma_device,
      .means = "`NET/IB : No device found.` where nodes talk over sockets, or where initialisation then fails.",
-     .why = "Without an RDMA device or a plugin only TCP sockets are left. On a single node the line is normal and not reported.",
-     .fix = "Give the container /dev/infiniband and rdma-core (libibverbs and the provider); check NCCL_IB_HCA and port state. If there is no RDMA NIC: unset "
+     .why = "Without an RDMA device or a plugin only TCP sockets are left. On a single node the line is normal and not "
+            "reported.",
+     .fix = "Give the container /dev/infiniband and rdma-core (libibverbs and the provider); check NCCL_IB_HCA and "
+            "port state. If there is no RDMA NIC: unset "
             "NCCL_NET=IB.",
      .verify = "`NET/IB : Using [0]...` lists the devices; `Using network IB`.",
      .doc = NCCL_ENV "; NCCL issue 447"},
@@ -126,7 +135,8 @@ const struct nsc_rule nsc_rules[] = {
      .needs = nsc_needs_links,
      .means = "Ranks on different nodes talk over TCP sockets.",
      .why = "RDMA networks are 20 to 60 times faster in collectives.",
-     .fix = "Bring RDMA into the container: devices, rdma-core or the cloud's plugin; then look for NET/IB or the plugin with /GDRDMA. If the nodes have no RDMA "
+     .fix = "Bring RDMA into the container: devices, rdma-core or the cloud's plugin; then look for NET/IB or the "
+            "plugin with /GDRDMA. If the nodes have no RDMA "
             "NIC, this is what the hardware offers.",
      .verify = "`Using network` says IB or the plugin's name.",
      .doc = NCCL_ENV "; CSCS documentation on NCCL"},
@@ -134,7 +144,8 @@ const struct nsc_rule nsc_rules[] = {
      .check = nsc_rule_shm_too_small,
      .means = "A shared memory segment could not be created or extended.",
      .why = "The communicator fails.",
-     .fix = "Enlarge /dev/shm: --shm-size=1g, or an emptyDir with medium: Memory and no small sizeLimit; delete stale /dev/shm/nccl-* files.",
+     .fix = "Enlarge /dev/shm: --shm-size=1g, or an emptyDir with medium: Memory and no small sizeLimit; delete stale "
+            "/dev/shm/nccl-* files.",
      .verify = "`df -h /dev/shm` in the container; no such warning in the next log.",
      .doc = "NCCL user guide, Troubleshooting, Shared memory; NCCL issues 290, 342, 1518"},
     {.id = "ranks/missing",
@@ -186,7 +197,8 @@ const struct nsc_rule nsc_rules[] = {
      .check = nsc_rule_no_channels,
      .means = "NCCL lines, but no connection lines.",
      .why = "Which path the GPUs use stands only there.",
-     .fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET NCCL_RUNTIME_CONNECT=0, through at least one collective.",
+     .fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET NCCL_RUNTIME_CONNECT=0, through at "
+            "least one collective.",
      .verify = "`Channel ... via ...` lines.",
      .doc = NCCL_ENV},
     {.id = NULL},

@@ -22,7 +22,8 @@ static enum column_type type_of(ncclscope_field field)
 {
     switch (field) {
 #define FIELD(number, NAME, name, type, unit, words) \
-    case NCCLSCOPE_FIELD_##NAME: return COLUMN_##type;
+    case NCCLSCOPE_FIELD_##NAME: \
+        return COLUMN_##type;
 #include "ncclscope/fields.def"
 #undef FIELD
     case NCCLSCOPE_FIELD_NONE: break;
@@ -69,10 +70,12 @@ static bool make_table(struct nsc_records *r, sqlite3 *db, ncclscope_kind kind)
     snprintf(name, sizeof name, "%s", ncclscope_kind_name(kind));
     for (char *p = name; *p; p++)
         *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-    c += (size_t)snprintf(create, sizeof create, "CREATE TABLE IF NOT EXISTS \"m_%s\"(record INTEGER PRIMARY KEY REFERENCES record", name);
+    c += (size_t)snprintf(create, sizeof create,
+                          "CREATE TABLE IF NOT EXISTS \"m_%s\"(record INTEGER PRIMARY KEY REFERENCES record", name);
     i += (size_t)snprintf(insert, sizeof insert, "INSERT INTO \"m_%s\" VALUES(?", name);
     for (const ncclscope_field *f = r->column[kind]; *f; f++) {
-        c += (size_t)snprintf(create + c, sizeof create - c, ", \"%s\" %s", ncclscope_field_name(*f), types[type_of(*f)]);
+        c += (size_t)snprintf(create + c, sizeof create - c, ", \"%s\" %s", ncclscope_field_name(*f),
+                              types[type_of(*f)]);
         i += (size_t)snprintf(insert + i, sizeof insert - i, ",?");
     }
     snprintf(create + c, sizeof create - c, ") STRICT");
@@ -122,8 +125,8 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
 {
     static const char *const levels[] = {"", "INFO", "WARN", "TRACE", "CALL", "VERSION", "OTHER"};
     size_t kind = (size_t)rec->kind;
-    if (!r->insert &&
-        sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", -1, SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) != SQLITE_OK)
+    if (!r->insert && sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+                                         SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) != SQLITE_OK)
         return NCCLSCOPE_EIO;
     sqlite3_stmt *q = r->insert;
     sqlite3_bind_int64(q, 1, r->next);

@@ -9,14 +9,15 @@
 enum { NSC_KINDS = 1000 };
 
 struct nsc_records {
-    int64_t source, next;             /* row of the source that is read; next row of record */
-    sqlite3_stmt *insert;             /* into record */
-    sqlite3_stmt *fields[NSC_KINDS];  /* into m_<kind>, NULL until its first record */
+    int64_t source, next;            /* row of the source that is read; next row of record */
+    sqlite3_stmt *insert;            /* into record */
+    sqlite3_stmt *fields[NSC_KINDS]; /* into m_<kind>, NULL until its first record */
     ncclscope_field column[NSC_KINDS][16];
 };
 
-int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *rec); /* OK, or EIO: ask sqlite3_errcode */
-void nsc_records_reset(struct nsc_records *r); /* statements end, tables may be rolled back */
+int nsc_records_add(struct nsc_records *r, sqlite3 *db,
+                    const ncclscope_record *rec); /* OK, or EIO: ask sqlite3_errcode */
+void nsc_records_reset(struct nsc_records *r);    /* statements end, tables may be rolled back */
 void nsc_records_free(struct nsc_records *r);
 
 #endif

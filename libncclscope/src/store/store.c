@@ -14,7 +14,7 @@
 struct ncclscope_store {
     sqlite3 *db;
     struct nsc_records records;
-    NSC_VEC(int64_t) sources;   /* row in source of each input of the scan, in order; 0: none */
+    NSC_VEC(int64_t) sources; /* row in source of each input of the scan, in order; 0: none */
     NSC_VEC(struct digest { char text[48]; }) digests;
     bool in_scan;
     ncclscope_error failure;
@@ -23,7 +23,9 @@ struct ncclscope_store {
 static int db_fail(ncclscope_store *s, ncclscope_error *err)
 {
     int code = sqlite3_errcode(s->db);
-    int mine = code == SQLITE_NOMEM ? NCCLSCOPE_ENOMEM : code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? NCCLSCOPE_EDATA : NCCLSCOPE_EIO;
+    int mine = code == SQLITE_NOMEM                              ? NCCLSCOPE_ENOMEM
+               : code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? NCCLSCOPE_EDATA
+                                                                 : NCCLSCOPE_EIO;
     return nsc_fail(err, mine, 0, "%s", sqlite3_errmsg(s->db));
 }
 
@@ -51,10 +53,11 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
     if (tables > 0)
         return NCCLSCOPE_OK;
-    snprintf(sql, sizeof sql, "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;", NSC_APPLICATION_ID,
-             NSC_SCHEMA_VERSION);
+    snprintf(sql, sizeof sql, "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             NSC_APPLICATION_ID, NSC_SCHEMA_VERSION);
     if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) || sqlite3_exec(s->db, nsc_schema_tables, NULL, NULL, NULL) ||
-        sqlite3_exec(s->db, "INSERT INTO meta VALUES('schema', '1'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT", NULL, NULL, NULL))
+        sqlite3_exec(s->db, "INSERT INTO meta VALUES('schema', '1'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT",
+                     NULL, NULL, NULL))
         return db_fail(s, err);
     return NCCLSCOPE_OK;
 }
@@ -65,7 +68,8 @@ int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_erro
     *out = NULL;
     if (!s)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ? db_fail(s, err) : prepare(s, err);
+    int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ? db_fail(s, err)
+                                                                                             : prepare(s, err);
     if (rc) {
         ncclscope_store_close(s);
         return rc;
@@ -126,14 +130,16 @@ static int on_source_end(void *user, const ncclscope_reader *r, const char *name
     *row = old ? old : s->records.source;
     s->records.source += !old;
     nsc_records_reset(&s->records);
-    const char *sql = old ? "ROLLBACK TO one_source; RELEASE one_source; SAVEPOINT one_source" : "RELEASE one_source; SAVEPOINT one_source";
+    const char *sql = old ? "ROLLBACK TO one_source; RELEASE one_source; SAVEPOINT one_source"
+                          : "RELEASE one_source; SAVEPOINT one_source";
     if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return NCCLSCOPE_OK;
     db_fail(s, &s->failure);
     return NSC_TAP_FAILED;
 }
 
-int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, ncclscope_error *err)
+int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g, const char *const *paths,
+                         size_t n, ncclscope_error *err)
 {
     struct nsc_tap tap = {s, on_record, on_source_end};
     *out = NULL;
@@ -192,8 +198,9 @@ static bool add_sources(ncclscope_store *s, int64_t scan, const ncclscope_model 
     for (size_t i = 0, k = 0; i < m->sources.len; i++) {
         const struct nsc_source_info *x = &m->sources.item[i];
         bool read = x->stats.size && k < s->sources.len;
-        ok = ok && insert(s, "INSERT INTO scan_source VALUES(?,?,?,?,?,?,?,?,?,?)", "niitiiiiit", scan, (int64_t)i, read ? s->sources.item[k] : -1,
-                          nsc_say(m, x->name), (int64_t)x->stats.bytes, (int64_t)x->stats.lines, (int64_t)x->stats.records, (int64_t)x->stats.unknown,
+        ok = ok && insert(s, "INSERT INTO scan_source VALUES(?,?,?,?,?,?,?,?,?,?)", "niitiiiiit", scan, (int64_t)i,
+                          read ? s->sources.item[k] : -1, nsc_say(m, x->name), (int64_t)x->stats.bytes,
+                          (int64_t)x->stats.lines, (int64_t)x->stats.records, (int64_t)x->stats.unknown,
                           (int64_t)x->stats.torn_lines, nsc_say(m, x->problem));
         k += read;
     }
@@ -211,19 +218,21 @@ static bool add_comms(ncclscope_store *s, int64_t scan, const ncclscope_model *m
     bool ok = true;
     for (size_t i = 0; i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        ok = ok && insert(s, "INSERT INTO proc VALUES(?,?,?,?,?,?,?,?,?,?)", "nntntititt", scan, (int64_t)m->proc_order.item[i], nsc_say(m, p->host),
-                          p->pid, nsc_say(m, p->pod), p->launcher_rank, nsc_say(m, p->version), p->driver ? (int64_t)p->driver : (int64_t)-1,
+        ok = ok && insert(s, "INSERT INTO proc VALUES(?,?,?,?,?,?,?,?,?,?)", "nntntititt", scan,
+                          (int64_t)m->proc_order.item[i], nsc_say(m, p->host), p->pid, nsc_say(m, p->pod),
+                          p->launcher_rank, nsc_say(m, p->version), p->driver ? (int64_t)p->driver : (int64_t)-1,
                           nsc_say(m, p->network), nsc_say(m, p->platform));
     }
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
-        ok = ok && insert(s, "INSERT INTO comm VALUES(?,?,?,?,?,?,?)", "ntnnits", scan, nsc_say(m, c->id), c->nranks, (int64_t)c->count, c->nnodes,
-                          comm_name(m, c->parent), states[c->state]);
+        ok = ok && insert(s, "INSERT INTO comm VALUES(?,?,?,?,?,?,?)", "ntnnits", scan, nsc_say(m, c->id), c->nranks,
+                          (int64_t)c->count, c->nnodes, comm_name(m, c->parent), states[c->state]);
     }
     for (size_t i = 0; i < m->members.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[i]];
-        ok = ok && insert(s, "INSERT INTO rank VALUES(?,?,?,?,?,?,?,?,?,?)", "ntnniitiid", scan, comm_name(m, r->comm), r->rank, (int64_t)r->proc,
-                          r->cuda_dev, r->nvml_dev, nsc_say(m, r->bus_id), r->local_rank, r->local_ranks, r->init_seconds);
+        ok = ok && insert(s, "INSERT INTO rank VALUES(?,?,?,?,?,?,?,?,?,?)", "ntnniitiid", scan, comm_name(m, r->comm),
+                          r->rank, (int64_t)r->proc, r->cuda_dev, r->nvml_dev, nsc_say(m, r->bus_id), r->local_rank,
+                          r->local_ranks, r->init_seconds);
     }
     return ok;
 }
@@ -236,21 +245,25 @@ static bool add_links(ncclscope_store *s, int64_t scan, const ncclscope_model *m
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
         nsc_path_of(m, l, &p);
-        ok = ok && insert(s, "INSERT INTO link VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "ntnnststnssnnn", scan, comm_name(m, nsc_comm_of_link(m, l)),
-                          (int64_t)l->src, (int64_t)l->dst, l->direction == 1 ? "send" : l->direction == 2 ? "receive" : NULL, nsc_say(m, l->via),
-                          nsc_family_name(l->family), nsc_say(m, l->network), (int64_t)l->gdrdma, nsc_path_name(p.path), attributions[l->attribution],
-                          (int64_t)l->lines, (int64_t)l->where.source, (int64_t)l->where.line);
+        ok = ok && insert(s, "INSERT INTO link VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "ntnnststnssnnn", scan,
+                          comm_name(m, nsc_comm_of_link(m, l)), (int64_t)l->src, (int64_t)l->dst,
+                          l->direction == 1   ? "send"
+                          : l->direction == 2 ? "receive"
+                                              : NULL,
+                          nsc_say(m, l->via), nsc_family_name(l->family), nsc_say(m, l->network), (int64_t)l->gdrdma,
+                          nsc_path_name(p.path), attributions[l->attribution], (int64_t)l->lines,
+                          (int64_t)l->where.source, (int64_t)l->where.line);
     }
     for (size_t i = 0; i < m->env.len; i++) {
         const struct nsc_env *e = &m->env.item[i];
         nsc_text value = nsc_say(m, e->value);
-        ok = ok && insert(s, "INSERT INTO env VALUES(?,?,?,?,?,?)", "nntsnn", scan, (int64_t)e->proc, nsc_say(m, e->name), value.ptr,
-                          (int64_t)e->where.source, (int64_t)e->where.line);
+        ok = ok && insert(s, "INSERT INTO env VALUES(?,?,?,?,?,?)", "nntsnn", scan, (int64_t)e->proc,
+                          nsc_say(m, e->name), value.ptr, (int64_t)e->where.source, (int64_t)e->where.line);
     }
     for (size_t i = 0; i < m->warnings.len; i++) {
         const struct nsc_warning *w = &m->warnings.item[i];
-        ok = ok && insert(s, "INSERT INTO warning VALUES(?,?,?,?,?)", "nsnnn", scan, nsc_say(m, w->shape).ptr, (int64_t)w->lines, (int64_t)w->where.source,
-                          (int64_t)w->where.line);
+        ok = ok && insert(s, "INSERT INTO warning VALUES(?,?,?,?,?)", "nsnnn", scan, nsc_say(m, w->shape).ptr,
+                          (int64_t)w->lines, (int64_t)w->where.source, (int64_t)w->where.line);
     }
     return ok;
 }
@@ -260,11 +273,12 @@ static bool add_findings(ncclscope_store *s, int64_t scan, const ncclscope_findi
     bool ok = true;
     for (size_t i = 0; i < f->list.len; i++) {
         const struct nsc_finding *x = &f->list.item[i];
-        ok = ok && insert(s, "INSERT INTO finding VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "nnsssssssssn", scan, (int64_t)i, x->rule->id,
-                          nsc_severity_name(x->severity), x->cls, x->confidence, x->caused_by, x->title, x->cause, x->fix, x->cost, (int64_t)x->count);
+        ok = ok && insert(s, "INSERT INTO finding VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "nnsssssssssn", scan, (int64_t)i,
+                          x->rule->id, nsc_severity_name(x->severity), x->cls, x->confidence, x->caused_by, x->title,
+                          x->cause, x->fix, x->cost, (int64_t)x->count);
         for (size_t k = 0; k < x->evidences; k++)
-            ok = ok && insert(s, "INSERT INTO evidence VALUES(?,?,?,?,?)", "nnnnt", scan, (int64_t)i, (int64_t)x->evidence[k].source,
-                              (int64_t)x->evidence[k].line, x->evidence[k].text);
+            ok = ok && insert(s, "INSERT INTO evidence VALUES(?,?,?,?,?)", "nnnnt", scan, (int64_t)i,
+                              (int64_t)x->evidence[k].source, (int64_t)x->evidence[k].line, x->evidence[k].text);
     }
     return ok;
 }
@@ -302,7 +316,8 @@ int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const nccl
     bool ok = true;
     if (!known) {
         int64_t scan = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM scan");
-        ok = insert(s, "INSERT INTO scan VALUES(?,?,?,?)", "nsss", scan, digest, "ncclscope " NSC_VERSION, nsc_verdict_name(f->verdict)) &&
+        ok = insert(s, "INSERT INTO scan VALUES(?,?,?,?)", "nsss", scan, digest, "ncclscope " NSC_VERSION,
+                    nsc_verdict_name(f->verdict)) &&
              add_sources(s, scan, m) && add_comms(s, scan, m) && add_links(s, scan, m) && add_findings(s, scan, f) &&
              sqlite3_exec(s->db, nsc_schema_indexes, NULL, NULL, NULL) == SQLITE_OK;
     }
