@@ -1,12 +1,10 @@
 /* report_json.c - the report as one JSON object, schema ncclscope.report/1. */
-#include "report/report.h"
+#include "report/json_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TEXT(m, s) ((s) ? nsc_say(m, s) : (nsc_text){NULL, 0})
-
-static void where(struct nsc_json *j, const char *key, const struct nsc_where *w)
+void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where *w)
 {
     nsc_json_open(j, key, '{');
     nsc_json_int(j, "source", w->source);
@@ -29,8 +27,8 @@ static void sources(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_int(j, "torn_lines", (int64_t)s->stats.torn_lines);
         nsc_json_int(j, "cut_lines", (int64_t)s->stats.cut_lines);
         nsc_json_bool(j, "truncated", s->stats.truncated);
-        nsc_json_text(j, "first_time", TEXT(m, s->first_time));
-        nsc_json_text(j, "last_time", TEXT(m, s->last_time));
+        nsc_json_text(j, "first_time", NSC_JSON_TEXT(m, s->first_time));
+        nsc_json_text(j, "last_time", NSC_JSON_TEXT(m, s->last_time));
         if (s->problem)
             nsc_json_text(j, "problem", nsc_say(m, s->problem));
         nsc_json_close(j, '}');
@@ -154,260 +152,6 @@ static void hosts(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_json_close(j, ']');
 }
 
-static void gpus(struct nsc_json *j, const struct ncclscope_model *m, uint32_t proc)
-{
-    nsc_json_open(j, "gpus", '[');
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *r = &m->ranks.item[i];
-        bool known = r->proc != proc || (r->cuda_dev < 0 && !r->bus_id);
-        for (size_t k = 0; !known && k < i; k++)
-            known = m->ranks.item[k].proc == proc && m->ranks.item[k].cuda_dev == r->cuda_dev &&
-                    m->ranks.item[k].bus_id == r->bus_id;
-        if (known)
-            continue;
-        nsc_json_open(j, NULL, '{');
-        nsc_json_said(j, "cuda_dev", r->cuda_dev);
-        nsc_json_said(j, "nvml_dev", r->nvml_dev);
-        nsc_json_text(j, "bus_id", TEXT(m, r->bus_id));
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
-}
-
-static void processes(struct nsc_json *j, const struct ncclscope_model *m)
-{
-    nsc_json_open(j, "processes", '[');
-    for (size_t i = 0; i < m->proc_order.len; i++) {
-        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "host", nsc_say(m, p->host));
-        nsc_json_int(j, "pid", p->pid);
-        gpus(j, m, m->proc_order.item[i]);
-        nsc_json_said(j, "launcher_rank", p->launcher_rank);
-        nsc_json_text(j, "pod", TEXT(m, p->pod));
-        if (p->container)
-            nsc_json_text(j, "container", nsc_say(m, p->container));
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
-}
-
-static void rank(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_rank *r)
-{
-    const struct nsc_proc *p = &m->procs.item[r->proc];
-    char pointer[24];
-    snprintf(pointer, sizeof pointer, "0x%llx", (unsigned long long)r->pointer);
-    nsc_json_open(j, NULL, '{');
-    nsc_json_int(j, "rank", r->rank);
-    nsc_json_text(j, "host", nsc_say(m, p->host));
-    nsc_json_int(j, "pid", p->pid);
-    nsc_json_string(j, "comm", pointer);
-    nsc_json_said(j, "cuda_dev", r->cuda_dev);
-    nsc_json_said(j, "nvml_dev", r->nvml_dev);
-    nsc_json_text(j, "bus_id", TEXT(m, r->bus_id));
-    nsc_json_said(j, "local_rank", r->local_rank);
-    nsc_json_said(j, "local_ranks", r->local_ranks);
-    if (r->init_seconds >= 0)
-        nsc_json_float(j, "init_seconds", r->init_seconds);
-    else
-        nsc_json_null(j, "init_seconds");
-    nsc_json_string(j, "state", r->aborted.line ? "aborted" : nsc_is_done(r) ? "complete" : "incomplete");
-    nsc_json_close(j, '}');
-}
-
-static void ring_ranks(struct nsc_json *j, nsc_text text, bool *truncated)
-{
-    nsc_text word;
-    int64_t n;
-    *truncated = false;
-    nsc_json_open(j, "ranks", '[');
-    while ((word = nsc_next_word(&text)).len) {
-        if (!nsc_to_i64(word, &n)) { /* "...": NCCL cut the list */
-            *truncated = true;
-            break;
-        }
-        nsc_json_int(j, NULL, n);
-    }
-    nsc_json_close(j, ']');
-}
-
-static int64_t count_words(nsc_text text)
-{
-    int64_t n = 0;
-    while (nsc_next_word(&text).len)
-        n++;
-    return n;
-}
-
-static void rings(struct nsc_json *j, const struct ncclscope_model *m, uint32_t comm)
-{
-    nsc_json_open(j, "rings", '[');
-    for (size_t i = 0; i < m->rings.len; i++) {
-        const struct nsc_ring *r = &m->rings.item[i];
-        bool truncated;
-        if (r->rank == NSC_NONE || m->ranks.item[r->rank].comm != comm)
-            continue;
-        nsc_json_open(j, NULL, '{');
-        nsc_json_int(j, "channel", (int64_t)r->channel);
-        ring_ranks(j, nsc_say(m, r->ranks), &truncated);
-        nsc_json_bool(j, "truncated", truncated || count_words(nsc_say(m, r->ranks)) < m->comms.item[comm].nranks);
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
-}
-
-static void trees(struct nsc_json *j, const struct ncclscope_model *m, uint32_t comm)
-{
-    nsc_json_open(j, "trees", '[');
-    for (size_t i = 0; i < m->trees.len; i++) {
-        const struct nsc_tree *t = &m->trees.item[i];
-        if (t->rank == NSC_NONE || m->ranks.item[t->rank].comm != comm)
-            continue;
-        nsc_text down = nsc_say(m, t->down);
-        nsc_json_open(j, NULL, '{');
-        nsc_json_int(j, "channel", (int64_t)t->channel);
-        nsc_json_int(j, "rank", m->ranks.item[t->rank].rank);
-        nsc_json_said(j, "up", t->up);
-        nsc_json_open(j, "down", '[');
-        while (down.len) {
-            const char *slash = memchr(down.ptr, '/', down.len);
-            nsc_text one = {down.ptr, slash ? (size_t)(slash - down.ptr) : down.len};
-            int64_t n;
-            if (nsc_to_i64(one, &n) && n >= 0)
-                nsc_json_int(j, NULL, n);
-            down = nsc_text_from(down, one.len + (slash ? 1 : 0));
-        }
-        nsc_json_close(j, ']');
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
-}
-
-static void worst_path(struct nsc_json *j, const struct ncclscope_model *m, uint32_t comm)
-{
-    int worst = -1;
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        if (nsc_comm_of_link(m, l) != comm || l->family == NSC_COLLNET)
-            continue;
-        nsc_path_of(m, l, &p);
-        worst = (int)p.path > worst ? (int)p.path : worst;
-    }
-    nsc_json_text(j, "worst_path", worst < 0 ? (nsc_text){NULL, 0} : nsc_text_of(nsc_path_name((enum nsc_path)worst)));
-}
-
-static void missing_ranks(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_comm *c)
-{
-    uint32_t i = 0;
-    nsc_json_open(j, "missing_ranks", '[');
-    for (int64_t rank_ = 0; rank_ < c->nranks && rank_ < 65536; rank_++) {
-        while (i < c->count && m->ranks.item[m->members.item[c->first + i]].rank < rank_)
-            i++;
-        if (i == c->count || m->ranks.item[m->members.item[c->first + i]].rank != rank_)
-            nsc_json_int(j, NULL, rank_);
-    }
-    nsc_json_close(j, ']');
-}
-
-static void channels(struct nsc_json *j, const struct nsc_rank *r)
-{
-    nsc_json_open(j, "channels", '{');
-    nsc_json_said(j, "coll", r->coll);
-    nsc_json_said(j, "collnet", r->collnet);
-    nsc_json_said(j, "nvls", r->nvls);
-    nsc_json_said(j, "p2p", r->p2p);
-    nsc_json_said(j, "p2p_per_peer", r->per_peer);
-    nsc_json_close(j, '}');
-}
-
-static void communicator(struct nsc_json *j, const struct ncclscope_model *m, uint32_t index)
-{
-    static const char *const states[] = {"complete", "partial", "incomplete", "failed", "aborted", "destroyed"};
-    const struct nsc_comm *c = &m->comms.item[index];
-    int64_t members = 0, last = -1;
-    for (uint32_t i = 0; i < c->count; i++) {
-        int64_t n = m->ranks.item[m->members.item[c->first + i]].rank;
-        members += n != last;
-        last = n;
-    }
-    nsc_json_open(j, NULL, '{');
-    nsc_json_text(j, "id", nsc_say(m, c->id));
-    nsc_json_int(j, "members", members);
-    nsc_json_int(j, "nranks", c->nranks);
-    nsc_json_said(j, "nnodes", c->nnodes);
-    nsc_json_text(j, "parent", c->parent == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[c->parent].id));
-    nsc_json_string(j, "state", states[c->state]);
-    nsc_json_null(j, "shape");
-    worst_path(j, m, index);
-    nsc_json_open(j, "ranks", '[');
-    for (uint32_t i = 0; i < c->count; i++)
-        rank(j, m, &m->ranks.item[m->members.item[c->first + i]]);
-    nsc_json_close(j, ']');
-    missing_ranks(j, m, c);
-    channels(j, &m->ranks.item[m->members.item[c->first]]);
-    rings(j, m, index);
-    trees(j, m, index);
-    nsc_json_close(j, '}');
-}
-
-static void link_channels(struct nsc_json *j, const struct nsc_link *l)
-{
-    nsc_json_open(j, "channels", '[');
-    for (unsigned c = 0; c < NSC_CHANNEL_WORDS * 64; c++)
-        if (((l->channels[0][c / 64] | l->channels[1][c / 64]) >> (c % 64)) & 1)
-            nsc_json_int(j, NULL, c);
-    nsc_json_close(j, ']');
-}
-
-static const char *mode_of(const struct nsc_link *l)
-{
-    if (l->family != NSC_P2P && !(l->family == NSC_SHM && l->copy_engine))
-        return NULL;
-    return l->copy_engine ? "copy-engine" : l->read ? "read" : "write";
-}
-
-static void comm_id(struct nsc_json *j, const char *key, const struct ncclscope_model *m, uint32_t rank_)
-{
-    uint32_t comm = rank_ == NSC_NONE ? NSC_NONE : m->ranks.item[rank_].comm;
-    nsc_json_text(j, key, comm == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[comm].id));
-}
-
-static void link(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_link *l)
-{
-    static const char *const attributions[] = {"unknown", "ambiguous", "inferred", "stated"};
-    static const char *const scopes[] = {"unknown", "node", "cluster"}, *const proofs[] = {"none", "inferred",
-                                                                                           "stated"};
-    struct nsc_known_path p;
-    nsc_path_of(m, l, &p);
-    nsc_json_open(j, NULL, '{');
-    comm_id(j, "comm", m, l->rank);
-    nsc_json_string(j, "attribution", attributions[l->attribution]);
-    if (l->attribution == NSC_AMBIGUOUS && l->other != NSC_NONE) {
-        nsc_json_open(j, "candidates", '[');
-        comm_id(j, NULL, m, l->rank);
-        comm_id(j, NULL, m, l->other);
-        nsc_json_close(j, ']');
-    }
-    nsc_json_int(j, "src", (int64_t)l->src);
-    nsc_json_int(j, "dst", (int64_t)l->dst);
-    nsc_json_string(j, "direction", l->direction == 1 ? "send" : l->direction == 2 ? "receive" : NULL);
-    nsc_json_text(j, "via", nsc_say(m, l->via));
-    nsc_json_string(j, "transport", nsc_family_name(l->family));
-    nsc_json_string(j, "mode", mode_of(l));
-    nsc_json_text(j, "network", TEXT(m, l->network));
-    nsc_json_said(j, "net_dev", l->net_dev);
-    nsc_json_said(j, "proxy_rank", l->proxy_rank);
-    nsc_json_bool(j, "gdrdma", l->gdrdma);
-    link_channels(j, l);
-    nsc_json_int(j, "lines", (int64_t)l->lines);
-    nsc_json_string(j, "scope", scopes[p.scope]);
-    nsc_json_string(j, "path", nsc_path_name(p.path));
-    nsc_json_string(j, "proof", proofs[p.proof]);
-    where(j, "where", &l->where);
-    nsc_json_close(j, '}');
-}
-
 /* Networks that a process says it uses, or that a connection names; each with its processes. */
 static void networks(struct nsc_json *j, const struct ncclscope_model *m)
 {
@@ -451,7 +195,7 @@ static void devices(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_int(j, "index", d->index);
         nsc_json_text(j, "name", nsc_say(m, d->name));
         nsc_json_said(j, "port", d->port);
-        nsc_json_text(j, "kind", TEXT(m, d->kind));
+        nsc_json_text(j, "kind", NSC_JSON_TEXT(m, d->kind));
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
@@ -464,9 +208,9 @@ static void plugins(struct nsc_json *j, const struct ncclscope_model *m)
         const struct nsc_plugin *p = &m->plugins.item[i];
         nsc_json_open(j, NULL, '{');
         nsc_json_text(j, "kind", nsc_say(m, p->kind));
-        nsc_json_text(j, "name", TEXT(m, p->name));
-        nsc_json_text(j, "file", TEXT(m, p->file));
-        nsc_json_text(j, "version", TEXT(m, p->version));
+        nsc_json_text(j, "name", NSC_JSON_TEXT(m, p->name));
+        nsc_json_text(j, "file", NSC_JSON_TEXT(m, p->file));
+        nsc_json_text(j, "version", NSC_JSON_TEXT(m, p->version));
         nsc_json_text(j, "state", nsc_say(m, p->state));
         nsc_json_close(j, '}');
     }
@@ -540,7 +284,7 @@ static void warnings(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_open(j, NULL, '{');
         nsc_json_text(j, "text", nsc_say(m, w->shape));
         nsc_json_int(j, "lines", (int64_t)w->lines);
-        where(j, "first", &w->where);
+        nsc_json_where(j, "first", &w->where);
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
@@ -605,7 +349,7 @@ static void tests(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_open(j, NULL, '{');
         nsc_json_int(j, "source", t->where.source);
         nsc_json_int(j, "line", (int64_t)t->where.line);
-        nsc_json_text(j, "collective", TEXT(m, t->collective));
+        nsc_json_text(j, "collective", NSC_JSON_TEXT(m, t->collective));
         nsc_json_int(j, "bytes", (int64_t)t->bytes);
         if (t->sides > 0)
             test_side(j, "out_of_place", t, 0);
@@ -653,15 +397,15 @@ void nsc_report_json(const struct nsc_report *r)
     totals(j, m);
     versions(j, m);
     hosts(j, m);
-    processes(j, m);
+    nsc_json_processes(j, m);
     nsc_json_open(j, "communicators", '[');
     for (size_t i = 0; i < m->comms.len; i++)
         if (m->comms.item[i].count)
-            communicator(j, m, (uint32_t)i);
+            nsc_json_communicator(j, m, (uint32_t)i);
     nsc_json_close(j, ']');
     nsc_json_open(j, "links", '[');
     for (size_t i = 0; i < m->link_order.len; i++)
-        link(j, m, &m->links.item[m->link_order.item[i]]);
+        nsc_json_link(j, m, &m->links.item[m->link_order.item[i]]);
     nsc_json_close(j, ']');
     networks(j, m);
     devices(j, m);

@@ -1,0 +1,341 @@
+/* apply_comm.c - records that tell of communicators: birth, shape, rings and trees, end. */
+#include "model/apply.h"
+
+int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f)
+{
+    int64_t v;
+    return nsc_to_i64(nsc_record_field(rec, f), &v) ? v : -1;
+}
+
+void nsc_set_if_said(int64_t *to, int64_t v)
+{
+    if (v >= 0)
+        *to = v;
+}
+
+/* A child's color and key may be any number: they are taken with the parent. */
+static void take_parent(struct ncclscope_model *m, struct nsc_rank *r, const ncclscope_record *rec)
+{
+    nsc_text color = nsc_record_field(rec, NCCLSCOPE_FIELD_COLOR);
+    uint64_t parent;
+    if (!nsc_to_hex(nsc_record_field(rec, NCCLSCOPE_FIELD_PARENT), &parent) || !parent || parent == r->parent_pointer)
+        return;
+    r->parent_pointer = parent;
+    r->nth_child = 0;
+    r->parent = nsc_rank_of(m, r->proc, r->parent_pointer);
+    for (uint32_t i = r->before; i != NSC_NONE; i = m->ranks.item[i].before)
+        r->nth_child += m->ranks.item[i].parent_pointer == r->parent_pointer;
+    r->split = nsc_number(rec, NCCLSCOPE_FIELD_SPLIT);
+    r->has_color = nsc_to_i64(color, &r->color);
+    nsc_to_i64(nsc_record_field(rec, NCCLSCOPE_FIELD_KEY), &r->key);
+}
+
+static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const ncclscope_record *rec)
+{
+    nsc_set_if_said(&r->rank, nsc_number(rec, NCCLSCOPE_FIELD_RANK));
+    nsc_set_if_said(&r->nranks, nsc_number(rec, NCCLSCOPE_FIELD_NRANKS));
+    nsc_set_if_said(&r->cuda_dev, nsc_number(rec, NCCLSCOPE_FIELD_CUDA_DEV));
+    nsc_set_if_said(&r->nvml_dev, nsc_number(rec, NCCLSCOPE_FIELD_NVML_DEV));
+    if (nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID).len)
+        r->bus_id = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID));
+    if (nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID).len)
+        r->comm_id = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID));
+    if (!r->parent_pointer ||
+        rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE) /* of a torn START line the end may be another's */
+        take_parent(m, r, rec);
+}
+
+/* Is the record about the communicator that its process last had under this pointer? Else the pointer is used again. */
+static bool is_same(const struct ncclscope_model *m, const struct nsc_rank *r, const ncclscope_record *rec)
+{
+    nsc_text id = nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID);
+    int64_t rank = nsc_number(rec, NCCLSCOPE_FIELD_RANK), n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
+    int64_t split = nsc_number(rec, NCCLSCOPE_FIELD_SPLIT), color;
+    if (id.len && r->comm_id && !nsc_text_eq(id, nsc_say(m, r->comm_id)))
+        return false;
+    if (split >= 0 && r->split >= 0 && split != r->split)
+        return false;
+    if (r->complete.line && r->has_color && nsc_to_i64(nsc_record_field(rec, NCCLSCOPE_FIELD_COLOR), &color) &&
+        color != r->color)
+        return false;
+    return (rank < 0 || r->rank < 0 || rank == r->rank) && (n < 0 || r->nranks < 0 || n == r->nranks);
+}
+
+/* A second START under a pointer is another communicator, but where something tells that it is the same, in a log that was put
+ * together twice: the id of one that is no child; a parent that counts its children, or was born again itself. */
+static bool is_told_again(const struct ncclscope_model *m, const struct nsc_rank *r, const ncclscope_record *rec)
+{
+    if (!r->parent_pointer)
+        return r->comm_id != 0;
+    bool counted = r->split >= 0 && r->split == nsc_number(rec, NCCLSCOPE_FIELD_SPLIT);
+    return counted || (r->parent != NSC_NONE && m->ranks.item[r->parent].births > r->parent_births);
+}
+
+static uint32_t rank_for(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, bool starts)
+{
+    uint64_t pointer;
+    if (!nsc_to_hex(nsc_record_field(rec, NCCLSCOPE_FIELD_COMM), &pointer))
+        return NSC_NONE;
+    uint32_t last = nsc_rank_of(m, proc, pointer);
+    if (last == NSC_NONE)
+        return nsc_rank_new(m, proc, pointer, rec);
+    const struct nsc_rank *r = &m->ranks.item[last];
+    if (is_same(m, r, rec) && (!starts || !(r->complete.line || r->destroyed.line || r->aborted.line)))
+        return last;
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        r = &m->ranks.item[i];
+        if (r->pointer != pointer || !is_same(m, r, rec) || !is_told_again(m, r, rec))
+            continue;
+        if (nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i))
+            m->no_memory = true;
+        return i;
+    }
+    return nsc_rank_new(m, proc, pointer, rec);
+}
+
+void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
+{
+    struct nsc_rank *r = &m->ranks.item[rank];
+    uint32_t self = (uint32_t)(t - m->threads.item);
+    nsc_set_if_said(&r->coll, t->coll);
+    nsc_set_if_said(&r->collnet, t->collnet);
+    nsc_set_if_said(&r->nvls, t->nvls);
+    nsc_set_if_said(&r->p2p, t->p2p);
+    nsc_set_if_said(&r->per_peer, t->per_peer);
+    nsc_set_if_said(&r->chunk, t->chunk);
+    nsc_set_if_said(&r->direct, t->direct);
+    if (t->chunk >= 0)
+        r->chunk_at = t->chunk_at;
+    if (t->direct >= 0)
+        r->direct_at = t->direct_at;
+    if (t->ring_type)
+        r->ring_type = t->ring_type, r->ring_type_at = t->ring_type_at;
+    if (t->network)
+        r->network = t->network;
+    t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
+    t->ring_type = t->network = 0;
+    for (size_t i = m->rings.len; i > 0 && t->rings; i--)
+        if (m->rings.item[i - 1].rank == NSC_NONE && m->rings.item[i - 1].thread == self)
+            m->rings.item[i - 1].rank = rank, t->rings--;
+    for (size_t i = m->trees.len; i > 0 && t->trees; i--)
+        if (m->trees.item[i - 1].rank == NSC_NONE && m->trees.item[i - 1].thread == self)
+            m->trees.item[i - 1].rank = rank, t->trees--;
+}
+
+void nsc_apply_init_start(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_close_batches(m, t, NSC_NONE, NSC_NO_STRUCTURE);
+    uint32_t i = rank_for(m, rec, proc, true);
+    if (i == NSC_NONE)
+        return;
+    struct nsc_rank *r = &m->ranks.item[i];
+    take_identity(m, r, rec);
+    if (!r->start.line)
+        r->start = nsc_here(m, rec);
+    r->births++;
+    if (r->parent != NSC_NONE)
+        r->parent_births = m->ranks.item[r->parent].births;
+    t->rank = i;
+    nsc_claim(m, t, i);
+}
+
+void nsc_apply_init_complete(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                             struct nsc_thread *t)
+{
+    uint32_t i = rank_for(m, rec, proc, false);
+    if (i == NSC_NONE)
+        return;
+    take_identity(m, &m->ranks.item[i], rec);
+    if (!m->ranks.item[i].complete.line)
+        m->ranks.item[i].complete = nsc_here(m, rec);
+    nsc_claim(m, t, i);
+    nsc_close_batches(m, t, i, NSC_NO_STRUCTURE);
+    t->rank = NSC_NONE;
+    t->made = i;
+}
+
+void nsc_apply_comm_shape(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    uint32_t i = rank_for(m, rec, proc, false);
+    if (i == NSC_NONE)
+        return;
+    struct nsc_rank *r = &m->ranks.item[i];
+    take_identity(m, r, rec);
+    r->nnodes = nsc_number(rec, NCCLSCOPE_FIELD_NNODES);
+    r->local_ranks = nsc_number(rec, NCCLSCOPE_FIELD_LOCAL_RANKS);
+    r->local_rank = nsc_number(rec, NCCLSCOPE_FIELD_LOCAL_RANK);
+    r->mnnvl = nsc_number(rec, NCCLSCOPE_FIELD_MNNVL);
+    if (!r->shape_at.line)
+        r->shape_at = nsc_here(m, rec);
+    if (t->rank == NSC_NONE && !r->complete.line)
+        t->rank = i;
+    nsc_claim(m, t, i);
+}
+
+void nsc_apply_ended(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    (void)t;
+    uint32_t i = rank_for(m, rec, proc, false);
+    if (i == NSC_NONE)
+        return;
+    struct nsc_rank *r = &m->ranks.item[i];
+    take_identity(m, r, rec);
+    struct nsc_where *at = rec->kind == NCCLSCOPE_KIND_DESTROYED ? &r->destroyed : &r->aborted;
+    if (!at->line)
+        *at = nsc_here(m, rec);
+    if (!m->procs.item[proc].closing_at.line)
+        m->procs.item[proc].closing_at = *at;
+}
+
+void nsc_apply_init_timings(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    double s;
+    int64_t rank = nsc_number(rec, NCCLSCOPE_FIELD_RANK), n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
+    if (!nsc_to_f64(nsc_record_field(rec, NCCLSCOPE_FIELD_TOTAL_S), &s))
+        return;
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        struct nsc_rank *r = &m->ranks.item[i]; /* it follows its COMPLETE line closely: the last one fits */
+        if (r->tid != t->tid || r->rank != rank || r->nranks != n)
+            continue;
+        if (r->init_seconds < 0)
+            r->init_seconds = s;
+        return;
+    }
+}
+
+struct nsc_rank *nsc_making(struct ncclscope_model *m, const struct nsc_thread *t)
+{
+    return t->rank == NSC_NONE ? NULL : &m->ranks.item[t->rank];
+}
+
+void nsc_apply_channel_counts(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                              struct nsc_thread *t)
+{
+    (void)proc;
+    t->coll = nsc_number(rec, NCCLSCOPE_FIELD_COLL);
+    t->collnet = nsc_number(rec, NCCLSCOPE_FIELD_COLLNET);
+    t->nvls = nsc_number(rec, NCCLSCOPE_FIELD_NVLS);
+    t->p2p = nsc_number(rec, NCCLSCOPE_FIELD_P2P);
+    t->per_peer = nsc_number(rec, NCCLSCOPE_FIELD_PER_PEER);
+    if (nsc_making(m, t))
+        nsc_claim(m, t, t->rank);
+}
+
+void nsc_apply_chunk_size(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    const struct nsc_rank *r = nsc_making(m, t);
+    (void)proc;
+    t->chunk = nsc_number(rec, NCCLSCOPE_FIELD_SIZE);
+    if (!r || !r->chunk_at.line)
+        t->chunk_at = nsc_here(m, rec);
+    else
+        t->chunk_at = r->chunk_at;
+    if (r)
+        nsc_claim(m, t, t->rank);
+}
+
+void nsc_apply_p2p_type(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    const struct nsc_rank *r = nsc_making(m, t);
+    (void)proc;
+    t->direct = nsc_number(rec, NCCLSCOPE_FIELD_DIRECT);
+    t->direct_at = r && r->direct_at.line ? r->direct_at : nsc_here(m, rec);
+    if (r)
+        nsc_claim(m, t, t->rank);
+}
+
+void nsc_apply_graph_pattern(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                             struct nsc_thread *t)
+{
+    const struct nsc_rank *r = nsc_making(m, t);
+    m->procs.item[proc].graph_seen = true;
+    if (nsc_number(rec, NCCLSCOPE_FIELD_PATTERN) != 4)
+        return;
+    t->ring_type = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_INTRA));
+    t->ring_type_at = r && r->ring_type_at.line ? r->ring_type_at : nsc_here(m, rec);
+    if (r)
+        nsc_claim(m, t, t->rank);
+}
+
+void nsc_apply_ring(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    int64_t channel = nsc_number(rec, NCCLSCOPE_FIELD_CHANNEL);
+    uint32_t self = (uint32_t)(t - m->threads.item);
+    (void)proc;
+    if (channel < 0)
+        return;
+    struct nsc_key key = {t->rank, (uint64_t)channel, self};
+    if (t->rank != NSC_NONE && nsc_map_get(&m->ring_by, key) != NSC_NONE)
+        return;
+    struct nsc_ring *r = nsc_vec_push(&m->rings);
+    if (!r || (t->rank != NSC_NONE && nsc_map_put(&m->ring_by, key, 0))) {
+        m->no_memory = true;
+        return;
+    }
+    *r = (struct nsc_ring){.rank = t->rank,
+                           .thread = self,
+                           .channel = (uint64_t)channel,
+                           .ranks = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_RANKS))};
+    r->where = nsc_here(m, rec);
+    t->rings += t->rank == NSC_NONE;
+}
+
+/* Three parts joined by arrows: children->rank->parent; up to 2.4 parent->rank->children. */
+static bool tree_parts(nsc_text body, nsc_text *down, int64_t *up)
+{
+    ptrdiff_t first = nsc_text_find(body, "->");
+    if (first < 0)
+        return false;
+    nsc_text left = {body.ptr, (size_t)first}, behind = nsc_text_from(body, (size_t)first + 2);
+    ptrdiff_t second = nsc_text_find(behind, "->");
+    if (second < 0)
+        return false;
+    nsc_text right = nsc_text_from(behind, (size_t)second + 2);
+    bool parent_first = nsc_text_find(left, "/") < 0 && nsc_text_find(right, "/") >= 0;
+    *down = parent_first ? right : left;
+    return nsc_to_i64(parent_first ? left : right, up);
+}
+
+/* "[0] 2/-1/-1->0->-1", from 2.5 to 2.7 "[0] 2/-1/-1->0->-1|-1->0->2/-1/-1": one channel. False at the end, or where the text was cut. */
+static bool next_tree(nsc_text *rest, int64_t *channel, nsc_text *down, int64_t *up)
+{
+    nsc_text head = nsc_next_word(rest), body = nsc_next_word(rest);
+    const char *bar = body.len ? memchr(body.ptr, '|', body.len) : NULL;
+    if (head.len < 3 || head.ptr[0] != '[' || head.ptr[head.len - 1] != ']')
+        return false;
+    if (bar)
+        body.len = (size_t)(bar - body.ptr);
+    return nsc_to_i64((nsc_text){head.ptr + 1, head.len - 2}, channel) && tree_parts(body, down, up);
+}
+
+void nsc_apply_trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_TREES), down;
+    uint32_t self = (uint32_t)(t - m->threads.item);
+    int64_t channel, up;
+    (void)proc;
+    while (next_tree(&rest, &channel, &down, &up)) {
+        struct nsc_key key = {t->rank, (uint64_t)channel, self};
+        if (t->rank != NSC_NONE && nsc_map_get(&m->tree_by, key) != NSC_NONE)
+            continue;
+        struct nsc_tree *tree = nsc_vec_push(&m->trees);
+        if (!tree || (t->rank != NSC_NONE && nsc_map_put(&m->tree_by, key, 0))) {
+            m->no_memory = true;
+            return;
+        }
+        *tree = (struct nsc_tree){
+            .rank = t->rank, .thread = self, .channel = (uint64_t)channel, .up = up, .down = nsc_keep(m, down)};
+        t->trees += t->rank == NSC_NONE;
+    }
+}
+
+void nsc_apply_connected(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    (void)proc;
+    enum nsc_structure what = rec->kind == NCCLSCOPE_KIND_CONNECTED_RINGS      ? NSC_RINGS
+                              : rec->kind == NCCLSCOPE_KIND_CONNECTED_TREES    ? NSC_TREES
+                              : rec->kind == NCCLSCOPE_KIND_CONNECTED_BINOMIAL ? NSC_BINOMIAL
+                              : rec->kind == NCCLSCOPE_KIND_CONNECTED_NVLS     ? NSC_NVLS_TREE
+                                                                               : NSC_COLLNET_CHAIN;
+    nsc_close_batches(m, t, t->rank, what);
+}

@@ -1,0 +1,236 @@
+/* apply_net.c - records that tell of networks, plugins and the topology of a machine. */
+#include "model/apply.h"
+
+void nsc_apply_network(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_str net = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_NET));
+    m->procs.item[proc].network = net;
+    t->network = net;
+    if (nsc_making(m, t))
+        nsc_claim(m, t, t->rank);
+}
+
+static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net, int64_t index, nsc_text name,
+                       nsc_text port, nsc_text kind)
+{
+    nsc_str host = m->procs.item[proc].host, network_ = nsc_keep(m, nsc_text_of(net)), device = nsc_keep(m, name);
+    struct nsc_key key = {(uint64_t)host << 32 | network_, (uint64_t)index, device};
+    if (nsc_map_get(&m->device_by, key) != NSC_NONE)
+        return;
+    struct nsc_net_device *d = nsc_vec_push(&m->devices);
+    if (!d || nsc_map_put(&m->device_by, key, 0)) {
+        m->no_memory = true;
+        return;
+    }
+    *d = (struct nsc_net_device){
+        .host = host, .net = network_, .name = device, .kind = nsc_keep(m, kind), .index = index, .port = -1};
+    nsc_to_i64(port, &d->port);
+}
+
+/* "[0]mlx5_0:1/IB" or "[0]eth0:192.0.2.2<0>" to its parts. */
+static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net, nsc_text word)
+{
+    int64_t index;
+    const char *close = word.len ? memchr(word.ptr, ']', word.len) : NULL;
+    if (!close || word.ptr[0] != '[' || !nsc_to_i64((nsc_text){word.ptr + 1, (size_t)(close - word.ptr) - 1}, &index))
+        return;
+    nsc_text rest = nsc_text_from(word, (size_t)(close - word.ptr) + 1), port = {NULL, 0}, kind = {NULL, 0},
+             name = rest;
+    const char *colon = rest.len ? memchr(rest.ptr, ':', rest.len) : NULL;
+    if (!colon)
+        return;
+    name.len = (size_t)(colon - rest.ptr);
+    rest = nsc_text_from(rest, name.len + 1);
+    const char *slash = rest.len ? memrchr(rest.ptr, '/', rest.len) : NULL;
+    if (slash) {
+        kind = nsc_text_from(rest, (size_t)(slash - rest.ptr) + 1);
+        port = (nsc_text){rest.ptr, (size_t)(slash - rest.ptr)};
+        const char *rail = memchr(port.ptr, ':', port.len);
+        port.len = rail ? (size_t)(rail - port.ptr) : port.len;
+    }
+    add_device(m, proc, net, index, name, port, kind);
+}
+
+void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_DEVICES), word;
+    (void)t;
+    while ((word = nsc_next_word(&rest)).len)
+        one_device(m, proc, rec->kind == NCCLSCOPE_KIND_IB_USING ? "IB" : "Socket", word);
+}
+
+static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                                 const char *kind, nsc_text name, nsc_text file, const char *state)
+{
+    nsc_str k = nsc_keep(m, nsc_text_of(kind)), s = nsc_keep(m, nsc_text_of(state)), n = nsc_keep(m, name),
+            f = nsc_keep(m, file);
+    struct nsc_key key = {(uint64_t)k << 32 | s, n, f};
+    uint32_t i = nsc_map_get(&m->plugin_by, key);
+    if (i == NSC_NONE) {
+        struct nsc_plugin *p = nsc_vec_push(&m->plugins);
+        i = (uint32_t)(m->plugins.len - 1);
+        if (!p || nsc_map_put(&m->plugin_by, key, i)) {
+            m->no_memory = true;
+            return NULL;
+        }
+        *p = (struct nsc_plugin){.kind = k, .name = n, .file = f, .state = s, .last_proc = NSC_NONE};
+        p->where = nsc_here(m, rec);
+    }
+    struct nsc_plugin *p = &m->plugins.item[i];
+    p->procs += p->last_proc != proc;
+    p->last_proc = proc;
+    return p;
+}
+
+/* "libnccl-tuner.so libnccl-net.so. Using internal tuner plugin.": the names alone. */
+static nsc_text file_names(nsc_text text)
+{
+    ptrdiff_t end = nsc_text_find(text, ". ");
+    if (end >= 0)
+        text.len = (size_t)end;
+    while (text.len && (text.ptr[text.len - 1] == '.' || text.ptr[text.len - 1] == ' '))
+        text.len--;
+    return nsc_text_trim(text);
+}
+
+void nsc_apply_plugin_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                              struct nsc_thread *t)
+{
+    nsc_text file = file_names(nsc_record_field(rec, NCCLSCOPE_FIELD_FILE)), none = {NULL, 0};
+    (void)t;
+    plugin(m, rec, proc, "net", none, file.len ? file : NSC_TEXT("libnccl-net.so"), "missing");
+    nsc_event_at(m, rec, proc, 0, file);
+}
+
+void nsc_apply_other_plugin_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                                    struct nsc_thread *t)
+{
+    static const struct {
+        const char *head, *kind;
+    } kinds[] = {{"TUNER", "tuner"}, {"PROFILER", "profiler"}, {"ENV", "env"}, {"GIN", "gin"}, {"RMA", "rma"}};
+    nsc_text none = {NULL, 0};
+    (void)t;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (nsc_text_starts(rec->message, kinds[i].head))
+            plugin(m, rec, proc, kinds[i].kind, none, file_names(nsc_record_field(rec, NCCLSCOPE_FIELD_FILE)),
+                   "missing");
+}
+
+void nsc_apply_plugin_loaded(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                             struct nsc_thread *t)
+{
+    nsc_text none = {NULL, 0};
+    (void)t;
+    plugin(m, rec, proc, "net", nsc_record_field(rec, NCCLSCOPE_FIELD_NET), none, "loaded");
+    nsc_event_at(m, rec, proc, 0, nsc_record_field(rec, NCCLSCOPE_FIELD_NET));
+}
+
+void nsc_apply_plugin_opened(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                             struct nsc_thread *t)
+{
+    nsc_text none = {NULL, 0};
+    (void)t;
+    plugin(m, rec, proc, "net", none, nsc_record_field(rec, NCCLSCOPE_FIELD_FILE), "loaded");
+}
+
+void nsc_apply_tuner(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text none = {NULL, 0};
+    (void)t;
+    plugin(m, rec, proc, "tuner", nsc_record_field(rec, NCCLSCOPE_FIELD_NAME), none, "loaded");
+}
+
+void nsc_apply_ofi_version(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text none = {NULL, 0};
+    char version_[120] = "aws-ofi-nccl ";
+    nsc_text v = nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION);
+    (void)t;
+    struct nsc_plugin *p = plugin(m, rec, proc, "net", NSC_TEXT("aws-ofi-nccl"), none, "loaded");
+    if (!p || !v.ptr || v.len > 100)
+        return;
+    memcpy(version_ + 13, v.ptr, v.len);
+    p->version = nsc_keep(m, (nsc_text){version_, 13 + v.len});
+}
+
+void nsc_apply_ofi_platform(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    struct nsc_proc *p = &m->procs.item[proc];
+    (void)t;
+    p->platform = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_PLATFORM));
+    if (!p->platform_at.line)
+        p->platform_at = nsc_here(m, rec);
+}
+
+void nsc_apply_bootstrap(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    struct nsc_proc *p = &m->procs.item[proc];
+    nsc_text addr = nsc_record_field(rec, NCCLSCOPE_FIELD_ADDR);
+    const char *end = addr.len ? memchr(addr.ptr, '<', addr.len) : NULL;
+    (void)t;
+    p->starts = true;
+    if (p->bootstrap_if)
+        return;
+    if (end)
+        addr.len = (size_t)(end - addr.ptr);
+    p->bootstrap_if = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME));
+    p->bootstrap_addr = nsc_keep(m, addr);
+    p->bootstrap_at = nsc_here(m, rec);
+}
+
+/* ---- topology ---- */
+
+static nsc_str path_end(struct ncclscope_model *m, nsc_text id)
+{
+    char low[32];
+    const char *dash = id.len ? memchr(id.ptr, '-', id.len) : NULL;
+    if (dash)
+        id = nsc_text_from(id, (size_t)(dash - id.ptr) + 1);
+    if (id.len >= sizeof low)
+        return 0;
+    for (size_t i = 0; i < id.len; i++)
+        low[i] = (char)(id.ptr[i] >= 'A' && id.ptr[i] <= 'F' ? id.ptr[i] + 32 : id.ptr[i]);
+    return nsc_keep(m, (nsc_text){low, id.len});
+}
+
+static void add_path(struct ncclscope_model *m, const ncclscope_record *rec, nsc_str host, nsc_str a, nsc_str b,
+                     nsc_text type)
+{
+    struct nsc_key key = {host, a, b};
+    if (!a || !b || nsc_map_get(&m->path_by, key) != NSC_NONE)
+        return;
+    struct nsc_gpu_path *p = nsc_vec_push(&m->gpu_paths);
+    if (!p || nsc_map_put(&m->path_by, key, (uint32_t)(m->gpu_paths.len - 1))) {
+        m->no_memory = true;
+        return;
+    }
+    *p = (struct nsc_gpu_path){.host = host, .a = a, .b = b, .type = nsc_keep(m, type)};
+    p->where = nsc_here(m, rec);
+}
+
+/* GPU/0-60 :GPU/0-60 (0/5000.0/LOC) GPU/0-70 (2/370.8/NVL) ... */
+void nsc_apply_topo_paths(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text node = nsc_record_field(rec, NCCLSCOPE_FIELD_NODE), rest = nsc_record_field(rec, NCCLSCOPE_FIELD_PATHS);
+    (void)t;
+    m->procs.item[proc].graph_seen = true;
+    if (!nsc_text_starts(node, "GPU/"))
+        return;
+    nsc_str a = path_end(m, nsc_text_from(node, 4)), host = m->procs.item[proc].host;
+    for (;;) {
+        nsc_text to = nsc_next_word(&rest), path = nsc_next_word(&rest);
+        const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+        if (!slash || path.ptr[path.len - 1] != ')')
+            return;
+        nsc_text type = {slash + 1, (size_t)(path.ptr + path.len - slash) - 2};
+        if (nsc_text_starts(to, "GPU/"))
+            add_path(m, rec, host, a, path_end(m, nsc_text_from(to, 4)), type);
+    }
+}
+
+void nsc_apply_graph_seen(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    (void)rec;
+    (void)t;
+    m->procs.item[proc].graph_seen = true;
+}

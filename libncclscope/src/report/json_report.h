@@ -1,0 +1,14 @@
+/* json_report.h - parts of the JSON report. */
+#ifndef NSC_JSON_REPORT_H
+#define NSC_JSON_REPORT_H
+
+#include "report/report.h"
+
+#define NSC_JSON_TEXT(m, s) ((s) ? nsc_say(m, s) : (nsc_text){NULL, 0}) /* null when it was not said */
+
+void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where *w);
+void nsc_json_processes(struct nsc_json *j, const struct ncclscope_model *m);
+void nsc_json_communicator(struct nsc_json *j, const struct ncclscope_model *m, uint32_t index);
+void nsc_json_link(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_link *l);
+
+#endif

@@ -1,0 +1,182 @@
+/* test_source.c - bytes from files: plain, gzip of one and several members, cut and damaged gzip, zero padding. */
+#include "check.h"
+#include "data.h"
+#include "read/source.h"
+
+#include <errno.h>
+
+/* Everything that a file of these bytes gives, in reads of `step`; the code of the last read. */
+static int read_all(nsc_text bytes, size_t step, struct data *out, struct nsc_source *left)
+{
+    char path[64], *buf = malloc(step);
+    ncclscope_error err = {0};
+    size_t got;
+    data_file(path, bytes);
+    data_drop(out);
+    data_add(out, NSC_TEXT(""));
+    int rc = nsc_source_open(left, path, &err);
+    CHECK_INT(rc, NCCLSCOPE_OK);
+    while ((rc = nsc_source_read(left, buf, step, &got, &err)) == NCCLSCOPE_OK) {
+        CHECK(got > 0 && got <= step);
+        data_add(out, (nsc_text){buf, got});
+    }
+    CHECK(rc == NCCLSCOPE_END || err.text[0]);
+    free(buf);
+    unlink(path);
+    return rc;
+}
+
+static int read_bytes(nsc_text bytes, size_t step, struct data *out)
+{
+    struct nsc_source s;
+    int rc = read_all(bytes, step, out, &s);
+    CHECK_INT(s.bytes, bytes.len);
+    CHECK_INT(s.truncated, rc == NCCLSCOPE_EDATA);
+    nsc_source_close(&s);
+    return rc;
+}
+
+static struct data some_text(void)
+{
+    struct data d = {0};
+    char line[80];
+    for (int i = 0; i < 6000; i++) {
+        snprintf(line, sizeof line, "node%d:%d:%d [%d] NCCL INFO line %d of a log\n", i % 7, i * 31, i * 17, i % 8, i);
+        data_add(&d, nsc_text_of(line));
+    }
+    return d;
+}
+
+static const size_t steps[] = {1, 7, 4096, 1 << 18};
+
+static void test_plain(void)
+{
+    struct data text = some_text(), out = {0};
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(read_bytes(data_text(&text), steps[i], &out), NCCLSCOPE_END);
+        CHECK(nsc_text_eq(data_text(&out), data_text(&text)));
+    }
+    CHECK_INT(read_bytes(NSC_TEXT(""), 10, &out), NCCLSCOPE_END);
+    CHECK_INT(out.len, 0);
+    CHECK_INT(read_bytes(NSC_TEXT("\x1f"), 10, &out), NCCLSCOPE_END);
+    CHECK_TEXT(data_text(&out), "\x1f");
+    CHECK_INT(read_bytes(NSC_TEXT("\x1f\x8c no gzip"), 10, &out), NCCLSCOPE_END);
+    CHECK_INT(out.len, 10);
+    data_drop(&text);
+    data_drop(&out);
+}
+
+static void test_gzip(void)
+{
+    struct data text = some_text(), packed = {0}, out = {0};
+    data_pack(&packed, data_text(&text));
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(read_bytes(data_text(&packed), steps[i], &out), NCCLSCOPE_END);
+        CHECK(nsc_text_eq(data_text(&out), data_text(&text)));
+    }
+    struct data nothing = {0};
+    data_pack(&nothing, NSC_TEXT(""));
+    CHECK_INT(read_bytes(data_text(&nothing), 10, &out), NCCLSCOPE_END);
+    CHECK_INT(out.len, 0);
+    data_drop(&nothing);
+    data_drop(&text);
+    data_drop(&packed);
+    data_drop(&out);
+}
+
+static void test_members(void)
+{
+    struct data text = some_text(), packed = {0}, out = {0};
+    size_t part = text.len / 3;
+    data_pack(&packed, (nsc_text){text.ptr, part});
+    data_pack(&packed, NSC_TEXT(""));
+    data_add(&packed, NSC_TEXT("\0\0\0"));
+    data_pack(&packed, (nsc_text){text.ptr + part, text.len - part});
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(read_bytes(data_text(&packed), steps[i], &out), NCCLSCOPE_END);
+        CHECK(nsc_text_eq(data_text(&out), data_text(&text)));
+    }
+    data_drop(&text);
+    data_drop(&packed);
+    data_drop(&out);
+}
+
+static void test_padding(void)
+{
+    struct data text = some_text(), packed = {0}, out = {0};
+    static const char zeros[200000];
+    data_pack(&packed, data_text(&text));
+    data_add(&packed, (nsc_text){zeros, sizeof zeros});
+    CHECK_INT(read_bytes(data_text(&packed), 4096, &out), NCCLSCOPE_END);
+    CHECK(nsc_text_eq(data_text(&out), data_text(&text)));
+    data_drop(&text);
+    data_drop(&packed);
+    data_drop(&out);
+}
+
+/* Cut anywhere: what came before the cut is given, then the damage is told. */
+static void test_cut(void)
+{
+    struct data text = some_text(), packed = {0}, out = {0};
+    data_pack(&packed, data_text(&text));
+    size_t before = 0;
+    for (size_t len = 2; len < packed.len; len += len < 40 || len + 12 >= packed.len ? 1 : len + 1500 < packed.len ? 1500 : packed.len - 12 - len) {
+        CHECK_INT(read_bytes((nsc_text){packed.ptr, len}, 1000, &out), NCCLSCOPE_EDATA);
+        CHECK(out.len <= text.len && memcmp(out.ptr, text.ptr, out.len) == 0);
+        CHECK(out.len >= before);
+        before = out.len;
+    }
+    CHECK_INT(before, text.len); /* only the checksum was missing */
+    data_drop(&text);
+    data_drop(&packed);
+    data_drop(&out);
+}
+
+static void test_damaged(void)
+{
+    struct data text = some_text(), packed = {0}, out = {0};
+    data_pack(&packed, data_text(&text));
+    memset(packed.ptr + packed.len / 2, 0xff, 16);
+    CHECK_INT(read_bytes(data_text(&packed), 1000, &out), NCCLSCOPE_EDATA);
+    CHECK(out.len > 0 && out.len < text.len);
+    data_drop(&packed);
+    data_pack(&packed, data_text(&text));
+    packed.ptr[packed.len - 6] ^= 1; /* the checksum */
+    CHECK_INT(read_bytes(data_text(&packed), 1000, &out), NCCLSCOPE_EDATA);
+    CHECK(nsc_text_eq(data_text(&out), data_text(&text)));
+    data_drop(&packed);
+    data_pack(&packed, data_text(&text));
+    data_add(&packed, NSC_TEXT("plain text behind it"));
+    CHECK_INT(read_bytes(data_text(&packed), 1000, &out), NCCLSCOPE_EDATA);
+    CHECK(nsc_text_eq(data_text(&out), data_text(&text)));
+    data_drop(&text);
+    data_drop(&packed);
+    data_drop(&out);
+}
+
+static void test_after_the_end(void)
+{
+    struct data out = {0};
+    struct nsc_source s;
+    char c;
+    size_t got = 9;
+    CHECK_INT(read_all(NSC_TEXT("\x1f\x8b"), 10, &out, &s), NCCLSCOPE_EDATA);
+    CHECK_INT(nsc_source_read(&s, &c, 1, &got, NULL), NCCLSCOPE_END);
+    CHECK_INT(got, 0);
+    nsc_source_close(&s);
+    data_drop(&out);
+}
+
+static void test_not_there(void)
+{
+    struct nsc_source s;
+    ncclscope_error err = {0};
+    CHECK_INT(nsc_source_open(&s, "/no/such/file", &err), NCCLSCOPE_EIO);
+    CHECK_INT(err.system, ENOENT);
+    CHECK(strstr(err.text, "No such file") != NULL);
+    CHECK_INT(nsc_source_open(&s, "/", &err), NCCLSCOPE_EIO);
+    CHECK_INT(err.system, EISDIR);
+}
+
+CHECKS(TEST(test_plain), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged), TEST(test_after_the_end),
+       TEST(test_not_there))

@@ -1,0 +1,82 @@
+/* test_wrap.c - lines that docker, a terminal or a web page wrapped. */
+#include "check.h"
+#include "read/wrap.h"
+
+static struct nsc_wrap wrap;
+
+static nsc_text undo(const char *line)
+{
+    return nsc_unwrap(&wrap, nsc_text_of(line));
+}
+
+static void test_plain(void)
+{
+    static const char line[] = "vm:1:2 [0] NCCL INFO x";
+    CHECK(undo(line).ptr == line); /* nothing is copied */
+    CHECK_TEXT(undo(line), line);
+    CHECK_TEXT(undo(""), "");
+    CHECK_TEXT(undo("{not json"), "{not json");
+    CHECK_TEXT(undo("{\"a\":1}"), "{\"a\":1}");
+}
+
+static void test_docker(void)
+{
+    CHECK_TEXT(undo("{\"log\":\"vm:1:2 [0] NCCL INFO x\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}"), "vm:1:2 [0] NCCL INFO x");
+    CHECK_TEXT(wrap.time, "2026-01-02T03:04:05.6Z");
+    CHECK_TEXT(undo("{\"stream\":\"stdout\",\"time\":\"t\",\"log\":\"x\\r\\n\"}"), "x");
+    CHECK_TEXT(undo("{\"log\":\"a\\tb \\\"c\\\" \\\\ \\/ \\u00e4 \\u2713\\n\"}"), "a\tb \"c\" \\ / \xc3\xa4 \xe2\x9c\x93");
+    CHECK_TEXT(undo("{\"log\":\"0[0] -\\u003e 1[1] via P2P/IPC\\n\"}"), "0[0] -> 1[1] via P2P/IPC");
+    CHECK_TEXT(undo("{\"log\":\"\\n\"}"), "");
+    undo("plain again");
+    CHECK_INT(wrap.time.len, 0);
+}
+
+static void test_docker_cut(void)
+{
+    static const char line[] = "{\"log\":\"vm \\u00e4 \\\"x\\\"\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}";
+    for (size_t n = 0; n < sizeof line; n++) {
+        char *copy = malloc(n + 1);
+        memcpy(copy, line, n);
+        nsc_text t = nsc_unwrap(&wrap, (nsc_text){copy, n}); /* the sanitizer sees a byte too far */
+        CHECK(t.len <= n);
+        free(copy);
+    }
+    CHECK_TEXT(undo("{\"log\":\"vm:1:2 [0] NCCL INFO Us"), "vm:1:2 [0] NCCL INFO Us");
+}
+
+static void test_colour(void)
+{
+    CHECK_TEXT(undo("\x1b[32mvm\x1b[0m:1:2 [0] NCCL\x1b[1;31m INFO\x1b[K x"), "vm:1:2 [0] NCCL INFO x");
+    CHECK_TEXT(undo("\x1b[36m(RayWorker pid=1)\x1b[0m vm:1:2"), "(RayWorker pid=1) vm:1:2");
+    CHECK_TEXT(undo("\x1b[?25lx"), "x");
+    CHECK_TEXT(undo("x\x1b"), "x\x1b");
+    CHECK_TEXT(undo("x\x1b["), "x");
+    CHECK_TEXT(undo("x\x1b[31"), "x");
+    CHECK_TEXT(undo("{\"log\":\"\\u001b[32mx\\u001b[0m\\n\"}"), "x");
+}
+
+static void test_entities(void)
+{
+    CHECK_TEXT(undo("NCCL INFO Channel 00 : 0[0] -&gt; 1[1] via P2P/IPC"), "NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/IPC");
+    CHECK_TEXT(undo("NCCL &lt;a&gt; &quot;b&quot; &#39;c&#39; &amp;gt; &x; & &am"), "NCCL <a> \"b\" 'c' &gt; &x; & &am");
+    CHECK_TEXT(undo("R&D &gt; all"), "R&D &gt; all"); /* not a line of NCCL */
+    CHECK_TEXT(undo("NCCL &"), "NCCL &");
+}
+
+static void test_long(void)
+{
+    static char line[70000], should[70000];
+    strcpy(line, "{\"log\":\"");
+    size_t n = strlen(line);
+    for (size_t i = 0; i < 10000; i++) {
+        memcpy(line + n, "\\u20ac", 6); /* six bytes to three */
+        memcpy(should + i * 3, "\xe2\x82\xac", 3);
+        n += 6;
+    }
+    strcpy(line + n, "\\n\"}");
+    CHECK_TEXT(undo(line), should);
+    nsc_wrap_free(&wrap);
+    nsc_wrap_free(&wrap);
+}
+
+CHECKS(TEST(test_plain), TEST(test_docker), TEST(test_docker_cut), TEST(test_colour), TEST(test_entities), TEST(test_long))
