@@ -78,6 +78,10 @@ static void test_nameless_and_expressions(void)
     TAKES("{name:/ab?c+/}-", "acc-", "acc");
     TAKES("{:/x{2}/}{size:u}", "xx7", "7"); /* braces inside an expression are its own */
     TAKES("{name:/(?:a|b)c/}", "bc", "bc");
+    TAKES("{name:/[Rr]/}ank", "rank", "r"); /* both cases of a letter are one caseless character to PCRE2 */
+    TAKES("{name:/[Rr]/}ank", "Rank", "R");
+    TAKES("{name:/ ?/}x", "x", "");
+    TAKES("{name:/a*/}{size:u}", "5", "|5");
     REFUSES("{name:/a|b/}c", "a");
 }
 
@@ -169,7 +173,6 @@ static void test_cut(void)
         snprintf(part, sizeof part, "%.*s", (int)n, text);
         CHECK(is_cut(init, part) || !printf("%s\n", part));
     }
-    CHECK(!is_cut(init, text));
     CHECK(!is_cut(init, "comm 0x7f2a size 12"));
     CHECK(!is_cut(init, ""));
     CHECK(is_cut("Connected all trees", "Connected all t"));

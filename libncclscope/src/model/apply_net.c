@@ -119,18 +119,24 @@ void nsc_apply_other_plugin_missing(struct ncclscope_model *m, const ncclscope_r
 void nsc_apply_plugin_loaded(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                              struct nsc_thread *t)
 {
-    nsc_text none = {NULL, 0};
+    nsc_text none = {NULL, 0}, net = nsc_record_field(rec, NCCLSCOPE_FIELD_NET);
     (void)t;
-    plugin(m, rec, proc, "net", nsc_record_field(rec, NCCLSCOPE_FIELD_NET), none, "loaded");
-    nsc_event_at(m, rec, proc, 0, nsc_record_field(rec, NCCLSCOPE_FIELD_NET));
+    struct nsc_plugin *p = plugin(m, rec, proc, "net", net, none, "loaded");
+    m->procs.item[proc].plugin = p ? (uint32_t)(p - m->plugins.item) : NSC_NONE;
+    nsc_event_at(m, rec, proc, 0, net);
 }
 
+/* The file and the version of a plugin stand on lines of their own, behind the one that names it. */
 void nsc_apply_plugin_opened(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                              struct nsc_thread *t)
 {
-    nsc_text none = {NULL, 0};
+    uint32_t named = m->procs.item[proc].plugin;
+    nsc_text none = {NULL, 0}, file = nsc_record_field(rec, NCCLSCOPE_FIELD_FILE);
     (void)t;
-    plugin(m, rec, proc, "net", none, nsc_record_field(rec, NCCLSCOPE_FIELD_FILE), "loaded");
+    if (named == NSC_NONE)
+        plugin(m, rec, proc, "net", none, file, "loaded");
+    else if (!m->plugins.item[named].file)
+        m->plugins.item[named].file = nsc_keep(m, file);
 }
 
 void nsc_apply_tuner(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
@@ -146,7 +152,9 @@ void nsc_apply_ofi_version(struct ncclscope_model *m, const ncclscope_record *re
     char version_[120] = "aws-ofi-nccl ";
     nsc_text v = nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION);
     (void)t;
-    struct nsc_plugin *p = plugin(m, rec, proc, "net", NSC_TEXT("aws-ofi-nccl"), none, "loaded");
+    uint32_t named = m->procs.item[proc].plugin;
+    struct nsc_plugin *p = named != NSC_NONE ? &m->plugins.item[named]
+                                             : plugin(m, rec, proc, "net", NSC_TEXT("aws-ofi-nccl"), none, "loaded");
     if (!p || !v.ptr || v.len > 100)
         return;
     memcpy(version_ + 13, v.ptr, v.len);

@@ -90,7 +90,7 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->pod = pod;
     p->container = nsc_keep(m, rec->container);
     p->source = source;
-    p->merged_into = p->last_rank = NSC_NONE;
+    p->merged_into = p->last_rank = p->plugin = NSC_NONE;
     p->pid = rec->pid;
     p->launcher_rank = rec->launcher_rank;
     p->first = nsc_here(m, rec);

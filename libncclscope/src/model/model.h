@@ -31,6 +31,7 @@ struct nsc_proc {
     nsc_str version, network, bootstrap_if, bootstrap_addr, platform;
     struct nsc_where version_at, bootstrap_at, platform_at, closing_at, first;
     uint64_t last_line, driver;
+    uint32_t plugin;    /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;

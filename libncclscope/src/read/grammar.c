@@ -85,7 +85,7 @@ static void set_second_word(struct nsc_row *r)
 
 static struct nsc_bucket *place_of(const ncclscope_grammar *g, uint64_t key)
 {
-    size_t i = nsc_hash(&key, sizeof key) & (g->buckets - 1);
+    size_t i = (size_t)(key * 0x9e3779b97f4a7c15u >> 40) & (g->buckets - 1);
     while (g->bucket[i].row && g->bucket[i].key != key)
         i = (i + 1) & (g->buckets - 1);
     return &g->bucket[i];

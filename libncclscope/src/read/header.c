@@ -9,14 +9,18 @@ static bool is_host(char c)
 /* The number that ends before `at`: its first digit, or `at` if there is none. A '-' may lead a device. */
 static size_t number_before(nsc_text s, size_t from, size_t at, bool minus, int64_t *out)
 {
+    int64_t v = 0, place = 1;
     size_t i = at;
-    while (i > from && nsc_is_digit(s.ptr[i - 1]))
-        i--;
-    if (i == at || at - i > 18)
+    for (; i > from && nsc_is_digit(s.ptr[i - 1]); i--, place *= 10) {
+        if (at - i == 18)
+            return at;
+        v += place * (s.ptr[i - 1] - '0');
+    }
+    if (i == at)
         return at;
-    if (minus && i > from && s.ptr[i - 1] == '-')
-        i--;
-    return nsc_to_i64((nsc_text){s.ptr + i, at - i}, out) ? i : at;
+    bool negative = minus && i > from && s.ptr[i - 1] == '-';
+    *out = negative ? -v : v;
+    return i - negative;
 }
 
 /* host:pid:tid that ends before `at`. */
@@ -107,15 +111,25 @@ static int level_at(nsc_text s, size_t at)
     return 0;
 }
 
+/* The next "NCCL " at or behind `from`, or the end of the line. A line holds few N: memchr to each is faster than memmem. */
+static size_t find_nccl(nsc_text line, size_t from)
+{
+    while (from + 9 <= line.len) {
+        const char *p = memchr(line.ptr + from, 'N', line.len - 8 - from);
+        if (!p)
+            break;
+        if (!memcmp(p, "NCCL ", 5))
+            return (size_t)(p - line.ptr);
+        from = (size_t)(p - line.ptr) + 1;
+    }
+    return line.len;
+}
+
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
 {
-    for (size_t at = from; at + 9 <= line.len; at += 5) {
-        const char *p = memmem(line.ptr + at, line.len - at, "NCCL ", 5);
-        if (!p)
-            return false;
-        at = (size_t)(p - line.ptr);
+    for (size_t at = find_nccl(line, from); at < line.len; at = find_nccl(line, at + 5)) {
         int level = level_at(line, at + 5);
-        if (!level || (at > 0 && is_quoted(p[-1])))
+        if (!level || (at > 0 && is_quoted(line.ptr[at - 1])))
             continue;
         size_t end = at + 5 + (level == NCCLSCOPE_LEVEL_TRACE ? 5 : 4);
         *out = (struct nsc_header){.start = at,
