@@ -91,6 +91,9 @@ static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc
     uint32_t comm = comm_of(m, l);
     const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    /* Two ranks of one communicator are on two GPUs: one bus id under one host name is two machines of that name. */
+    if (a && b && a->proc != b->proc && a->bus_id && a->bus_id == b->bus_id)
+        return a->local_ranks == 1 && b->local_ranks == 1 ? NSC_SCOPE_CLUSTER : NSC_SCOPE_UNKNOWN;
     if (a && b)
         return m->procs.item[a->proc].host == m->procs.item[b->proc].host ? NSC_SCOPE_NODE : NSC_SCOPE_CLUSTER;
     /* The peer's log is not here. NCCL takes the network to ranks of its own node only when P2P and SHM are refused. */

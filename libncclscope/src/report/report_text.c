@@ -18,6 +18,17 @@ static uint64_t count_gpus(const struct ncclscope_model *m)
     }
     uint64_t n = seen.used;
     nsc_map_free(&seen);
+    for (size_t i = 0; i < m->comms.len;
+         i++) { /* machines of one name share bus ids; ranks of one communicator no GPU */
+        uint64_t members = 0;
+        int64_t last = -1;
+        for (uint32_t k = 0; k < m->comms.item[i].count; k++) {
+            int64_t rank = m->ranks.item[m->members.item[m->comms.item[i].first + k]].rank;
+            members += rank != last;
+            last = rank;
+        }
+        n = members > n ? members : n;
+    }
     return n;
 }
 
@@ -132,7 +143,13 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
     size_t i = 0;
     while (i + 1 < r->f->list.len && is_folded(r, &r->f->list.item[i]))
         i++;
-    return &r->f->list.item[i];
+    const struct nsc_finding *f = &r->f->list.item[i];
+    for (size_t k = i + 1; !strncmp(f->rule->id, "net/", 4) && k < r->f->list.len; k++) {
+        const struct nsc_finding *x = &r->f->list.item[k];
+        if (x->caused_by && !strcmp(x->caused_by, f->rule->id) && x->severity > f->severity)
+            return x; /* "ranks talk over sockets" says more than "no device was found" */
+    }
+    return f;
 }
 
 /* "NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1": the variables that were folded into a finding. */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { MATRIX_RANKS = 16, MATRIX_HOSTS = 16 };
+enum { MATRIX_RANKS = 16, HOST_LINES = 16 };
 
 static const char letters[] = "NPCSGRTX?";
 static const char *const words[] = {"NVLink",      "P2P, NVLink or PCIe",    "P2P over PCIe",
@@ -25,19 +25,30 @@ static uint32_t drawn_comm(const struct ncclscope_model *m, bool *any)
 }
 
 struct row {
-    uint64_t pairs, channels;
+    uint64_t channels; /* most of any pair */
     nsc_str via;
     bool several;
     enum nsc_proof proof;
-    struct nsc_map seen;
+    struct nsc_map seen; /* pair to its place in `pairs` */
+    NSC_VEC(struct pair_channels { uint64_t word[NSC_CHANNEL_WORDS]; }) pairs;
 };
 
-static unsigned count_channels(const struct nsc_link *l)
+/* The channels of a pair are those of all its links: one text for each NIC. */
+static void add_channels(struct row *x, const struct nsc_link *l)
 {
-    unsigned n = 0;
-    for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
-        n += (unsigned)__builtin_popcountll(l->channels[0][w] | l->channels[1][w]);
-    return n;
+    uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src, n = 0;
+    struct nsc_key key = {low, high, 0};
+    uint32_t at = nsc_map_get(&x->seen, key);
+    if (at == NSC_NONE) {
+        at = (uint32_t)x->pairs.len;
+        if (!nsc_vec_push(&x->pairs) || nsc_map_put(&x->seen, key, at))
+            return;
+    }
+    for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++) {
+        x->pairs.item[at].word[w] |= l->channels[0][w] | l->channels[1][w];
+        n += (uint64_t)__builtin_popcountll(x->pairs.item[at].word[w]);
+    }
+    x->channels = n > x->channels ? n : x->channels;
 }
 
 /* Per kind of path: how many pairs, over how many channels, in whose words. */
@@ -50,15 +61,17 @@ static void tally(const struct ncclscope_model *m, uint32_t comm, struct row row
             continue;
         nsc_path_of(m, l, &p);
         struct row *x = &rows[p.path];
-        uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
-        if (nsc_map_get(&x->seen, (struct nsc_key){low, high, 0}) == NSC_NONE &&
-            !nsc_map_put(&x->seen, (struct nsc_key){low, high, 0}, 0))
-            x->pairs++;
-        x->channels = count_channels(l) > x->channels ? count_channels(l) : x->channels;
+        add_channels(x, l);
         x->several = x->several || (x->via && x->via != l->via);
         x->via = x->via ? x->via : l->via;
         x->proof = p.proof;
     }
+}
+
+static void free_row(struct row *x)
+{
+    nsc_map_free(&x->seen);
+    nsc_vec_free(&x->pairs);
 }
 
 static void legend(const struct nsc_report *r, uint32_t comm)
@@ -66,17 +79,17 @@ static void legend(const struct nsc_report *r, uint32_t comm)
     struct row rows[NSC_PATH_UNKNOWN + 1] = {0};
     tally(r->m, comm, rows);
     for (int p = 0; p <= NSC_PATH_UNKNOWN; p++) {
-        if (!rows[p].pairs)
+        if (!rows[p].pairs.len)
             continue;
         nsc_printf(r->out, "   %c  %-22s ", letters[p], words[p]);
         nsc_safe(r, nsc_say(r->m, rows[p].via));
         nsc_printf(r->out, "%s   %llu pair%s, %llu channel%s%s\n", rows[p].several ? " ..." : "",
-                   (unsigned long long)rows[p].pairs, rows[p].pairs == 1 ? "" : "s",
+                   (unsigned long long)rows[p].pairs.len, rows[p].pairs.len == 1 ? "" : "s",
                    (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s",
                    p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE
                        ? rows[p].proof == NSC_PROOF_STATED ? ", stated" : ", inferred"
                        : "");
-        nsc_map_free(&rows[p].seen);
+        free_row(&rows[p]);
     }
 }
 
@@ -123,60 +136,88 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
     }
 }
 
-static size_t host_index(const struct ncclscope_model *m, nsc_str *hosts, size_t *n, uint32_t comm, int64_t rank)
+/* Links between two hosts, or inside one, counted by path; the same picture elsewhere is counted, not repeated. */
+struct host_pair {
+    nsc_str from, to; /* 0: the rank's log is not in the input */
+    uint32_t links[NSC_PATH_UNKNOWN + 1];
+    uint32_t alike; /* further pairs with the same numbers */
+    bool told;
+};
+
+typedef NSC_VEC(struct host_pair) host_pairs;
+
+static nsc_str host_of_rank(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
 {
-    const struct nsc_rank *x = nsc_member(m, comm, rank);
-    nsc_str h = x ? m->procs.item[x->proc].host : 0;
-    for (size_t i = 0; i < *n; i++)
-        if (hosts[i] == h)
-            return i;
-    if (*n == MATRIX_HOSTS)
-        return MATRIX_HOSTS;
-    hosts[*n] = h;
-    return (*n)++;
+    const struct nsc_rank *x = nsc_member(m, comm, (int64_t)rank);
+    return x ? m->procs.item[x->proc].host : 0;
 }
 
-/* Beyond a few ranks: host against host, how many links of which path. */
+static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pairs *pairs)
+{
+    struct nsc_map by = {0};
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        if (nsc_comm_of_link(m, l) != comm)
+            continue;
+        nsc_str from = host_of_rank(m, comm, l->src), to = host_of_rank(m, comm, l->dst);
+        uint32_t k = nsc_map_get(&by, (struct nsc_key){from, to, 0});
+        if (k == NSC_NONE) {
+            struct host_pair *new = nsc_vec_push(pairs);
+            k = (uint32_t)(pairs->len - 1);
+            if (!new || nsc_map_put(&by, (struct nsc_key){from, to, 0}, k))
+                break;
+            new->from = from;
+            new->to = to;
+        }
+        nsc_path_of(m, l, &p);
+        pairs->item[k].links[p.path]++;
+    }
+    nsc_map_free(&by);
+}
+
+static bool is_alike(const struct host_pair *a, const struct host_pair *b)
+{
+    return (a->from == a->to) == (b->from == b->to) && !memcmp(a->links, b->links, sizeof a->links);
+}
+
+static void say_host(const struct nsc_report *r, nsc_str host)
+{
+    nsc_safe(r, host ? nsc_say(r->m, host) : NSC_TEXT("(not in the input)"));
+}
+
+/* Beyond a few ranks: host against host, how many links of which path; what is alike is told once, so that the odd one stands out. */
 static void host_table(const struct nsc_report *r, uint32_t comm)
 {
-    nsc_str hosts[MATRIX_HOSTS];
-    size_t n = 0, beyond = 0;
-    uint32_t counts[MATRIX_HOSTS][MATRIX_HOSTS][NSC_PATH_UNKNOWN + 1] = {0};
-    for (size_t i = 0; i < r->m->link_order.len; i++) {
-        const struct nsc_link *l = &r->m->links.item[r->m->link_order.item[i]];
-        struct nsc_known_path p;
-        if (nsc_comm_of_link(r->m, l) != comm)
+    host_pairs pairs = {0};
+    size_t shown = 0, most = r->flags & NCCLSCOPE_REPORT_VERBOSE ? SIZE_MAX : HOST_LINES;
+    count_hosts(r->m, comm, &pairs);
+    for (size_t i = 0; i < pairs.len; i++) {
+        struct host_pair *p = &pairs.item[i];
+        if (p->told)
             continue;
-        size_t a = host_index(r->m, hosts, &n, comm, (int64_t)l->src),
-               b = host_index(r->m, hosts, &n, comm, (int64_t)l->dst);
-        nsc_path_of(r->m, l, &p);
-        if (a < MATRIX_HOSTS && b < MATRIX_HOSTS)
-            counts[a][b][p.path]++;
-        else
-            beyond++;
-    }
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = 0; b < n; b++) {
-            bool any = false;
-            for (int p = 0; p <= NSC_PATH_UNKNOWN; p++) {
-                if (!counts[a][b][p])
-                    continue;
-                if (!any) {
-                    nsc_puts(r->out, "   ");
-                    nsc_safe(r, hosts[a] ? nsc_say(r->m, hosts[a]) : NSC_TEXT("(not in the input)"));
-                    if (a != b) {
-                        nsc_puts(r->out, " -> ");
-                        nsc_safe(r, hosts[b] ? nsc_say(r->m, hosts[b]) : NSC_TEXT("(not in the input)"));
-                    }
-                    nsc_puts(r->out, ":");
-                }
-                any = true;
-                nsc_printf(r->out, "  %c %u", letters[p], counts[a][b][p]);
-            }
-            nsc_puts(r->out, any ? "\n" : "");
+        for (size_t k = i + 1; k < pairs.len; k++)
+            if (is_alike(p, &pairs.item[k]))
+                pairs.item[k].told = true, p->alike++;
+        if (++shown > most)
+            continue;
+        nsc_puts(r->out, "   ");
+        say_host(r, p->from);
+        if (p->from != p->to) {
+            nsc_puts(r->out, " -> ");
+            say_host(r, p->to);
         }
-    if (beyond)
-        nsc_printf(r->out, "   and %zu links of further hosts\n", beyond);
+        if (p->alike)
+            nsc_printf(r->out, " and %u more %s", p->alike, p->from == p->to ? "hosts" : "such pairs");
+        nsc_puts(r->out, ":");
+        for (int path = 0; path <= NSC_PATH_UNKNOWN; path++)
+            if (p->links[path])
+                nsc_printf(r->out, "  %c %u", letters[path], p->links[path]);
+        nsc_puts(r->out, "\n");
+    }
+    if (shown > most)
+        nsc_printf(r->out, "   and %zu more kinds of hosts and pairs (-v lists them)\n", shown - most);
+    nsc_vec_free(&pairs);
 }
 
 static uint64_t ranks_in(const struct ncclscope_model *m, uint32_t comm)
@@ -211,10 +252,10 @@ static void others(const struct nsc_report *r, uint32_t drawn)
         nsc_puts(r->out, ":");
         bool any = false;
         for (int p = 0; p <= NSC_PATH_UNKNOWN; p++) {
-            if (rows[p].pairs)
-                nsc_printf(r->out, "%s %c %llu", any ? "," : "", letters[p], (unsigned long long)rows[p].pairs);
-            any = any || rows[p].pairs;
-            nsc_map_free(&rows[p].seen);
+            if (rows[p].pairs.len)
+                nsc_printf(r->out, "%s %c %llu", any ? "," : "", letters[p], (unsigned long long)rows[p].pairs.len);
+            any = any || rows[p].pairs.len;
+            free_row(&rows[p]);
         }
         nsc_puts(r->out, any ? " pairs\n" : " no connections seen\n");
     }

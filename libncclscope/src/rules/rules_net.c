@@ -45,6 +45,11 @@ void nsc_rule_socket(struct nsc_case *c)
     f->title = nsc_words(c, "%zu pair%s of ranks on different nodes talk over TCP sockets, not RDMA", f->pairs.len,
                          f->pairs.len == 1 ? "" : "s");
     if (asked) {
+        f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, asked->name).ptr,
+                             nsc_say(c->m, asked->value).ptr);
+        f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for NET/IB or the "
+                 "cloud's "
+                 "plugin with /GDRDMA.";
         f->cls = "configuration";
         f->cause = nsc_words(c, "%s=%s asks for it", nsc_say(c->m, asked->name).ptr, nsc_say(c->m, asked->value).ptr);
         nsc_show_first(c, f, &asked->where);

@@ -3,6 +3,16 @@
 
 #include <stdio.h>
 
+/* "8 pairs of GPUs of vm (ranks 0-7)": who a finding is about. */
+static const char *who(struct nsc_case *c, const struct nsc_finding *f, const char *things)
+{
+    const char *hosts = f->hosts.len == 1  ? nsc_words(c, " of %s", nsc_say(c->m, f->hosts.item[0]).ptr)
+                        : f->hosts.len > 1 ? nsc_words(c, " of %zu hosts", f->hosts.len)
+                                           : "";
+    return nsc_words(c, "%zu pair%s of %s%s (%s)", f->pairs.len, f->pairs.len == 1 ? "" : "s", things, hosts,
+                     nsc_list_ranks(c, f));
+}
+
 /* ---- shared memory inside a node ---- */
 
 enum shm_cause { SHM_DISABLED, SHM_LEVEL, SHM_NVLINK, SHM_FAR, SHM_REFUSED, SHM_UNKNOWN, SHM_CAUSES };
@@ -116,8 +126,8 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
             continue;
         f[why] = &c->f->list.item[at[why]];
         f[why]->caused_by = shm_words[why].caused_by;
-        f[why]->title = nsc_words(c, "%zu pair%s of GPUs of one node talk through host memory (SHM), not directly",
-                                  f[why]->pairs.len, f[why]->pairs.len == 1 ? "" : "s");
+        f[why]->title = nsc_words(c, "%s talk%s through host memory (SHM), not directly", who(c, f[why], "GPUs"),
+                                  f[why]->pairs.len == 1 ? "s" : "");
         explain_shm(c, f[why], (enum shm_cause)why, proc[why]);
         if (why != SHM_FAR)
             f[why]->cost = nsc_cost(c, NSC_COST_SHM);
@@ -145,8 +155,8 @@ void nsc_rule_net_within_node(struct nsc_case *c)
     if (!f)
         return;
     const struct nsc_env *no_shm = nsc_env_is(c->m, proc, "NCCL_SHM_DISABLE", "1");
-    f->title = nsc_words(c, "%zu pair%s of ranks on one host talk over the network%s", f->pairs.len,
-                         f->pairs.len == 1 ? "" : "s", socket ? " (TCP sockets, inside the machine)" : "");
+    f->title = nsc_words(c, "%s talk%s over the network, though each is on one host%s", who(c, f, "ranks"),
+                         f->pairs.len == 1 ? "s" : "", socket ? " (TCP sockets inside the machine)" : "");
     if (no_shm) {
         f->cls = "configuration";
         f->caused_by = "env/shm-disabled";

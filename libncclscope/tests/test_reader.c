@@ -1,0 +1,356 @@
+/* test_reader.c - bytes to records: who speaks, torn lines split and joined, fed byte by byte, counts. */
+#include "check.h"
+#include "data.h"
+#include "read/record.h"
+#include "read/transport.h"
+
+static ncclscope_grammar *grammar;
+
+static ncclscope_reader *fed(const char *text)
+{
+    ncclscope_reader *r = NULL;
+    if (!grammar)
+        CHECK_INT(ncclscope_grammar_new(&grammar, NULL), 0);
+    CHECK_INT(ncclscope_reader_new(&r, grammar, NULL), 0);
+    CHECK_INT(ncclscope_reader_feed(r, text, strlen(text)), 0);
+    ncclscope_reader_finish(r);
+    return r;
+}
+
+static const ncclscope_record *next(ncclscope_reader *r)
+{
+    const ncclscope_record *rec = NULL;
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_OK);
+    return rec;
+}
+
+static void end(ncclscope_reader *r)
+{
+    const ncclscope_record *rec;
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_END);
+    CHECK(rec == NULL);
+    ncclscope_reader_free(r);
+}
+
+static ncclscope_stats stats_of(const ncclscope_reader *r)
+{
+    ncclscope_stats s = {.size = sizeof s};
+    CHECK_INT(ncclscope_reader_stats(r, &s), 0);
+    return s;
+}
+
+static void test_fields(void)
+{
+    ncclscope_reader *r = fed("[1,3]<stdout>:node-0:188:709 [2] NCCL INFO Channel 01/0 : 3[0] -> 0[1] [receive] via NET/IB/2(5)/GDRDMA\n");
+    const ncclscope_record *rec = next(r);
+    uint64_t n;
+    int64_t i;
+    double d;
+    ncclscope_text t;
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECT);
+    CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_INFO);
+    CHECK_INT(ncclscope_record_flags(rec), NCCLSCOPE_FLAG_HEADER);
+    CHECK_INT(ncclscope_record_line(rec), 1);
+    CHECK_INT(ncclscope_record_offset(rec), 0);
+    CHECK_TEXT(ncclscope_record_host(rec), "node-0");
+    CHECK_INT(ncclscope_record_pid(rec), 188);
+    CHECK_INT(ncclscope_record_tid(rec), 709);
+    CHECK_INT(ncclscope_record_dev(rec), 2);
+    CHECK_INT(ncclscope_record_launcher_rank(rec), 3);
+    CHECK_TEXT(ncclscope_record_message(rec), "Channel 01/0 : 3[0] -> 0[1] [receive] via NET/IB/2(5)/GDRDMA");
+    CHECK(ncclscope_record_u64(rec, NCCLSCOPE_FIELD_SRC, &n) == 0 && n == 3);
+    CHECK(ncclscope_record_i64(rec, NCCLSCOPE_FIELD_CHANNEL, &i) == 0 && i == 1);
+    CHECK(ncclscope_record_f64(rec, NCCLSCOPE_FIELD_DST, &d) == 0 && d == 0);
+    CHECK_INT(ncclscope_record_text(rec, NCCLSCOPE_FIELD_VIA, &t), 0);
+    CHECK_TEXT(t, "NET/IB/2(5)/GDRDMA");
+    CHECK_INT(ncclscope_record_u64(rec, NCCLSCOPE_FIELD_VIA, &n), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_record_u64(rec, NCCLSCOPE_FIELD_SIZE, &n), NCCLSCOPE_ENOTFOUND);
+    ncclscope_field f;
+    size_t fields = 0;
+    while (ncclscope_record_field(rec, fields, &f, &t) == NCCLSCOPE_OK)
+        fields++;
+    CHECK_INT(fields, 8); /* channel conn src src_dev dst dst_dev direction via */
+    CHECK(rec->via && rec->via->gdrdma && rec->via->proxy_rank == 5);
+    end(r);
+}
+
+static void test_levels(void)
+{
+    ncclscope_reader *r = fed("NCCL version 2.18.3+cuda12.2\n"
+                              "\n"
+                              "[2025-01-02 03:04:05] vm:1:2 [0] misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer a<1>\n"
+                              "vm:1:2 NCCL CALL ncclGroupStart()\n"
+                              "vm:1:2 [0] NCCL INFO Nobody knows this line\n"
+                              "step 5 loss 3.2\n"
+                              "NCCL INFO\n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_VERSION);
+    rec = next(r);
+    CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_WARN);
+    CHECK_INT(ncclscope_record_line(rec), 3);
+    CHECK_TEXT(ncclscope_record_location(rec), "misc/socket.cc:50");
+    CHECK_TEXT(ncclscope_record_time(rec), "2025-01-02 03:04:05");
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_REMOTE_CLOSED);
+    rec = next(r);
+    CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_CALL);
+    CHECK_INT(ncclscope_record_dev(rec), -1);
+    rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_UNKNOWN);
+    rec = next(r);
+    CHECK_INT(ncclscope_record_flags(rec) & NCCLSCOPE_FLAG_HEADER, 0);
+    CHECK_INT(ncclscope_record_pid(rec), -1);
+    ncclscope_stats s = stats_of(r);
+    CHECK_INT(s.lines, 7);
+    CHECK_INT(s.records, 5);
+    CHECK_INT(s.warnings, 1);
+    CHECK_INT(s.unknown, 1); /* an empty message without a header is torn, not unknown */
+    CHECK_INT(s.torn_lines, 1);
+    end(r);
+}
+
+/* Two records in a line; the host of the second begins where it always did. */
+static void test_split(void)
+{
+    ncclscope_reader *r = fed("vm:1:1 [0] NCCL INFO Connected all trees\n"
+                              "vm:2:2 [1] NCCL INFO Connected all trees\n"
+                              "vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMvm:2:2 [1] NCCL INFO Using network Socket\n");
+    next(r);
+    next(r);
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECT);
+    CHECK(ncclscope_record_flags(rec) & NCCLSCOPE_FLAG_TORN);
+    CHECK_TEXT(ncclscope_record_message(rec), "Channel 00/0 : 0[0] -> 1[1] via P2P/CUM");
+    CHECK_INT(rec->via->row, NSC_VIA_CUT);
+    rec = next(r);
+    CHECK_TEXT(ncclscope_record_host(rec), "vm");
+    CHECK_TEXT(ncclscope_record_message(rec), "Using network Socket");
+    CHECK_INT(ncclscope_record_line(rec), 3);
+    ncclscope_stats s = stats_of(r);
+    CHECK_INT(s.records, 4);
+    CHECK_INT(s.torn_lines, 1);
+    CHECK_INT(s.first_torn[0], 3);
+    CHECK_INT(s.unknown, 0);
+    end(r);
+}
+
+/* The rest of the first record comes on a later line: put together, whose it is, and where. */
+static void test_join(void)
+{
+    ncclscope_reader *r = fed("vm:1:9 [0] NCCL INFO Bootstrap timings total 0.000600 (create 0.000036, send 0.000096, recv 0.000046, ring 0.000068, delay 0.000001)\n"
+                              "vm:2:8 [1] NCCL INFO Connected all trees\n"
+                              "vm:1:9 [0] NCCL INFO Bootstrap timings total 0.000542 (create 0.000036, send 0.000096, recv 0.000046, ring 0.000068, delay 0vm:2:8 [1] "
+                              "NCCL INFO Connected all trees\n"
+                              "some other line\n"
+                              ".000001)\n");
+    next(r);
+    next(r);
+    next(r);
+    next(r);
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_BOOTSTRAP_TIMINGS);
+    CHECK(ncclscope_record_flags(rec) & NCCLSCOPE_FLAG_JOINED);
+    CHECK_INT(ncclscope_record_pid(rec), 1);
+    CHECK_INT(ncclscope_record_tid(rec), 9);
+    CHECK_INT(ncclscope_record_line(rec), 5);
+    double total = 0;
+    CHECK(ncclscope_record_f64(rec, NCCLSCOPE_FIELD_TOTAL_S, &total) == 0 && total > 0.000541 && total < 0.000543);
+    ncclscope_stats s = stats_of(r);
+    CHECK_INT(s.records, 4); /* one marker, one record */
+    CHECK_INT(s.torn_lines, 2);
+    end(r);
+}
+
+/* Two lines of other programs are no rests of records. */
+static void test_no_join(void)
+{
+    ncclscope_reader *r = fed("vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMvm:2:2 [1] NCCL INFO Connected all trees\n"
+                              "0.001)\n"
+                              "EM or not\n"
+                              "file or directory\n"
+                              "step 4 of 5\n");
+    next(r);
+    next(r);
+    CHECK_INT(stats_of(r).torn_lines, 1);
+    end(r);
+    ncclscope_reader_free(NULL);
+}
+
+static void test_damaged_header(void)
+{
+    ncclscope_reader *r = fed("vm:1:1 [0] NCCL INFO Connected all trees\n"
+                              "1:1 [0] NCCL INFO Connected all rings\n"
+                              "half a line of anothervm:1:1 [0] NCCL INFO Connected all trees\n"
+                              "vm:1:1 [0] NC\n");
+    next(r);
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECTED_RINGS);
+    CHECK(ncclscope_record_flags(rec) & NCCLSCOPE_FLAG_TORN);
+    CHECK_INT(ncclscope_record_pid(rec), -1);
+    rec = next(r);
+    CHECK_TEXT(ncclscope_record_host(rec), "vm");
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECTED_TREES);
+    ncclscope_stats s = stats_of(r);
+    CHECK_INT(s.records, 3);
+    CHECK_INT(s.torn_lines, 2); /* the fourth line was not read yet: there is no record in it */
+    const ncclscope_record *none;
+    CHECK_INT(ncclscope_reader_next(r, &none, NULL), NCCLSCOPE_END);
+    CHECK_INT(stats_of(r).torn_lines, 3);
+    end(r);
+}
+
+static void test_repeated(void)
+{
+    ncclscope_reader *r = fed("(RayWorkerWrapper pid=927, ip=192.0.2.7) vm:927:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC [repeated 7x across cluster]\n"
+                              "vm:927:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_repeated(rec), 6);
+    CHECK_TEXT(rec->via->text, "P2P/IPC");
+    CHECK_INT(ncclscope_record_repeated(next(r)), 0);
+    CHECK_INT(stats_of(r).torn_lines, 0);
+    end(r);
+}
+
+static void test_wrapped(void)
+{
+    ncclscope_reader *r = fed("{\"log\":\"vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -\\u003e 1[1] via P2P/IPC\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}\n"
+                              "\x1b[36mvm:1:1 [0] NCCL INFO\x1b[0m Connected all trees\r\n"
+                              "vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -&gt; 1[1] via P2P/IPC\n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECT);
+    CHECK_TEXT(ncclscope_record_time(rec), "2026-01-02T03:04:05.6Z");
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_CONNECTED_TREES);
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_CONNECT);
+    CHECK_INT(stats_of(r).torn_lines, 0);
+    end(r);
+}
+
+static void test_other_lines(void)
+{
+    ncclscope_reader *r = fed("#                                                              out-of-place                       in-place          \n"
+                              "    67108864      16777216     float     sum      -1    362.1  185.33  324.33      0    361.0  185.90  325.32      0\n"
+                              "        GPU0    GPU1    CPU Affinity\n"
+                              "GPU0     X      NV18    0-63\n"
+                              "GPU1    NV18     X      0-63\n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_TEST_ROW);
+    CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_OTHER);
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_MATRIX_HEAD);
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_MATRIX_ROW);
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_MATRIX_ROW);
+    CHECK_INT(stats_of(r).records, 0);
+    end(r);
+}
+
+/* Hungry until the end is told; then the last line needs no newline. */
+static void test_hungry(void)
+{
+    ncclscope_reader *r = NULL;
+    const ncclscope_record *rec;
+    CHECK_INT(ncclscope_reader_new(&r, grammar, NULL), 0);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_MORE);
+    ncclscope_reader_feed(r, "vm:1:1 [0] NCCL INFO Connected ", 31);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_MORE);
+    ncclscope_reader_feed(r, "all trees", 9);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_MORE);
+    CHECK(rec == NULL);
+    ncclscope_reader_feed(r, "", 0);
+    ncclscope_reader_finish(r);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_OK);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECTED_TREES);
+    CHECK_INT(stats_of(r).bytes, 40);
+    end(r);
+}
+
+static void test_stats_of_other_versions(void)
+{
+    ncclscope_reader *r = fed("vm:1:1 [0] NCCL INFO Connected all trees\n");
+    struct {
+        ncclscope_stats s;
+        uint64_t more;
+    } newer = {.s.size = sizeof newer, .more = 77};
+    next(r);
+    CHECK_INT(ncclscope_reader_stats(r, &newer.s), NCCLSCOPE_EABI);
+    ncclscope_stats s;
+    memset(&s, 0x55, sizeof s);
+    s.size = offsetof(ncclscope_stats, unknown);
+    CHECK_INT(ncclscope_reader_stats(r, &s), 0);
+    CHECK_INT(s.records, 1);
+    CHECK_INT(s.unknown, 0x5555555555555555); /* behind what an older caller knows, nothing is written */
+    end(r);
+}
+
+static void test_open(void)
+{
+    ncclscope_reader *r = (ncclscope_reader *)1;
+    ncclscope_error err = {0};
+    CHECK_INT(ncclscope_reader_open(&r, grammar, "/no/such/file", &err), NCCLSCOPE_EIO);
+    CHECK(r == NULL);
+    CHECK(strstr(err.text, "No such file") != NULL);
+}
+
+/* A line that says all of a record, so that two readings can be compared. */
+static void describe(struct data *out, const ncclscope_record *rec)
+{
+    char line[300];
+    ncclscope_field f;
+    ncclscope_text t;
+    snprintf(line, sizeof line, "%d %d %d %llu %llu %lld %lld %lld %lld ", (int)ncclscope_record_kind(rec), ncclscope_record_level(rec),
+             ncclscope_record_flags(rec), (unsigned long long)ncclscope_record_line(rec), (unsigned long long)ncclscope_record_offset(rec),
+             (long long)ncclscope_record_pid(rec), (long long)ncclscope_record_tid(rec), (long long)ncclscope_record_dev(rec),
+             (long long)ncclscope_record_launcher_rank(rec));
+    data_add(out, nsc_text_of(line));
+    data_add(out, ncclscope_record_host(rec));
+    data_add(out, NSC_TEXT(" "));
+    data_add(out, ncclscope_record_message(rec));
+    for (size_t i = 0; ncclscope_record_field(rec, i, &f, &t) == NCCLSCOPE_OK; i++) {
+        data_add(out, NSC_TEXT("|"));
+        data_add(out, nsc_text_of(ncclscope_field_name(f)));
+        data_add(out, NSC_TEXT("="));
+        data_add(out, t);
+    }
+    data_add(out, NSC_TEXT("\n"));
+}
+
+static void drain(ncclscope_reader *r, struct data *out)
+{
+    const ncclscope_record *rec;
+    while (ncclscope_reader_next(r, &rec, NULL) == NCCLSCOPE_OK)
+        describe(out, rec);
+}
+
+static struct data in_chunks(nsc_text text, size_t chunk)
+{
+    struct data out = {0};
+    ncclscope_reader *r = NULL;
+    CHECK_INT(ncclscope_reader_new(&r, grammar, NULL), 0);
+    for (size_t at = 0; at < text.len; at += chunk) {
+        CHECK_INT(ncclscope_reader_feed(r, text.ptr + at, text.len - at < chunk ? text.len - at : chunk), 0);
+        drain(r, &out);
+    }
+    ncclscope_reader_finish(r);
+    drain(r, &out);
+    ncclscope_reader_free(r);
+    return out;
+}
+
+/* Byte by byte, and in chunks of every length up to 40, as whole: torn, wrapped and unended lines among them. */
+static void test_chunks(void)
+{
+    static const char *const logs[] = {"logs/seed/p4d-4pods-1gpu-efa.log", "logs/2.30.7/h200x4-p2p-disabled-shm.log", "logs/2.28.9/h200x8-torchrun-tee.log.gz"};
+    for (size_t i = 0; i < 3; i++) {
+        struct data log = data_load(logs[i]);
+        struct data whole = in_chunks(data_text(&log), log.len);
+        CHECK(whole.len > 10000);
+        for (size_t chunk = 1; chunk < 40; chunk += i == 2 ? 19 : 1) {
+            struct data part = in_chunks(data_text(&log), chunk);
+            CHECK(nsc_text_eq(data_text(&part), data_text(&whole)));
+            data_drop(&part);
+        }
+        data_drop(&whole);
+        data_drop(&log);
+    }
+    ncclscope_grammar_free(grammar);
+}
+
+CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated),
+       TEST(test_wrapped), TEST(test_other_lines), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))
