@@ -21,7 +21,7 @@ static const struct nsc_via *parse(const char *text)
         CHECK_INT(nsc_via_cache_init(cache), 0);
         CHECK_INT(nsc_match_new(&match, NULL), 0);
     }
-    return nsc_via_parse(cache, nsc_text_of(text), &match);
+    return nsc_via_parse(cache, nsc_text_of(text));
 }
 
 static void test_every_row(void)

@@ -7,7 +7,7 @@ void nsc_apply_version(struct ncclscope_model *m, const ncclscope_record *rec, u
 {
     struct nsc_proc *p = &m->procs.item[proc];
     (void)t;
-    p->starts = true;
+    p->starts |= NSC_ONCE_VERSION;
     p->rccl = rec->kind == NCCLSCOPE_KIND_RCCL_VERSION;
     if (p->version)
         return;
@@ -20,7 +20,7 @@ void nsc_apply_driver(struct ncclscope_model *m, const ncclscope_record *rec, ui
     struct nsc_proc *p = &m->procs.item[proc];
     int64_t v = nsc_number(rec, NCCLSCOPE_FIELD_DRIVER);
     (void)t;
-    p->starts = true;
+    p->starts |= NSC_ONCE_DRIVER;
     if (v > 0)
         p->driver = (uint64_t)v;
 }

@@ -176,7 +176,7 @@ void nsc_apply_bootstrap(struct ncclscope_model *m, const ncclscope_record *rec,
     nsc_text addr = nsc_record_field(rec, NCCLSCOPE_FIELD_ADDR);
     const char *end = addr.len ? memchr(addr.ptr, '<', addr.len) : NULL;
     (void)t;
-    p->starts = true;
+    p->starts |= NSC_ONCE_BOOTSTRAP;
     if (p->bootstrap_if)
         return;
     if (end)

@@ -342,6 +342,31 @@ static bool contradicts(const struct ncclscope_model *m, uint32_t rank, const st
     return false;
 }
 
+/* Connections of one source, the communicator named only in another: a log that was rotated. */
+static void find_owner(struct ncclscope_model *m, struct nsc_link *l)
+{
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->proc != l->proc || !could_be(r, l))
+            continue;
+        if (l->rank == NSC_NONE)
+            l->rank = (uint32_t)i;
+        else if (l->other == NSC_NONE)
+            l->other = (uint32_t)i;
+    }
+    if (l->rank == NSC_NONE)
+        return;
+    l->attribution = l->other == NSC_NONE ? NSC_INFERRED : NSC_AMBIGUOUS;
+    m->ranks.item[l->rank].used = true;
+}
+
+void nsc_find_owners(struct ncclscope_model *m)
+{
+    for (size_t i = 0; m->sources.len > 1 && i < m->links.len; i++)
+        if (m->links.item[i].rank == NSC_NONE && m->links.item[i].proc != NSC_NONE)
+            find_owner(m, &m->links.item[i]);
+}
+
 void nsc_attribute_rest(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->links.len; i++) {

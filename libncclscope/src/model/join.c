@@ -1,4 +1,4 @@
-/* join.c - ranks to communicators across processes, and what several sources hold of one process to one.
+/* join.c - ranks to communicators across processes.
  *
  * Communicators join by commId; children without one by their parent's id, how many children it had made, and the colour; older
  * logs, which say none of this, by size and by how many of that size the process had made before. */
@@ -6,104 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- processes ---- */
-
-static bool same_rank(const struct nsc_rank *a, const struct nsc_rank *b)
-{
-    return a->pointer == b->pointer && a->rank == b->rank && a->nranks == b->nranks && a->comm_id == b->comm_id;
-}
-
-/* Have the two a rank in common; or do they contradict each other: two ranks of one communicator on the one device? */
-static void compare_ranks(const struct ncclscope_model *m, uint32_t a, uint32_t b, bool *common, bool *conflict)
-{
-    *common = *conflict = false;
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *x = &m->ranks.item[i];
-        for (size_t k = 0; x->proc == a && k < m->ranks.len; k++) {
-            const struct nsc_rank *y = &m->ranks.item[k];
-            if (y->proc != b)
-                continue;
-            *common = *common || same_rank(x, y);
-            *conflict = *conflict ||
-                        (x->comm_id && x->comm_id == y->comm_id && x->rank != y->rank && x->cuda_dev == y->cuda_dev);
-        }
-    }
-}
-
-/* Two sources name one host and pid. Pods may share both: what each process prints once at its start, printed twice, makes two,
- * unless the very same communicator was seen (the same log given twice). */
-static bool is_one_process(const struct ncclscope_model *m, uint32_t a, uint32_t b)
-{
-    const struct nsc_proc *p = &m->procs.item[a], *q = &m->procs.item[b];
-    bool common, conflict;
-    if (p->host != q->host || p->pid != q->pid || (p->pod && q->pod && p->pod != q->pod))
-        return false;
-    compare_ranks(m, a, b, &common, &conflict);
-    if (common)
-        return true;
-    bool other_address = p->bootstrap_addr && q->bootstrap_addr && p->bootstrap_addr != q->bootstrap_addr;
-    return !conflict && !other_address && !(p->starts && q->starts);
-}
-
-static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
-{
-    struct nsc_proc *p = &m->procs.item[to], *q = &m->procs.item[from];
-    q->merged_into = to;
-    if (!p->version)
-        p->version = q->version, p->version_at = q->version_at;
-    if (!p->bootstrap_addr)
-        p->bootstrap_if = q->bootstrap_if, p->bootstrap_addr = q->bootstrap_addr, p->bootstrap_at = q->bootstrap_at;
-    if (!p->platform)
-        p->platform = q->platform, p->platform_at = q->platform_at;
-    if (!p->closing_at.line)
-        p->closing_at = q->closing_at;
-    p->network = p->network ? p->network : q->network;
-    p->driver = p->driver ? p->driver : q->driver;
-    p->launcher_rank = p->launcher_rank >= 0 ? p->launcher_rank : q->launcher_rank;
-    p->starts = p->starts || q->starts;
-    p->env_seen = p->env_seen || q->env_seen;
-    p->graph_seen = p->graph_seen || q->graph_seen;
-    p->pod = p->pod ? p->pod : q->pod;
-}
-
-static uint32_t root_of(const struct ncclscope_model *m, uint32_t proc)
-{
-    while (proc != NSC_NONE && m->procs.item[proc].merged_into != NSC_NONE)
-        proc = m->procs.item[proc].merged_into;
-    return proc;
-}
-
-static void merge_processes(struct ncclscope_model *m)
-{
-    bool any = false;
-    struct nsc_map first = {0}; /* by host and pid: the first process of that name, from which on others may follow */
-    for (size_t i = 0; i < m->procs.len; i++) {
-        struct nsc_key key = {m->procs.item[i].host, (uint64_t)m->procs.item[i].pid, 0};
-        uint32_t from = nsc_map_get(&first, key);
-        if (from == NSC_NONE && nsc_map_put(&first, key, (uint32_t)i))
-            m->no_memory = true;
-        for (size_t k = from; from != NSC_NONE && k < i; k++) {
-            if (m->procs.item[k].merged_into != NSC_NONE || m->procs.item[k].source == m->procs.item[i].source ||
-                !is_one_process(m, (uint32_t)k, (uint32_t)i))
-                continue;
-            absorb(m, (uint32_t)k, (uint32_t)i);
-            any = true;
-            break;
-        }
-    }
-    nsc_map_free(&first);
-    if (!any)
-        return;
-    for (size_t i = 0; i < m->ranks.len; i++)
-        m->ranks.item[i].proc = root_of(m, m->ranks.item[i].proc);
-    for (size_t i = 0; i < m->links.len; i++)
-        m->links.item[i].proc = root_of(m, m->links.item[i].proc);
-    for (size_t i = 0; i < m->env.len; i++)
-        m->env.item[i].proc = root_of(m, m->env.item[i].proc);
-    for (size_t i = 0; i < m->events.len; i++)
-        m->events.item[i].proc = root_of(m, m->events.item[i].proc);
-}
 
 static int by_host_and_pid(const void *a, const void *b, void *model)
 {
@@ -403,7 +305,8 @@ static void order_links(struct ncclscope_model *m)
 
 void nsc_join(struct ncclscope_model *m)
 {
-    merge_processes(m);
+    nsc_merge_sources(m);
+    nsc_find_owners(m);
     for (size_t i = 0; i < m->procs.len; i++) {
         uint32_t *o = m->procs.item[i].merged_into == NSC_NONE ? nsc_vec_push(&m->proc_order) : NULL;
         if (o)

@@ -24,6 +24,8 @@ struct nsc_source_info {
     struct nsc_where bare_version_at;
 };
 
+enum nsc_once { NSC_ONCE_VERSION = 1, NSC_ONCE_DRIVER = 2, NSC_ONCE_BOOTSTRAP = 4 };
+
 struct nsc_proc {
     nsc_str host, pod, container;
     uint32_t source, merged_into; /* NSC_NONE: stands for itself */
@@ -250,7 +252,9 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec); /*
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
                        enum nsc_structure what); /* attribute.c */
 void nsc_end_source(struct ncclscope_model *m);
-void nsc_join(struct ncclscope_model *m); /* join.c: ranks to communicators */
+void nsc_join(struct ncclscope_model *m);          /* join.c: ranks to communicators */
+void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
+void nsc_find_owners(struct ncclscope_model *m);
 void nsc_attribute_rest(struct ncclscope_model *m);
 
 /* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */

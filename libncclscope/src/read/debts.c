@@ -61,22 +61,25 @@ static bool ends_alike(nsc_text whole, nsc_text end)
 
 /* Does the joined message match a row, and could `rest` be the end of such a record? A row whose fields take any text matches
  * anything: there the end must look like that of a whole record. */
-static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, nsc_text message, nsc_text rest,
-                                  struct nsc_match *m)
+static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, struct nsc_via_cache *v, nsc_text message,
+                                  nsc_text rest, struct nsc_match *m)
 {
     const struct nsc_row *row = nsc_grammar_match(g, NULL, message, m);
     if (!row || nsc_pattern_is_strict(&row->pattern))
         return row;
     size_t i = (size_t)(row - g->row);
-    if (row->kind == NCCLSCOPE_KIND_CONNECT)
-        return nsc_is_residue(message) ? row : NULL;
+    if (row->kind == NCCLSCOPE_KIND_CONNECT) {
+        struct nsc_via via;
+        nsc_via_parse_once(v, m, &via);
+        return via.row ? row : NULL;
+    }
     if (!d->last || !d->last_len)
         return NULL;
     return ends_alike((nsc_text){d->last + i * NSC_LAST_BYTES, d->last_len[i]}, rest) ? row : NULL;
 }
 
-const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, nsc_text rest, struct nsc_match *m,
-                                    nsc_text *message, struct nsc_debt **who)
+const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, struct nsc_via_cache *v, nsc_text rest,
+                                    struct nsc_match *m, nsc_text *message, struct nsc_debt **who)
 {
     static const char marker[] = "NCCL INFO ";
     rest = nsc_text_trim_end(rest);
@@ -98,7 +101,7 @@ const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, n
         bool cut_in_marker =
             x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
         const struct nsc_row *row =
-            cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, *message, rest, m);
+            cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, v, *message, rest, m);
         if (!row)
             continue;
         x->open = false;

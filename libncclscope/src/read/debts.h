@@ -4,6 +4,7 @@
 
 #include "read/grammar.h"
 #include "read/header.h"
+#include "read/transport.h"
 
 enum {
     NSC_DEBTS = 64,
@@ -37,8 +38,8 @@ void nsc_debts_add(struct nsc_debts *d, const struct nsc_header *h, nsc_text beg
 void nsc_debts_extend(struct nsc_debts *d, nsc_text piece);
 /* Is `rest`, a line without header, the end of a record that was cut? Then *message is the whole and the result its row;
  * *who says whose. NULL if no debt fits. */
-const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, nsc_text rest, struct nsc_match *m,
-                                    nsc_text *message, struct nsc_debt **who);
+const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, struct nsc_via_cache *v, nsc_text rest,
+                                    struct nsc_match *m, nsc_text *message, struct nsc_debt **who);
 /* Can nobody but NCCL have written this end of a line? "[3] -> 4[4] via P2P/CUMEM", "... rest 0.01)", "- Init COMPLETE" */
 bool nsc_is_residue(nsc_text line);
 void nsc_debts_free(struct nsc_debts *d);

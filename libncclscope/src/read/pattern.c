@@ -126,8 +126,12 @@ static void find_beginnings(struct nsc_program *prog)
         memcpy(prog->begins, map, sizeof prog->begins);
     } else if (pcre2_pattern_info(prog->code, PCRE2_INFO_FIRSTCODETYPE, &type) == 0 && type == 1 &&
                pcre2_pattern_info(prog->code, PCRE2_INFO_FIRSTCODEUNIT, &first) == 0 && first < 256) {
+        unsigned other = first ^ 0x20; /* [Rr] is told as a caseless R: a letter may come in both cases */
+        bool letter = (first | 0x20) >= 'a' && (first | 0x20) <= 'z';
         memset(prog->begins, 0, sizeof prog->begins);
-        prog->begins[first / 8] = (uint8_t)(1u << (first % 8));
+        prog->begins[first / 8] |= (uint8_t)(1u << (first % 8));
+        if (letter)
+            prog->begins[other / 8] |= (uint8_t)(1u << (other % 8));
     }
 }
 
@@ -265,7 +269,8 @@ bool nsc_pattern_could_begin(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_t
 bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
 {
     size_t n = text.len < p->head.len ? text.len : p->head.len;
-    if (!n || memcmp(text.ptr, p->head.ptr, n) != 0)
+    bool by_number = !p->head.len && text.len && nsc_is_digit(text.ptr[0]); /* "24 coll channels, 24 co" */
+    if ((!n && !by_number) || (n && memcmp(text.ptr, p->head.ptr, n) != 0))
         return false;
     if (text.len < p->head.len)
         return true;

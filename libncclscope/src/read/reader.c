@@ -23,7 +23,7 @@ struct ncclscope_reader {
     ncclscope_error failure;
     struct nsc_lines lines;
     struct nsc_wrap wrap;
-    struct nsc_match match, via_match; /* of the message; of the text behind its "via" */
+    struct nsc_match match;
     struct nsc_via_cache via_cache;
     struct nsc_first_words words;
     struct nsc_prefix_memo memo;
@@ -50,7 +50,7 @@ int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope
     *out = NULL;
     if (r)
         r->source.fd = -1;
-    if (!r || nsc_via_cache_init(&r->via_cache) || nsc_match_new(&r->match, err) || nsc_match_new(&r->via_match, err)) {
+    if (!r || nsc_via_cache_init(&r->via_cache) || nsc_match_new(&r->match, err)) {
         ncclscope_reader_free(r);
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     }
@@ -82,7 +82,6 @@ void ncclscope_reader_free(ncclscope_reader *r)
     nsc_lines_free(&r->lines);
     nsc_wrap_free(&r->wrap);
     nsc_match_free(&r->match);
-    nsc_match_free(&r->via_match);
     nsc_via_cache_free(&r->via_cache);
     nsc_debts_free(&r->debts);
     nsc_free(r);
@@ -214,7 +213,7 @@ static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut
     bool torn = !row && (cut || r->physical.unended);
     if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
         nsc_text via = nsc_record_field(rec, NCCLSCOPE_FIELD_VIA);
-        rec->via = nsc_via_parse(&r->via_cache, via, &r->via_match);
+        rec->via = nsc_via_parse(&r->via_cache, via);
         torn = !rec->via->row;
         if (torn)
             mark_torn(r);
@@ -341,7 +340,7 @@ static bool take_joined(ncclscope_reader *r, nsc_text body)
 {
     nsc_text message;
     struct nsc_debt *who;
-    const struct nsc_row *row = nsc_debts_pay(&r->debts, r->grammar, body, &r->match, &message, &who);
+    const struct nsc_row *row = nsc_debts_pay(&r->debts, r->grammar, &r->via_cache, body, &r->match, &message, &who);
     if (!row)
         return false;
     mark_torn(r);

@@ -22,13 +22,16 @@ int nsc_via_cache_init(struct nsc_via_cache *c)
     *c = (struct nsc_via_cache){0};
     for (int i = 1; i < NSC_VIA_COUNT; i++)
         nsc_pattern_init(&c->pattern[i], table[i].template_, false);
-    return pthread_mutex_init(&c->lock, NULL) ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+    if (pthread_mutex_init(&c->lock, NULL))
+        return NCCLSCOPE_ENOMEM;
+    return nsc_match_new(&c->match, NULL);
 }
 
 void nsc_via_cache_free(struct nsc_via_cache *c)
 {
     for (int i = 1; i < NSC_VIA_COUNT; i++)
         nsc_pattern_free(&c->pattern[i]);
+    nsc_match_free(&c->match);
     pthread_mutex_destroy(&c->lock);
 }
 
@@ -63,16 +66,16 @@ static void split_rccl(struct nsc_via *v)
     v->text.len = (size_t)at;
 }
 
-static void parse(struct nsc_via_cache *c, nsc_text text, struct nsc_match *m, struct nsc_via *v)
+static void parse(struct nsc_via_cache *c, nsc_text text, struct nsc_via *v)
 {
     *v = (struct nsc_via){.text = text, .net_dev = -1, .proxy_rank = -1};
     split_rccl(v);
     for (int i = 1; i < NSC_VIA_COUNT && !v->row; i++) {
-        if (!nsc_pattern_match(&c->pattern[i], &c->lock, v->text, m))
+        if (!nsc_pattern_match(&c->pattern[i], &c->lock, v->text, &c->match))
             continue;
         v->row = i;
         v->family = table[i].family;
-        take_fields(m, v);
+        take_fields(&c->match, v);
         if (i == NSC_VIA_P2P_INDIRECT)
             v->net_dev = -1;
         if (i == NSC_VIA_SHM)
@@ -80,7 +83,7 @@ static void parse(struct nsc_via_cache *c, nsc_text text, struct nsc_match *m, s
     }
 }
 
-const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text, struct nsc_match *m)
+const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text)
 {
     uint64_t hash = nsc_hash(text.ptr, text.len);
     struct nsc_via_kept *k = &c->kept[hash % NSC_VIA_CACHE];
@@ -93,6 +96,16 @@ const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text, stru
         memcpy(k->text, text.ptr, text.len); /* what is parsed points into the copy, so it outlives the line */
         text.ptr = k->text;
     }
-    parse(c, text, m, &k->via);
+    parse(c, text, &k->via);
     return &k->via;
+}
+
+void nsc_via_parse_once(struct nsc_via_cache *c, const struct nsc_match *connect, struct nsc_via *out)
+{
+    ncclscope_field field;
+    nsc_text text, via = {NULL, 0};
+    for (size_t i = 0; nsc_match_field(connect, i, &field, &text); i++)
+        if (field == NCCLSCOPE_FIELD_VIA)
+            via = text;
+    parse(c, via, out);
 }

@@ -27,6 +27,7 @@ enum { NSC_VIA_CACHE = 64, NSC_VIA_KEPT = 80 };
 struct nsc_via_cache {
     struct nsc_pattern pattern[NSC_VIA_COUNT];
     pthread_mutex_t lock;
+    struct nsc_match match;
     struct nsc_via_kept {
         uint64_t hash;
         size_t len;
@@ -38,7 +39,9 @@ struct nsc_via_cache {
 int nsc_via_cache_init(struct nsc_via_cache *c);
 void nsc_via_cache_free(struct nsc_via_cache *c);
 /* Borrowed until the next call. `text` is everything behind "via ". */
-const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text, struct nsc_match *m);
+const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text);
+/* The same for the `via` field of a match, whose fields stay as they were; not kept. */
+void nsc_via_parse_once(struct nsc_via_cache *c, const struct nsc_match *connect, struct nsc_via *out);
 const char *nsc_family_name(int family); /* "P2P", "SHM", "NET", "COLLNET" */
 
 #endif

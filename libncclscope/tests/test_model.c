@@ -1,0 +1,345 @@
+/* test_model.c - records to hosts, processes, communicators and links: who is who, and whose is what. */
+#include "scene.h"
+
+static struct scene scene;
+
+#define START(host_pid, ptr, rank, n, id) \
+    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank " busId 60 commId " id " - Init START\n"
+#define COMPLETE(host_pid, ptr, rank, n, id) \
+    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank " busId 60 commId " id " - Init COMPLETE\n"
+#define SPLIT(host_pid, ptr, rank, n, parent, count, color, what) \
+    host_pid " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks " n " cudaDev 0 nvmlDev 0 busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
+#define BORN "- Init START"
+#define DONE " - Init COMPLETE"
+#define VIA(host_pid, channel, src, dst, via) host_pid " NCCL INFO Channel " channel "/0 : " src "[0] -> " dst "[0] via " via "\n"
+#define A "vm:10:10 [0]"
+#define B "vm:11:11 [1]"
+
+static const struct nsc_comm *comm_of_id(const struct ncclscope_model *m, const char *id)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (nsc_text_is(nsc_say(m, m->comms.item[i].id), id))
+            return &m->comms.item[i];
+    CU_FAIL("no communicator of this id");
+    static const struct nsc_comm none;
+    return &none;
+}
+
+static const struct nsc_link *link_at(const struct ncclscope_model *m, size_t i)
+{
+    static const struct nsc_link none;
+    CHECK(i < m->link_order.len);
+    return i < m->link_order.len ? &m->links.item[m->link_order.item[i]] : &none;
+}
+
+static nsc_text comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    if (l->rank == NSC_NONE || m->ranks.item[l->rank].comm == NSC_NONE)
+        return (nsc_text){NULL, 0};
+    return nsc_say(m, m->comms.item[m->ranks.item[l->rank].comm].id);
+}
+
+static void test_two_ranks(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        START(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab")
+        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(A, "01", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "SHM/direct/direct"));
+    CHECK_INT(m->comms.len, 1);
+    const struct nsc_comm *c = comm_of_id(m, "0xab");
+    CHECK_INT(c->nranks, 2);
+    CHECK_INT(c->count, 2);
+    CHECK_INT(c->state, NSC_COMPLETE);
+    CHECK_INT(m->proc_order.len, 2);
+    CHECK_INT(m->link_order.len, 2);
+    const struct nsc_link *l = link_at(m, 0);
+    CHECK_INT(l->src, 0);
+    CHECK_INT(l->dst, 1);
+    CHECK_INT(l->lines, 2);
+    CHECK_INT(l->attribution, NSC_INFERRED);
+    CHECK_TEXT(comm_of_link(m, l), "0xab");
+    CHECK_INT(l->where.line, 5);
+    CHECK_INT(l->channels[0][0], 3);
+    struct nsc_known_path p;
+    nsc_path_of(m, l, &p);
+    CHECK_INT(p.path, NSC_PATH_P2P); /* nothing tells NVLink from PCIe */
+    CHECK_INT(p.proof, NSC_PROOF_NONE);
+    CHECK_INT(p.scope, NSC_SCOPE_NODE);
+    nsc_path_of(m, link_at(m, 1), &p);
+    CHECK_INT(p.path, NSC_PATH_SHM);
+}
+
+static void test_states(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene, START(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab"));
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_PARTIAL);
+    m = scene_of(&scene, START(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab"));
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_INCOMPLETE);
+    m = scene_of(&scene, COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab") A
+                 " NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 60 - Abort COMPLETE\n");
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_ABORTED);
+    m = scene_of(&scene, START(A, "0x1", "0", "2", "0xab") A " NCCL INFO init.cc:421 -> 5\n");
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_FAILED);
+    m = scene_of(&scene, "");
+    CHECK_INT(m->comms.len + m->procs.len + m->links.len, 0);
+}
+
+/* A child prints no id: it joins by its parent, its number among the children, and its color. */
+static void test_children(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab")
+        SPLIT(A, "0x3", "0", "1", "0x1", "1", "0", BORN) SPLIT(B, "0x4", "0", "1", "0x2", "1", "1", BORN)
+        SPLIT(A, "0x3", "0", "1", "0x1", "1", "0", DONE) SPLIT(B, "0x4", "0", "1", "0x2", "1", "1", DONE)
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", BORN) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", BORN)
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", DONE) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", DONE)
+        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "P2P/CUMEM"));
+    CHECK_INT(m->comms.len, 4);
+    CHECK_INT(comm_of_id(m, "0xab/1.0")->count, 1);
+    CHECK_INT(comm_of_id(m, "0xab/1.1")->count, 1);
+    const struct nsc_comm *c = comm_of_id(m, "0xab/2.0");
+    CHECK_INT(c->count, 2);
+    CHECK_INT(c->state, NSC_COMPLETE);
+    CHECK(c->parent != NSC_NONE && nsc_text_is(nsc_say(m, m->comms.item[c->parent].id), "0xab"));
+    CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xab/2.0"); /* not the parent, which has the same ranks */
+    CHECK_TEXT(comm_of_link(m, link_at(m, 1)), "0xab/2.0");
+}
+
+/* One pointer used again, without a line that says that the first was destroyed. */
+static void test_pointer_again(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab")
+        SPLIT(A, "0x3", "0", "2", "0x1", "1", "0", BORN) SPLIT(B, "0x4", "1", "2", "0x2", "1", "0", BORN)
+        SPLIT(A, "0x3", "0", "2", "0x1", "1", "0", DONE) SPLIT(B, "0x4", "1", "2", "0x2", "1", "0", DONE)
+        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "P2P/CUMEM")
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", BORN) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", BORN)
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", DONE) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", DONE)
+        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "P2P/CUMEM"));
+    CHECK_INT(m->comms.len, 3);
+    CHECK_INT(comm_of_id(m, "0xab/1.0")->state, NSC_COMPLETE);
+    CHECK_INT(comm_of_id(m, "0xab/2.0")->state, NSC_COMPLETE);
+    CHECK_INT(m->link_order.len, 4);
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(link_at(m, i)->lines, 1);
+}
+
+/* Up to 2.22 children of one color have one commId, whoever is in them. */
+static void test_one_id_for_two(void)
+{
+#define CHILD(who, ptr, rank, parent, what) \
+    who " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks 2 cudaDev 0 nvmlDev 0 busId 60 parent " parent " color 0 key 0 commId 0xcd" what "\n"
+    const struct ncclscope_model *m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "3", "0xab") COMPLETE(B, "0x2", "1", "3", "0xab") COMPLETE("vm:12:12 [2]", "0x3", "2", "3", "0xab")
+        CHILD(A, "0x4", "0", "0x1", DONE) CHILD(B, "0x5", "1", "0x2", DONE)
+        CHILD(A, "0x4", "0", "0x1", " - Init START") CHILD("vm:12:12 [2]", "0x6", "1", "0x3", " - Init START")
+        CHILD(A, "0x4", "0", "0x1", DONE) CHILD("vm:12:12 [2]", "0x6", "1", "0x3", DONE));
+#undef CHILD
+    size_t twos = 0;
+    for (size_t i = 0; i < m->comms.len; i++)
+        twos += m->comms.item[i].nranks == 2 && m->comms.item[i].count == 2;
+    /* The third process made one child, so its first: without a split count it cannot be told that this is the second of the others. */
+    CHECK(twos >= 1);
+    CHECK_INT(comm_of_id(m, "0xab")->count, 3);
+    for (size_t i = 0; i < m->comms.len; i++)
+        CHECK(m->comms.item[i].count <= (uint64_t)m->comms.item[i].nranks);
+}
+
+/* Connections of a communicator that no line names. */
+static void test_nameless(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene, VIA(A, "00", "0", "1", "NET/Socket/0") VIA(B, "00", "1", "0", "SHM/direct/direct"));
+    CHECK_INT(m->comms.len, 0);
+    CHECK_INT(m->link_order.len, 2);
+    CHECK_INT(link_at(m, 0)->attribution, NSC_UNKNOWN_COMM);
+    CHECK_INT(link_at(m, 0)->rank, NSC_NONE);
+}
+
+/* Two communicators of one size and ranks, made before any connection: nothing tells them apart, and that is said. */
+static void test_ambiguous(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x3", "0", "2", "0xcd") COMPLETE(B, "0x2", "1", "2", "0xab") COMPLETE(B, "0x4", "1", "2", "0xcd")
+        "vm:10:99 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n");
+    CHECK_INT(m->link_order.len, 1);
+    CHECK_INT(link_at(m, 0)->attribution, NSC_AMBIGUOUS);
+    CHECK(link_at(m, 0)->other != NSC_NONE);
+}
+
+static void test_rccl_states_it(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x3", "0", "2", "0xcd")
+        A " NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC comm 0x1 nRanks 02\n");
+    CHECK_INT(link_at(m, 0)->attribution, NSC_STATED);
+    CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xab");
+    CHECK_TEXT(nsc_say(m, link_at(m, 0)->via), "P2P/IPC");
+}
+
+/* ---- several sources ---- */
+
+static const struct ncclscope_model *two_sources(const char *first, const char *second)
+{
+    ncclscope_model_free(scene.model);
+    scene.model = NULL;
+    scene_add(&scene, "first", nsc_text_of(first));
+    scene_add(&scene, "second", nsc_text_of(second));
+    CHECK_INT(ncclscope_model_finish(scene.model, NULL), 0);
+    return scene.model;
+}
+
+/* Pods may share a host name and a pid: two logs that each tell a start are two processes. */
+static void test_one_name_two_pods(void)
+{
+    const struct ncclscope_model *m = two_sources(
+        "train:1:1 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n" START("train:1:1 [0]", "0x1", "0", "2", "0xab") COMPLETE("train:1:1 [0]", "0x1", "0", "2", "0xab"),
+        "train:1:1 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n" START("train:1:1 [0]", "0x1", "1", "2", "0xab") COMPLETE("train:1:1 [0]", "0x1", "1", "2", "0xab"));
+    CHECK_INT(m->proc_order.len, 2);
+    CHECK_INT(comm_of_id(m, "0xab")->count, 2);
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
+}
+
+/* One process whose log was cut in two (rotation) is one process, with one rank. */
+static void test_one_process_two_files(void)
+{
+    const struct ncclscope_model *m = two_sources(
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n" START(A, "0x1", "0", "1", "0xab"),
+        COMPLETE(A, "0x1", "0", "1", "0xab") A " NCCL INFO Connected all rings\n");
+    CHECK_INT(m->proc_order.len, 1);
+    CHECK_INT(m->comms.len, 1);
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
+}
+
+/* One host name in several files with other pids: NCCL_DEBUG_FILE=%h.%p. */
+static void test_one_host_many_files(void)
+{
+    const struct ncclscope_model *m = two_sources(START(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") VIA(A, "00", "0", "1", "P2P/CUMEM"),
+                                                  START(B, "0x2", "1", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab") VIA(B, "00", "1", "0", "P2P/CUMEM"));
+    CHECK_INT(m->proc_order.len, 2);
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
+    CHECK_INT(m->link_order.len, 2);
+    CHECK_INT(link_at(m, 1)->where.source, 1);
+    struct nsc_known_path p;
+    nsc_path_of(m, link_at(m, 0), &p);
+    CHECK_INT(p.scope, NSC_SCOPE_NODE);
+}
+
+/* The same log given twice is no second job. */
+static void test_same_twice(void)
+{
+    static const char log[] = START(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab");
+    const struct ncclscope_model *m = two_sources(log, log);
+    CHECK_INT(m->proc_order.len, 2);
+    CHECK_INT(m->comms.len, 1);
+    CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
+}
+
+/* ---- single facts ---- */
+
+static const struct nsc_env *env(const struct ncclscope_model *m, const char *name)
+{
+    const struct nsc_env *e = nsc_env_of(m, NSC_NONE, name);
+    static const struct nsc_env none;
+    CHECK(e != NULL);
+    return e ? e : &none;
+}
+
+static void test_env(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene, A " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n" B
+                                               " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n" A " NCCL INFO NCCL_SOCKET_IFNAME set by environment to ^docker0,lo\n" A
+                                               " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n");
+    CHECK_INT(m->env.len, 3); /* once per process and variable */
+    CHECK_TEXT(nsc_say(m, env(m, "NCCL_BUFFSIZE")->value), "8388608");
+    CHECK_TEXT(nsc_say(m, env(m, "NCCL_SOCKET_IFNAME")->value), "^docker0,lo");
+    CHECK(nsc_env_of(m, NSC_NONE, "NCCL_PROTO") == NULL);
+}
+
+static void test_warnings_by_shape(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        A " misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-Bo3obh to 34210180 bytes, error: No space left on device (28)\n" B
+        " misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-ZMKALW to 33030532 bytes, error: No space left on device (28)\n" B
+        " misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer a<1>\n");
+    CHECK_INT(m->warnings.len, 2);
+    CHECK_INT(m->warnings.item[0].lines, 2);
+    CHECK_INT(m->warnings.item[0].where.line, 1);
+    CHECK_INT(m->warnings.item[1].lines, 1);
+}
+
+static void test_versions(void)
+{
+    CHECK_INT(nsc_version_number(NSC_TEXT("2.27.3+cuda12.9")), 22703);
+    CHECK_INT(nsc_version_number(NSC_TEXT("2.8.3-nightly")), 20803);
+    CHECK_INT(nsc_version_number(NSC_TEXT("2.30.7")), 23007);
+    CHECK_INT(nsc_version_number(NSC_TEXT("")), 0);
+    CHECK_INT(nsc_version_number(NSC_TEXT("x")), 0);
+}
+
+static void test_graph_proves(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        START(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab")
+        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n" B " NCCL INFO comm 0x2 rank 1 nRanks 2 nNodes 1 localRanks 2 localRank 1 MNNVL 0\n"
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n" A " NCCL INFO P2P Chunksize set to 524288\n" B " NCCL INFO P2P Chunksize set to 524288\n"
+        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab") VIA(A, "00", "0", "1", "P2P/CUMEM"));
+    struct nsc_known_path p;
+    nsc_path_of(m, link_at(m, 0), &p);
+    CHECK_INT(p.path, NSC_PATH_NVLINK); /* 2.25.1 and later, one node, nothing about chunks in the environment */
+    CHECK_INT(p.proof, NSC_PROOF_INFERRED);
+    CHECK(p.because && p.because->line > 0);
+    m = scene_of(&scene,
+        START(A, "0x1", "0", "2", "0xab") A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n" A " NCCL INFO NCCL_P2P_NVL_CHUNKSIZE set by environment to 524288.\n" A " NCCL INFO P2P Chunksize set to 524288\n"
+        COMPLETE(A, "0x1", "0", "2", "0xab") VIA(A, "00", "0", "1", "P2P/CUMEM"));
+    nsc_path_of(m, link_at(m, 0), &p);
+    CHECK_INT(p.path, NSC_PATH_P2P); /* a variable made it so: it proves nothing */
+}
+
+static void test_read_proves(void)
+{
+    static const char log[] = COMPLETE(A, "0x1", "0", "2", "0xab") A " NCCL INFO NCCL_IB_HCA set by environment to mlx5\n" VIA(A, "00", "0", "1", "P2P/CUMEM/read");
+    static const char forced[] = COMPLETE(A, "0x1", "0", "2", "0xab") A " NCCL INFO NCCL_P2P_READ_ENABLE set by environment to 1\n" VIA(A, "00", "0", "1", "P2P/CUMEM/read");
+    struct nsc_known_path p;
+    const struct ncclscope_model *m = scene_of(&scene, log);
+    nsc_path_of(m, link_at(m, 0), &p);
+    CHECK_INT(p.path, NSC_PATH_NVLINK);
+    CHECK_INT(p.proof, NSC_PROOF_INFERRED);
+    m = scene_of(&scene, forced);
+    nsc_path_of(m, link_at(m, 0), &p);
+    CHECK_INT(p.path, NSC_PATH_P2P);
+}
+
+static void test_matrix(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene, "        GPU0    GPU1    NIC0    CPU Affinity    NUMA Affinity\n"
+                                                       "GPU0     X      NV18    PHB     0-63    0\n"
+                                                       "GPU1    NV18     X      PHB     0-63    0\n"
+                                                       "NIC0    PHB     PHB      X\n");
+    CHECK_INT(m->matrices.len, 1);
+    CHECK_INT(m->matrices.item[0].gpus, 2);
+    CHECK_INT(m->matrices.item[0].where.line, 1);
+}
+
+static void test_problem_and_stats(void)
+{
+    ncclscope_model *m = NULL;
+    ncclscope_stats s = {.size = sizeof s};
+    CHECK_INT(ncclscope_model_new(&m, NULL), 0);
+    CHECK_INT(ncclscope_model_source(m, "gone.log"), 0);
+    CHECK_INT(ncclscope_model_source_end(m, NULL, "cannot open: No such file or directory"), 0);
+    CHECK_INT(ncclscope_model_finish(m, NULL), 0);
+    CHECK_INT(ncclscope_model_sources(m), 1);
+    CHECK(!strcmp(ncclscope_model_source_name(m, 0), "gone.log"));
+    CHECK(!strcmp(ncclscope_model_problem(m, 0), "cannot open: No such file or directory"));
+    CHECK_INT(ncclscope_model_stats(m, 0, &s), 0);
+    CHECK_INT(s.lines, 0);
+    CHECK_INT(ncclscope_model_stats(m, 1, &s), NCCLSCOPE_ENOTFOUND);
+    CHECK(!strcmp(ncclscope_model_source_name(m, 1), ""));
+    ncclscope_model_free(m);
+    ncclscope_model_free(NULL);
+    scene_end(&scene);
+}
+
+CHECKS(TEST(test_two_ranks), TEST(test_states), TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous),
+       TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env),
+       TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))
