@@ -188,7 +188,7 @@ static void warning(struct ncclscope_model *m, const ncclscope_record *rec)
         m->no_memory = true;
         return;
     }
-    *w = (struct nsc_warning){.shape = s, .lines = 1, .where = nsc_here(m, rec)};
+    *w = (struct nsc_warning){.kind = rec->kind, .shape = s, .lines = 1, .where = nsc_here(m, rec)};
 }
 
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
@@ -215,4 +215,10 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     struct nsc_thread *t = nsc_thread_of(m, proc, rec->tid);
     if (t)
         effects[k](m, rec, proc, t);
+}
+
+bool nsc_is_judged(ncclscope_kind kind)
+{
+    size_t k = (size_t)kind;
+    return k < sizeof effects / sizeof effects[0] && effects[k];
 }

@@ -83,7 +83,8 @@ static uint32_t comm_for(struct ncclscope_model *m, struct nsc_map *by_key, stru
         uint32_t who = nsc_map_get(taken, place);
         if (who == NSC_NONE && nsc_map_put(taken, place, r->proc))
             m->no_memory = true;
-        if (who == NSC_NONE || r->has_id || who == r->proc)
+        bool sure = r->has_id && !r->parent_pointer; /* up to 2.22 an id may serve several children */
+        if (who == NSC_NONE || sure || who == r->proc)
             return c;
     }
 }
@@ -190,21 +191,21 @@ static void list_members(struct ncclscope_model *m)
         judge_state(m, &m->comms.item[i]);
 }
 
-/* "0xab\0011" to 0xab, or 0xab#1 if communicators before it have that id. */
+/* "0xab\0011" to 0xab, or 0xab#1 if a communicator before it has that id. */
 static void name_child(struct ncclscope_model *m, size_t index)
 {
     nsc_text key = nsc_say(m, m->comms.item[index].id);
     const char *cut = key.len ? memchr(key.ptr, 1, key.len) : NULL;
     char name[320];
     unsigned before = 0;
-    if (!cut)
-        return;
-    nsc_text id = {key.ptr, (size_t)(cut - key.ptr)};
+    nsc_text id = {key.ptr, cut ? (size_t)(cut - key.ptr) : key.len};
     for (size_t i = 0; i < index; i++) {
         nsc_text other = nsc_say(m, m->comms.item[i].id);
-        before += other.len >= id.len && !memcmp(other.ptr, id.ptr, id.len) &&
-                  (other.len == id.len || other.ptr[id.len] == '#');
+        bool same = other.len >= id.len && !memcmp(other.ptr, id.ptr, id.len);
+        before += same && (other.len == id.len || other.ptr[id.len] == '#');
     }
+    if (!cut && !before)
+        return;
     snprintf(name, sizeof name, before ? "%.*s#%u" : "%.*s", (int)id.len, id.ptr, before);
     m->comms.item[index].id = nsc_keep(m, nsc_text_of(name));
 }
@@ -215,7 +216,8 @@ static void name_comms(struct ncclscope_model *m)
     char name[320];
     for (size_t i = 0; i < m->comms.len; i++) {
         struct nsc_comm *c = &m->comms.item[i];
-        name_child(m, i);
+        if (nsc_say(m, c->id).ptr[0] != '?')
+            name_child(m, i);
         if (nsc_say(m, c->id).ptr[0] != '?' || !c->count)
             continue;
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first]];

@@ -133,6 +133,7 @@ struct nsc_event {
 };
 
 struct nsc_warning {
+    ncclscope_kind kind;
     nsc_str shape;
     uint64_t lines;
     struct nsc_where where;
@@ -263,6 +264,8 @@ static inline bool nsc_is_done(const struct nsc_rank *r)
     return r->complete.line || r->used || r->destroyed.line || !r->start.line;
 }
 
+/* Does a record of this kind change the model, so that rules see it? */
+bool nsc_is_judged(ncclscope_kind kind);
 /* 2.27.3 as 22703; 0 when it is none. */
 unsigned nsc_version_number(nsc_text version);
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);

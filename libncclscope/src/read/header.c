@@ -36,6 +36,8 @@ static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
     at = --i;
     while (i > from && is_host(s.ptr[i - 1]))
         i--;
+    if (i > from && s.ptr[i - 1] == '\\' && s.ptr[i] == 'n') /* a log pasted with its line ends spelt out */
+        i++;
     while (i < at && s.ptr[i] == '-') /* no host begins so: the end of what another writer left */
         i++;
     h->host = (nsc_text){s.ptr + i, at - i};

@@ -273,6 +273,8 @@ static void take_record(ncclscope_reader *r)
     r->has_next = find_header(r, h.message < end ? h.message : end, &r->next);
     if (r->has_next) {
         end = r->next.start;
+        if (end > h.message + 2 && !memcmp(r->line.ptr + end - 2, "\\n", 2))
+            end -= 2; /* pasted: the line end is spelt out */
         mark_torn(r);
     }
     set_who(&r->record, &h);
@@ -421,6 +423,8 @@ static bool begin_line(ncclscope_reader *r)
     r->stats.cut_lines += r->physical.cut;
     r->torn = r->in_line = false;
     nsc_text raw = r->physical.text;
+    if (r->physical.number == 1 && nsc_text_starts(raw, "\xef\xbb\xbf")) /* a byte order mark */
+        raw = nsc_text_from(raw, 3);
     r->nul_lines += raw.len && memchr(raw.ptr, 0, raw.len) != NULL;
     r->line = nsc_unwrap(&r->wrap, raw);
     if (!find_header(r, 0, &r->next)) {

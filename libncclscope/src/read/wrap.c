@@ -35,14 +35,45 @@ static size_t unescape(nsc_text s, size_t *used, char *to)
     return 1;
 }
 
-/* {"log":"...\n","stream":"stdout","time":"2026-01-02T03:04:05.6Z"} to what log says, without its newline. */
-static nsc_text unwrap_docker(struct nsc_wrap *w, nsc_text line)
+/* Behind `"key" : "` in a line of JSON, -1 if it is not there. Blanks may stand on both sides of the colon. */
+static ptrdiff_t string_at(nsc_text line, const char *key)
 {
-    static const char key[] = "\"log\":\"";
-    ptrdiff_t at = nsc_text_find(line, key);
+    for (ptrdiff_t at = 0; (size_t)at < line.len;) {
+        ptrdiff_t found = nsc_text_find(nsc_text_from(line, (size_t)at), key);
+        if (found < 0)
+            return -1;
+        size_t i = (size_t)(at + found) + strlen(key);
+        while (i < line.len && line.ptr[i] == ' ')
+            i++;
+        bool colon = i < line.len && line.ptr[i] == ':';
+        for (i += colon; i < line.len && line.ptr[i] == ' ';)
+            i++;
+        if (colon && i < line.len && line.ptr[i] == '"')
+            return (ptrdiff_t)i + 1;
+        at = (ptrdiff_t)i;
+    }
+    return -1;
+}
+
+/* One object in a line: {"log":"...\n","stream":"stdout","time":"2026-01-02T03:04:05.6Z"} of docker, and what other collectors
+ * make of it. The text is the first string under one of these names; its newline goes. */
+static nsc_text unwrap_json(struct nsc_wrap *w, nsc_text line)
+{
+    static const char *const texts[] = {"\"log\"", "\"message\"", "\"msg\"", "\"textPayload\"", "\"line\""};
+    static const char *const times[] = {"\"time\"", "\"@timestamp\"", "\"timestamp\""};
+    ptrdiff_t at = -1, time = -1;
+    for (size_t k = 0; at < 0 && k < sizeof texts / sizeof texts[0]; k++)
+        at = string_at(line, texts[k]);
     if (at < 0 || !room(w, line.len * 3 / 2 + 4))
         return line;
-    size_t i = (size_t)at + sizeof key - 1, n = 0;
+    for (size_t k = 0; time < 0 && k < sizeof times / sizeof times[0]; k++)
+        time = string_at(line, times[k]);
+    if (time >= 0) {
+        w->time = nsc_text_from(line, (size_t)time);
+        const char *end = memchr(w->time.ptr, '"', w->time.len);
+        w->time.len = end ? (size_t)(end - w->time.ptr) : 0;
+    }
+    size_t i = (size_t)at, n = 0;
     for (; i < line.len && line.ptr[i] != '"'; i++) {
         if (line.ptr[i] != '\\' || i + 1 == line.len) {
             w->buf[n++] = line.ptr[i];
@@ -51,13 +82,6 @@ static nsc_text unwrap_docker(struct nsc_wrap *w, nsc_text line)
         size_t used;
         n += unescape(nsc_text_from(line, i + 1), &used, w->buf + n);
         i += used;
-    }
-    nsc_text rest = nsc_text_from(line, i < line.len ? i : line.len);
-    ptrdiff_t time = nsc_text_find(rest, "\"time\":\"");
-    if (time >= 0) {
-        w->time = nsc_text_from(rest, (size_t)time + 8);
-        const char *end = memchr(w->time.ptr, '"', w->time.len);
-        w->time.len = end ? (size_t)(end - w->time.ptr) : 0;
     }
     while (n && (w->buf[n - 1] == '\n' || w->buf[n - 1] == '\r'))
         n--;
@@ -107,7 +131,7 @@ nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
 {
     w->time = (nsc_text){NULL, 0};
     if (line.len && line.ptr[0] == '{')
-        line = unwrap_docker(w, line);
+        line = unwrap_json(w, line);
     if (line.len && memchr(line.ptr, 0x1b, line.len))
         line = strip_colour(w, line);
     if (line.len && memchr(line.ptr, '&', line.len) && memmem(line.ptr, line.len, "NCCL", 4))

@@ -1,4 +1,4 @@
-/* wrap.h - lines that something wrapped: docker's JSON, terminal colours, HTML entities. */
+/* wrap.h - lines that something wrapped: a collector's JSON, terminal colours, HTML entities. */
 #ifndef NSC_WRAP_H
 #define NSC_WRAP_H
 
@@ -7,7 +7,7 @@
 struct nsc_wrap {
     char *buf; /* the line with its wrapping removed */
     size_t cap;
-    nsc_text time; /* docker's; borrowed from the line as given */
+    nsc_text time; /* a collector's; borrowed from the line as given */
 };
 
 /* The text inside: `line` itself where nothing is wrapped. */

@@ -81,7 +81,9 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, ch
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
     snprintf(buf + n, size - n, "%s%.*s%s%s", inside ? " inside nodes, " : "", (int)net.len, net.ptr,
-             s->links[NSC_PATH_NET_GDR] ? (s->links[NSC_PATH_NET] ? ", partly with GDRDMA," : " with GDRDMA") : "",
+             s->links[NSC_PATH_NET_GDR] ? (s->links[NSC_PATH_NET] ? ", partly with GDRDMA," : " with GDRDMA")
+             : s->links[NSC_PATH_NET]   ? " without GPUDirect RDMA"
+                                        : "",
              inside ? " between them" : "");
 }
 
@@ -379,6 +381,28 @@ static void findings(const struct nsc_report *r)
         nsc_puts(r->out, "\n`ncclscope explain ID` says more of a finding.\n");
 }
 
+enum { WARNINGS_SHOWN = 6 };
+
+/* Warnings that no rule looked at: what they mean is the reader's to judge, but they are shown. */
+static void warnings(const struct nsc_report *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->m->warnings.len; i++) {
+        const struct nsc_warning *w = &r->m->warnings.item[i];
+        char where[120];
+        if (nsc_is_judged(w->kind) || n++ >= WARNINGS_SHOWN)
+            continue;
+        if (n == 1)
+            nsc_puts(r->out, "\nNCCL's own warnings that no rule has judged:\n");
+        nsc_puts(r->out, "   ");
+        snprintf(where, sizeof where, w->lines > 1 ? "line %llu, and %llu more such:  " : "line %llu  ",
+                 (unsigned long long)w->where.line, (unsigned long long)w->lines - 1);
+        nsc_line_of(r, where, w->where.text);
+    }
+    if (n > WARNINGS_SHOWN)
+        nsc_printf(r->out, "   and %zu more kinds of warnings (--json lists them)\n", n - WARNINGS_SHOWN);
+}
+
 void nsc_report_text(const struct nsc_report *r)
 {
     ncclscope_stats t;
@@ -389,5 +413,6 @@ void nsc_report_text(const struct nsc_report *r)
     nsc_puts(r->out, "\n");
     inputs(r, &t);
     nsc_text_paths(r);
+    warnings(r);
     findings(r);
 }

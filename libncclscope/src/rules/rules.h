@@ -118,6 +118,7 @@ NSC_RULE(nsc_rule_plugin_missing);
 NSC_RULE(nsc_rule_plugin_failed);
 NSC_RULE(nsc_rule_libfabric_provider);
 NSC_RULE(nsc_rule_no_rdma_device);
+NSC_RULE(nsc_rule_gdr_off);
 NSC_RULE(nsc_rule_interface_missing);
 NSC_RULE(nsc_rule_env_p2p_disabled);
 NSC_RULE(nsc_rule_env_shm_disabled);

@@ -204,6 +204,50 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+    if (f && f->hosts.len == 1)
+        f->title = nsc_words(c, "%s (%s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
+    else if (f)
+        f->title = nsc_words(c, "%s (%zu hosts)", f->title, f->hosts.len);
+}
+
+/* RDMA without GPUDirect: the data makes a stop in host memory at each end. */
+void nsc_rule_gdr_off(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    uint64_t with[3] = {0}, without[3] = {0};
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        bool certain;
+        nsc_path_of(m, l, &p);
+        if (!nsc_crosses_nodes(m, l, &certain) || p.path == NSC_PATH_SOCKET)
+            continue;
+        const struct nsc_event *provider =
+            l->proc == NSC_NONE ? NULL : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+        if (provider && is_slow_provider(nsc_say(m, provider->text)))
+            continue; /* net/libfabric-provider tells of these */
+        with[l->direction] += l->gdrdma;
+        without[l->direction] += !l->gdrdma;
+        if (l->gdrdma)
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+        nsc_add_link(c, f, l);
+    }
+    if (!f)
+        return;
+    f->title =
+        nsc_words(c, "%zu pair%s of ranks on different nodes use RDMA without GPUDirect: data goes through host memory",
+                  f->pairs.len, f->pairs.len == 1 ? "" : "s");
+    f->cause = "No nvidia-peermem and no DMA-BUF on the host, a NIC too far from the GPU (PHB, SYS), or a network or "
+               "GPU without the "
+               "support. NCCL_DEBUG_SUBSYS=INIT,NET shows which (\"GPU Direct RDMA Disabled ...\").";
+    if (with[2] && !without[2] && !with[1]) {
+        f->severity = NCCLSCOPE_NOTE;
+        f->cls = "by-design";
+        f->confidence = "possible";
+        f->cause = "Only the send side lacks it: NCCL's default for GPUs older than Ampere that have no NVLink.";
+    }
 }
 
 void nsc_rule_interface_missing(struct nsc_case *c)

@@ -23,11 +23,15 @@ static bool level_is_limited(const struct ncclscope_model *m, uint32_t proc)
     return e && !nsc_text_is(nsc_say(m, e->value), "SYS") && !nsc_text_is(nsc_say(m, e->value), "5");
 }
 
-static bool is_refused(const struct ncclscope_model *m, uint32_t proc)
+/* The line by which the driver or CUDA refuses P2P; NULL if there is none. */
+static const struct nsc_event *refusal(const struct ncclscope_model *m, uint32_t proc)
 {
-    return nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_REFUSED) || nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_DRIVER_OFF) ||
-           nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_QUERY_FAILED) ||
-           nsc_event_of(m, proc, NCCLSCOPE_KIND_LEGACY_IPC_NO);
+    static const ncclscope_kind kinds[] = {NCCLSCOPE_KIND_P2P_REFUSED, NCCLSCOPE_KIND_P2P_DRIVER_OFF,
+                                           NCCLSCOPE_KIND_P2P_QUERY_FAILED, NCCLSCOPE_KIND_LEGACY_IPC_NO};
+    const struct nsc_event *e = NULL;
+    for (size_t i = 0; !e && i < sizeof kinds / sizeof kinds[0]; i++)
+        e = nsc_event_of(m, proc, kinds[i]);
+    return e;
 }
 
 /* Why this pair uses host memory, from what the same log says. */
@@ -43,7 +47,7 @@ static enum shm_cause shm_cause(const struct ncclscope_model *m, const struct ns
         return SHM_NVLINK;
     if (nsc_text_is(type, "PHB") || nsc_text_is(type, "SYS") || nsc_text_is(type, "NODE"))
         return SHM_FAR;
-    return l->proc != NSC_NONE && is_refused(m, l->proc) ? SHM_REFUSED : SHM_UNKNOWN;
+    return l->proc != NSC_NONE && refusal(m, l->proc) ? SHM_REFUSED : SHM_UNKNOWN;
 }
 
 static const struct {
@@ -58,11 +62,14 @@ static const struct {
     [SHM_UNKNOWN] = {NCCLSCOPE_WARNING, "unknown", "certain", NULL},
 };
 
-static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_cause why, uint32_t proc)
+static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_cause why, const struct nsc_link *l)
 {
     const struct ncclscope_model *m = c->m;
+    uint32_t proc = l->proc;
     const struct nsc_env *disabled = nsc_p2p_disabled(m, proc), *level = nsc_env_of(m, proc, "NCCL_P2P_LEVEL");
-    const struct nsc_event *refused = nsc_event_of(m, proc, NCCLSCOPE_KIND_P2P_REFUSED);
+    const struct nsc_event *refused = refusal(m, proc);
+    const struct nsc_where *because = NULL;
+    nsc_str type = nsc_stated_class(m, l, &because);
     switch (why) {
     case SHM_DISABLED:
         f->cause = nsc_words(c, "%s=%s is set: NCCL may not use P2P at all", nsc_say(m, disabled->name).ptr,
@@ -79,14 +86,20 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
         nsc_show_first(c, f, &level->where);
         break;
     case SHM_NVLINK:
-        f->cause = "The topology in this input shows NVLink between these GPUs, and nothing in the log forbids P2P.";
+        f->cause = nsc_words(
+            c, "The topology in this input shows NVLink (%s) between these GPUs, and nothing in the log forbids P2P.",
+            nsc_say(m, type).ptr);
+        nsc_show_first(c, f, because);
         f->fix = "Check `nvidia-smi topo -p2p r` and `-p2p w`, the fabric manager (NVSwitch machines) and the "
                  "container's access to all GPUs.";
         break;
     case SHM_FAR:
         f->cause = "These GPUs meet only at the CPU (PHB, NODE or SYS): host memory is what NCCL chooses there by its "
                    "own rules.";
+        f->title =
+            nsc_words(c, "%s: right on this hardware, they meet only at the CPU (%s)", f->title, nsc_say(m, type).ptr);
         f->fix = NULL;
+        nsc_show_first(c, f, because);
         break;
     case SHM_REFUSED:
         f->cause = "The driver or CUDA refuses P2P between these GPUs. Right for GPUs without P2P; a fault where "
@@ -107,7 +120,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
 {
     struct nsc_finding *f[SHM_CAUSES] = {NULL};
     size_t at[SHM_CAUSES];
-    uint32_t proc[SHM_CAUSES];
+    const struct nsc_link *first[SHM_CAUSES];
     for (size_t i = 0; i < c->m->link_order.len; i++) {
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
         if (l->family != NSC_SHM)
@@ -116,7 +129,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         if (!f[why]) {
             nsc_found(c, shm_words[why].severity, shm_words[why].cls, shm_words[why].confidence);
             at[why] = c->f->list.len - 1;
-            proc[why] = l->proc;
+            first[why] = l;
         }
         f[why] = &c->f->list.item[at[why]];
         nsc_add_link(c, f[why], l);
@@ -128,7 +141,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         f[why]->caused_by = shm_words[why].caused_by;
         f[why]->title = nsc_words(c, "%s talk%s through host memory (SHM), not directly", who(c, f[why], "GPUs"),
                                   f[why]->pairs.len == 1 ? "s" : "");
-        explain_shm(c, f[why], (enum shm_cause)why, proc[why]);
+        explain_shm(c, f[why], (enum shm_cause)why, first[why]);
         if (why != SHM_FAR)
             f[why]->cost = nsc_cost(c, NSC_COST_SHM);
     }
@@ -404,13 +417,16 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
         return;
     const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, "NCCL_P2P_USE_CUDA_MEMCPY");
     e = e || proc == NSC_NONE ? e : nsc_env_of(c->m, proc, "NCCL_SHM_USE_CUDA_MEMCPY");
+    bool p2p = false;
+    for (size_t i = 0; i < c->m->links.len; i++)
+        p2p = p2p || (c->m->links.item[i].family == NSC_P2P && c->m->links.item[i].copy_engine);
     f->severity = NCCLSCOPE_WARNING;
     f->cls = "configuration";
     f->title = nsc_words(c, "%zu pair%s of GPUs move data by copy engine (/CE), not by kernels", f->pairs.len,
                          f->pairs.len == 1 ? "" : "s");
     f->cause = e ? nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr)
                  : "NCCL_P2P_USE_CUDA_MEMCPY or NCCL_SHM_USE_CUDA_MEMCPY; this log shows no line of either.";
-    f->cost = nsc_cost(c, NSC_COST_COPY_ENGINE);
+    f->cost = p2p ? nsc_cost(c, NSC_COST_COPY_ENGINE) : NULL; /* measured for P2P; host memory has a cost of its own */
     nsc_show_first(c, f, e ? &e->where : NULL);
 }
 

@@ -106,6 +106,16 @@ const struct nsc_rule nsc_rules[] = {
             "must list them.",
      .verify = "`Selected provider is efa`, /GDRDMA on the NET lines.",
      .doc = "aws-ofi-nccl source, src/nccl_ofi_net.cpp"},
+    {.id = "net/gdr-off",
+     .check = nsc_rule_gdr_off,
+     .needs = nsc_needs_links,
+     .means = "Connections of an RDMA network between nodes print no /GDRDMA.",
+     .why = "The NIC then reads and writes host memory, and each GPU copies to and from it over PCIe.",
+     .fix = "Load nvidia-peermem or use a kernel and driver with DMA-BUF; put GPU and NIC under one PCIe switch, or "
+            "give a VM its "
+            "topology file (NCCL_TOPO_FILE).",
+     .verify = "/GDRDMA on the NET lines.",
+     .doc = NCCL_SRC ", src/graph/paths.cc (ncclTopoCheckGdr); NCCL issues 1464, 1537; " NCCL_ENV},
     {.id = "net/no-rdma-device",
      .check = nsc_rule_no_rdma_device,
      .means = "`NET/IB : No device found.` where nodes talk over sockets, or where initialisation then fails.",

@@ -1,0 +1,285 @@
+/* test_store.c - records, model and findings in a SQLite file: what is in it, adding twice, files that are no store. */
+#include "data.h"
+#include "ncclscope/store.h"
+#include "scene.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+static ncclscope_grammar *grammar;
+static char folder[64], file[128];
+
+static void name_file(void)
+{
+    if (!folder[0]) {
+        strcpy(folder, "/tmp/ncclscope-test-XXXXXX");
+        CHECK(mkdtemp(folder) != NULL);
+        CHECK_INT(ncclscope_grammar_new(&grammar, NULL), 0);
+    }
+    snprintf(file, sizeof file, "%s/store.db", folder);
+}
+
+static void drop_file(void)
+{
+    char beside[140];
+    unlink(file);
+    snprintf(beside, sizeof beside, "%s-wal", file);
+    unlink(beside);
+    snprintf(beside, sizeof beside, "%s-shm", file);
+    unlink(beside);
+}
+
+static void log_path(char out[600], const char *name)
+{
+    snprintf(out, 600, "%s/logs/%s", getenv("TESTDATA"), name);
+}
+
+/* Scan these logs into the store; the code of the first step that fails. */
+static int add(size_t n, const char *const *names)
+{
+    char path[9][600];
+    const char *paths[9];
+    ncclscope_store *s = NULL;
+    ncclscope_model *m = NULL;
+    ncclscope_findings *f = NULL;
+    ncclscope_error err = {0};
+    for (size_t i = 0; i < n; i++) {
+        log_path(path[i], names[i]);
+        paths[i] = path[i];
+    }
+    int rc = ncclscope_store_open(&s, file, &err);
+    rc = rc ? rc : ncclscope_store_scan(s, &m, grammar, paths, n, &err);
+    rc = rc ? rc : ncclscope_analyse(&f, m, &err);
+    rc = rc ? rc : ncclscope_store_add(s, m, f, &err);
+    if (rc)
+        printf("%s\n", err.text);
+    ncclscope_store_close(s);
+    ncclscope_findings_free(f);
+    ncclscope_model_free(m);
+    return rc;
+}
+
+/* The answer to a query, rows by newline, columns by '|'. */
+static struct data ask(const char *sql)
+{
+    struct data out = {0};
+    sqlite3 *db = NULL;
+    sqlite3_stmt *q = NULL;
+    data_add(&out, NSC_TEXT(""));
+    CHECK_INT(sqlite3_open_v2(file, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) != SQLITE_OK)
+        printf("%s: %s\n", sql, sqlite3_errmsg(db));
+    CHECK(q != NULL);
+    while (q && sqlite3_step(q) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            data_add(&out, i ? NSC_TEXT("|") : NSC_TEXT(""));
+            const char *text = (const char *)sqlite3_column_text(q, i);
+            data_add(&out, nsc_text_of(text ? text : "NULL"));
+        }
+        data_add(&out, NSC_TEXT("\n"));
+    }
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return out;
+}
+
+#define ASKS(sql, should) \
+    do { \
+        struct data answer_ = ask(sql); \
+        CHECK_TEXT(data_text(&answer_), should); \
+        data_drop(&answer_); \
+    } while (0)
+
+static const char *const shm[] = {"2.28.9/h200x8-p2p-disabled-shm.log"};
+
+static void test_tables(void)
+{
+    name_file();
+    CHECK_INT(add(1, shm), 0);
+    ASKS("PRAGMA integrity_check", "ok\n");
+    ASKS("SELECT count(*) FROM record WHERE level != 'other'", "309\n");
+    ASKS("SELECT lines, nccl_lines, torn_lines, problem FROM scan_source", "310|309|0|NULL\n");
+    ASKS("SELECT verdict FROM scan", "findings\n");
+    ASKS("SELECT nranks, members, state FROM comm", "8|8|complete\n");
+    ASKS("SELECT count(*) FROM rank", "8\n");
+    ASKS("SELECT sum(lines), count(*), min(via), min(path) FROM link", "32|8|SHM/direct/direct|shm\n");
+    ASKS("SELECT count(*), min(value) FROM env WHERE name = 'NCCL_P2P_DISABLE'", "8|1\n");
+    ASKS("SELECT count(*) FROM finding WHERE id = 'transport/shm-within-node' AND severity = 'warning'", "1\n");
+    ASKS("SELECT count(*) > 0 FROM evidence", "1\n");
+    /* the line number leads back to the record */
+    ASKS("SELECT DISTINCT kind FROM record r JOIN link l ON l.line = r.line", "CONNECT\n");
+    ASKS("SELECT count(*), min(src), max(dst), min(via) FROM m_connect", "32|0|7|SHM/direct/direct\n");
+}
+
+static void test_views(void)
+{
+    ASKS("SELECT count(*), min(lines), max(lines), min(path) FROM v_pairs", "8|4|4|shm\n");
+    ASKS("SELECT rank, host, bus_id FROM v_ranks ORDER BY rank LIMIT 2", "0|vm|60\n1|vm|70\n");
+    ASKS("SELECT value, processes, hosts FROM v_env WHERE name = 'NCCL_P2P_DISABLE'", "1|8|vm\n");
+    ASKS("SELECT count(*) > 0 FROM v_findings WHERE line > 0 AND file LIKE '%p2p-disabled-shm.log'", "1\n");
+}
+
+/* A whole dump of what a query can see. */
+static struct data dump(void)
+{
+    struct data tables = ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"), out = {0};
+    data_add(&out, NSC_TEXT(""));
+    for (char *name = strtok(tables.ptr, "\n"); name; name = strtok(NULL, "\n")) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT * FROM \"%s\"", name);
+        struct data rows = ask(sql);
+        data_add(&out, nsc_text_of(name));
+        data_add(&out, NSC_TEXT("\n"));
+        data_add(&out, data_text(&rows));
+        data_drop(&rows);
+    }
+    data_drop(&tables);
+    return out;
+}
+
+static void test_again(void)
+{
+    struct data before = dump();
+    CHECK(before.len > 10000);
+    CHECK_INT(add(1, shm), 0);
+    struct data after = dump();
+    CHECK(nsc_text_eq(data_text(&before), data_text(&after)));
+    data_drop(&before);
+    data_drop(&after);
+}
+
+static void test_packed_is_the_same(void)
+{
+    /* the same text, packed and under another name, is the same source */
+    struct data log = data_load("logs/2.28.9/h200x8-p2p-disabled-shm.log"), packed = {0};
+    char path[64];
+    ncclscope_store *s = NULL;
+    ncclscope_model *m = NULL;
+    ncclscope_findings *f = NULL;
+    data_pack(&packed, data_text(&log));
+    data_file(path, data_text(&packed));
+    const char *paths[] = {path};
+    struct data before = dump();
+    CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
+    CHECK_INT(ncclscope_store_scan(s, &m, grammar, paths, 1, NULL), 0);
+    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
+    CHECK_INT(ncclscope_store_add(s, m, f, NULL), 0);
+    ncclscope_store_close(s);
+    ncclscope_findings_free(f);
+    ncclscope_model_free(m);
+    struct data after = dump();
+    CHECK(nsc_text_eq(data_text(&before), data_text(&after)));
+    unlink(path);
+    data_drop(&before);
+    data_drop(&after);
+    data_drop(&packed);
+    data_drop(&log);
+}
+
+static void test_second_scan(void)
+{
+    static const char *const more[] = {"2.28.9/h200x8-p2p-disabled-shm.log", "2.28.9/h200x8-pod-per-gpu-split-logs.pod0.log", "2.28.9/h200x8-pod-per-gpu-split-logs.pod1.log"};
+    CHECK_INT(add(3, more), 0);
+    ASKS("SELECT count(*) FROM scan", "2\n");
+    ASKS("SELECT count(*) FROM source", "3\n"); /* the first is not stored again */
+    ASKS("SELECT count(*) FROM record WHERE level != 'other'", "398\n");
+    ASKS("SELECT position, nccl_lines FROM scan_source WHERE scan = 2 ORDER BY position", "0|309\n1|45\n2|44\n");
+    ASKS("SELECT count(DISTINCT source) FROM scan_source", "3\n");
+    ASKS("SELECT sum(lines) FROM link WHERE scan = 1", "32\n");
+}
+
+/* A scan that is never added leaves nothing. */
+static void test_dropped(void)
+{
+    char path[600];
+    ncclscope_store *s = NULL;
+    ncclscope_model *m = NULL;
+    struct data before = dump();
+    log_path(path, "2.28.9/h200x8-rank-missing.log");
+    const char *paths[] = {path};
+    CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
+    CHECK_INT(ncclscope_store_scan(s, &m, grammar, paths, 1, NULL), 0);
+    ncclscope_model_free(m);
+    ncclscope_store_close(s);
+    struct data after = dump();
+    CHECK(nsc_text_eq(data_text(&before), data_text(&after)));
+    data_drop(&before);
+    data_drop(&after);
+    drop_file();
+}
+
+/* Every kind of message has its table, whatever a log says. */
+static void test_all_kinds(void)
+{
+    static const char *const all[] = {"2.28.9/h200x8-default-all-subsys.log.gz"};
+    CHECK_INT(add(1, all), 0);
+    ASKS("SELECT count(*) FROM record WHERE level != 'other'", "37260\n");
+    ASKS("PRAGMA integrity_check", "ok\n");
+    drop_file();
+}
+
+static void test_unreadable_source(void)
+{
+    static const char *const gone[] = {"no/such.log", "seed/pods-shm-socket.log"};
+    CHECK_INT(add(2, gone), 0);
+    ASKS("SELECT position, source IS NULL, problem IS NOT NULL FROM scan_source ORDER BY position", "0|1|1\n1|0|0\n");
+    drop_file();
+}
+
+static int open_only(ncclscope_error *err)
+{
+    ncclscope_store *s = NULL;
+    int rc = ncclscope_store_open(&s, file, err);
+    CHECK((rc == 0) == (s != NULL));
+    ncclscope_store_close(s);
+    return rc;
+}
+
+static void sql(const char *text)
+{
+    sqlite3 *db = NULL;
+    CHECK_INT(sqlite3_open(file, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void put(nsc_text bytes)
+{
+    FILE *f = fopen(file, "wb");
+    fwrite(bytes.ptr, 1, bytes.len, f);
+    fclose(f);
+}
+
+static void test_refused(void)
+{
+    ncclscope_error err = {0};
+    struct data log = data_load("logs/2.28.9/h200x8-p2p-disabled-shm.log");
+    put(data_text(&log));
+    CHECK_INT(open_only(&err), NCCLSCOPE_EDATA); /* a log is no database */
+    CHECK(err.text[0] != 0);
+    struct stat st;
+    CHECK(stat(file, &st) == 0 && (size_t)st.st_size == log.len); /* and is left as it was */
+    data_drop(&log);
+    drop_file();
+    sql("CREATE TABLE mine(a)");
+    CHECK_INT(open_only(&err), NCCLSCOPE_EDATA); /* somebody else's database */
+    drop_file();
+    CHECK_INT(open_only(&err), 0);
+    sql("PRAGMA user_version = 99");
+    CHECK_INT(open_only(&err), NCCLSCOPE_EUNSUPPORTED);
+    drop_file();
+    put(NSC_TEXT(""));
+    CHECK_INT(open_only(&err), 0); /* an empty file becomes a store */
+    drop_file();
+    CHECK_INT(mkdir(file, 0700), 0);
+    CHECK_INT(open_only(&err), NCCLSCOPE_EIO);
+    rmdir(file);
+    snprintf(file, sizeof file, "%s/no/such/store.db", folder);
+    CHECK_INT(open_only(&err), NCCLSCOPE_EIO);
+    ncclscope_store_close(NULL);
+    rmdir(folder);
+    ncclscope_grammar_free(grammar);
+}
+
+CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan), TEST(test_dropped), TEST(test_all_kinds),
+       TEST(test_unreadable_source), TEST(test_refused))
