@@ -21,10 +21,7 @@ static void take_parent(struct ncclscope_model *m, struct nsc_rank *r, const ncc
     if (!nsc_to_hex(nsc_record_field(rec, NCCLSCOPE_FIELD_PARENT), &parent) || !parent || parent == r->parent_pointer)
         return;
     r->parent_pointer = parent;
-    r->nth_child = 0;
     r->parent = nsc_rank_of(m, r->proc, r->parent_pointer);
-    for (uint32_t i = r->before; i != NSC_NONE; i = m->ranks.item[i].before)
-        r->nth_child += m->ranks.item[i].parent_pointer == r->parent_pointer;
     r->split = nsc_number(rec, NCCLSCOPE_FIELD_SPLIT);
     r->has_color = nsc_to_i64(color, &r->color);
     nsc_to_i64(nsc_record_field(rec, NCCLSCOPE_FIELD_KEY), &r->key);
@@ -151,6 +148,7 @@ void nsc_apply_init_complete(struct ncclscope_model *m, const ncclscope_record *
     nsc_claim(m, t, i);
     nsc_close_batches(m, t, i, NSC_NO_STRUCTURE);
     t->rank = NSC_NONE;
+    t->in_init = false;
     t->made = i;
 }
 
@@ -257,6 +255,15 @@ void nsc_apply_graph_pattern(struct ncclscope_model *m, const ncclscope_record *
         nsc_claim(m, t, t->rank);
 }
 
+/* A thread that lists rings or trees makes a communicator: connections that it printed before are of another one, and those that
+ * follow are of the one that its COMPLETE line will name. */
+static void enters_init(struct ncclscope_model *m, struct nsc_thread *t)
+{
+    if (!t->in_init && t->rank == NSC_NONE)
+        nsc_close_batches(m, t, NSC_NONE, NSC_NO_STRUCTURE);
+    t->in_init = true;
+}
+
 void nsc_apply_ring(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     int64_t channel = nsc_number(rec, NCCLSCOPE_FIELD_CHANNEL);
@@ -264,6 +271,7 @@ void nsc_apply_ring(struct ncclscope_model *m, const ncclscope_record *rec, uint
     (void)proc;
     if (channel < 0)
         return;
+    enters_init(m, t);
     struct nsc_key key = {t->rank, (uint64_t)channel, self};
     if (t->rank != NSC_NONE && nsc_map_get(&m->ring_by, key) != NSC_NONE)
         return;
@@ -314,6 +322,7 @@ void nsc_apply_trees(struct ncclscope_model *m, const ncclscope_record *rec, uin
     uint32_t self = (uint32_t)(t - m->threads.item);
     int64_t channel, up;
     (void)proc;
+    enters_init(m, t);
     while (next_tree(&rest, &channel, &down, &up)) {
         struct nsc_key key = {t->rank, (uint64_t)channel, self};
         if (t->rank != NSC_NONE && nsc_map_get(&m->tree_by, key) != NSC_NONE)

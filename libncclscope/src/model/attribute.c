@@ -157,8 +157,8 @@ static void now_connected(struct ncclscope_model *m, uint32_t rank, enum nsc_str
 static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what,
                         bool last)
 {
-    if (!t->waiting.len)
-        return;
+    if (!t->waiting.len || (t->in_init && rank == NSC_NONE && t->rank == NSC_NONE && !last))
+        return; /* up to 2.18.1 the communicator is named only behind its connections */
     bool fits = rank != NSC_NONE;
     for (size_t i = 0; fits && i < t->waiting.len; i++)
         fits = m->ranks.item[rank].rank == t->waiting.item[i].printer;
@@ -169,7 +169,7 @@ static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_
     }
     struct choice c = choose(m, t->waiting.item, t->waiting.len, what, t->made);
     if (c.best == NSC_NONE && !last)
-        return; /* up to 2.18.1 the communicator is named only behind its connections */
+        return; /* it may be named yet */
     give_batch(m, t, c.best, c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : c.sure ? NSC_INFERRED : NSC_AMBIGUOUS);
     now_connected(m, c.best, what, c.sure);
 }

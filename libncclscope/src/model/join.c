@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static bool earlier(const struct nsc_where *a, const struct nsc_where *b)
+{
+    return a->source != b->source ? a->source < b->source : a->line < b->line;
+}
+
 static int by_host_and_pid(const void *a, const void *b, void *model)
 {
     const struct ncclscope_model *m = model;
@@ -36,20 +41,18 @@ static void number_equals(struct ncclscope_model *m)
     nsc_map_free(&seen);
 }
 
-/* What ranks of one communicator have in common. */
+/* What ranks of one communicator have in common. A key that does not name it alone begins with '?': then its places decide too. */
 static nsc_str join_key(struct ncclscope_model *m, struct nsc_rank *r)
 {
     char key[320];
     nsc_text id = nsc_say(m, r->comm_id);
     if (r->comm_id) {
-        r->has_id = true;
         /* Children of one parent and colour have one commId up to 2.22, however often the parent was split. */
-        int n = snprintf(key, sizeof key, "0x%.*s", (int)(id.len < 64 ? id.len : 64), id.ptr);
-        if (r->parent_pointer)
-            snprintf(key + n, sizeof key - (size_t)n, "\001%u", r->nth_child);
+        r->has_id = !r->parent_pointer;
+        snprintf(key, sizeof key, "%s0x%.*s", r->has_id ? "" : "?", (int)(id.len < 64 ? id.len : 64), id.ptr);
     } else if (r->parent != NSC_NONE && m->ranks.item[r->parent].comm != NSC_NONE && r->has_color) {
         id = nsc_say(m, m->comms.item[m->ranks.item[r->parent].comm].id);
-        r->has_id = m->ranks.item[r->parent].has_id;
+        r->has_id = m->ranks.item[r->parent].has_id && r->split >= 0;
         if (r->split >= 0)
             snprintf(key, sizeof key, "%.*s/%lld.%lld", (int)(id.len < 240 ? id.len : 240), id.ptr, (long long)r->split,
                      (long long)r->color);
@@ -58,35 +61,146 @@ static nsc_str join_key(struct ncclscope_model *m, struct nsc_rank *r)
     } else if (r->parent_pointer && r->has_color) {
         snprintf(key, sizeof key, "?/%lld.%lld/%lld", (long long)r->split, (long long)r->color, (long long)r->nranks);
     } else {
-        snprintf(key, sizeof key, "?%lld/%u", (long long)r->nranks, r->nth);
+        snprintf(key, sizeof key, "?%lld", (long long)r->nranks);
     }
     return nsc_keep(m, nsc_text_of(key));
 }
 
-/* The communicator of this key in which no other process has the rank; `n` counts those that were full. */
-static uint32_t comm_for(struct ncclscope_model *m, struct nsc_map *by_key, struct nsc_map *taken, nsc_str key,
+/* ---- older logs: who belongs together ---- */
+
+/* What a rank's own connection lines say of a peer: its bus id, in brackets from 2.5.6 to 2.18.1. */
+struct claim {
+    uint32_t rank, next; /* next claim of the same rank, or NSC_NONE */
+    uint64_t peer;
+    nsc_str bus;
+};
+
+struct joining {
+    struct nsc_map by_key, place, present; /* (key, n) to communicator; (comm, rank) to rank; (comm, proc, device) */
+    uint32_t *claims;                      /* of each rank: index into claim, or NSC_NONE */
+    NSC_VEC(struct claim) claim;
+};
+
+static void gather_claims(const struct ncclscope_model *m, struct joining *j)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        j->claims[i] = NSC_NONE;
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        bool sends = l->printer == (int64_t)l->src;
+        nsc_text dev = nsc_say(m, sends ? l->dst_dev : l->src_dev);
+        if (l->rank == NSC_NONE || l->attribution < NSC_INFERRED || dev.len < 4) /* an index is no bus id */
+            continue;
+        struct claim *c = nsc_vec_push(&j->claim);
+        if (!c)
+            return;
+        *c = (struct claim){l->rank, j->claims[l->rank], sends ? l->dst : l->src, sends ? l->dst_dev : l->src_dev};
+        j->claims[l->rank] = (uint32_t)(j->claim.len - 1);
+    }
+}
+
+/* Does what `a` says of its peers leave room for `b` in the same communicator? 1 it says so, 0 nothing, -1 no. */
+static int says_of(const struct ncclscope_model *m, const struct joining *j, uint32_t a, uint32_t b)
+{
+    const struct nsc_rank *r = &m->ranks.item[b];
+    int said = 0;
+    for (uint32_t i = j->claims[a]; i != NSC_NONE; i = j->claim.item[i].next) {
+        if ((int64_t)j->claim.item[i].peer != r->rank || !r->bus_id)
+            continue;
+        if (j->claim.item[i].bus != r->bus_id)
+            return -1;
+        said = 1;
+    }
+    return said;
+}
+
+/* Could the rank be of this communicator: its place is free, its process is not in it, and no member contradicts? 2 if one agrees. */
+static int suits(const struct ncclscope_model *m, const struct joining *j, uint32_t comm, uint32_t rank)
+{
+    const struct nsc_rank *r = &m->ranks.item[rank];
+    bool taken = nsc_map_get(&j->place, (struct nsc_key){comm, (uint64_t)r->rank, 0}) != NSC_NONE;
+    int suits_well = 1;
+    if (taken || nsc_map_get(&j->present, (struct nsc_key){comm, r->proc, (uint64_t)r->cuda_dev}) != NSC_NONE)
+        return 0;
+    for (uint32_t i = m->comms.item[comm].last_member; i != NSC_NONE; i = m->ranks.item[i].next_member) {
+        int a = says_of(m, j, i, rank), b = says_of(m, j, rank, i);
+        if (a < 0 || b < 0)
+            return 0;
+        suits_well = a || b ? 2 : suits_well;
+    }
+    return suits_well;
+}
+
+static uint32_t comm_new(struct ncclscope_model *m, struct joining *j, nsc_str key, uint32_t n,
                          const struct nsc_rank *r)
 {
-    for (uint32_t n = 0;; n++) {
-        uint32_t c = nsc_map_get(by_key, (struct nsc_key){key, n, 0});
-        if (c == NSC_NONE) {
-            c = (uint32_t)m->comms.len;
-            struct nsc_comm *comm = nsc_vec_push(&m->comms);
-            if (!comm || nsc_map_put(by_key, (struct nsc_key){key, n, 0}, c)) {
-                m->no_memory = true;
-                return NSC_NONE;
-            }
-            *comm =
-                (struct nsc_comm){.id = key, .nranks = r->nranks, .nnodes = -1, .parent = NSC_NONE, .where = r->first};
-        }
-        struct nsc_key place = {c, (uint64_t)r->rank, 0};
-        uint32_t who = nsc_map_get(taken, place);
-        if (who == NSC_NONE && nsc_map_put(taken, place, r->proc))
-            m->no_memory = true;
-        bool sure = r->has_id && !r->parent_pointer; /* up to 2.22 an id may serve several children */
-        if (who == NSC_NONE || sure || who == r->proc)
-            return c;
+    uint32_t c = (uint32_t)m->comms.len;
+    struct nsc_comm *comm = nsc_vec_push(&m->comms);
+    if (!comm || nsc_map_put(&j->by_key, (struct nsc_key){key, n, 0}, c)) {
+        m->no_memory = true;
+        return NSC_NONE;
     }
+    *comm = (struct nsc_comm){
+        .id = key, .nranks = r->nranks, .nnodes = -1, .parent = NSC_NONE, .last_member = NSC_NONE, .where = r->first};
+    return c;
+}
+
+/* The communicator of this key that the rank belongs to. Where the key does not say it alone: the first of those of that key that
+ * a connection line agrees with, else the first that nothing speaks against. */
+static uint32_t comm_for(struct ncclscope_model *m, struct joining *j, nsc_str key, uint32_t rank)
+{
+    const struct nsc_rank *r = &m->ranks.item[rank];
+    uint32_t best = NSC_NONE, n = 0, c;
+    for (; (c = nsc_map_get(&j->by_key, (struct nsc_key){key, n, 0})) != NSC_NONE; n++) {
+        if (r->has_id)
+            return c;
+        int s = suits(m, j, c, rank);
+        if (s == 2)
+            return c;
+        best = s && best == NSC_NONE ? c : best;
+    }
+    return best != NSC_NONE ? best : comm_new(m, j, key, n, r);
+}
+
+static void join_rank(struct ncclscope_model *m, struct joining *j, uint32_t rank)
+{
+    struct nsc_rank *r = &m->ranks.item[rank];
+    nsc_str key = join_key(m, r);
+    uint32_t c = comm_for(m, j, key, rank);
+    r = &m->ranks.item[rank];
+    r->comm = c;
+    if (c == NSC_NONE)
+        return;
+    if (nsc_map_put(&j->place, (struct nsc_key){c, (uint64_t)r->rank, 0}, rank) ||
+        nsc_map_put(&j->present, (struct nsc_key){c, r->proc, (uint64_t)r->cuda_dev}, rank))
+        m->no_memory = true;
+    r->next_member = m->comms.item[c].last_member;
+    m->comms.item[c].last_member = rank;
+    if (earlier(&r->first, &m->comms.item[c].where))
+        m->comms.item[c].where = r->first;
+}
+
+static int depth_of(const struct ncclscope_model *m, uint32_t rank)
+{
+    int depth = 0;
+    for (; depth < 64 && m->ranks.item[rank].parent != NSC_NONE; depth++)
+        rank = m->ranks.item[rank].parent;
+    return depth;
+}
+
+/* Parents before children, the n-th of a size with the n-th of others, processes by name: the order of files does not matter. */
+static int by_birth(const void *a, const void *b, void *model)
+{
+    const struct ncclscope_model *m = model;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct nsc_rank *r = &m->ranks.item[i], *s = &m->ranks.item[k];
+    int d = depth_of(m, i), e = depth_of(m, k);
+    if (d != e)
+        return d - e;
+    if (r->nth != s->nth)
+        return r->nth < s->nth ? -1 : 1;
+    int c = r->proc == s->proc ? 0 : by_host_and_pid(&r->proc, &s->proc, model);
+    return c ? c : i < k ? -1 : i > k;
 }
 
 static int by_comm_and_rank(const void *a, const void *b, void *model)
@@ -99,11 +213,6 @@ static int by_comm_and_rank(const void *a, const void *b, void *model)
     if (r->rank != s->rank)
         return r->rank < s->rank ? -1 : 1;
     return i < k ? -1 : i > k;
-}
-
-static bool earlier(const struct nsc_where *a, const struct nsc_where *b)
-{
-    return a->source != b->source ? a->source < b->source : a->line < b->line;
 }
 
 static int by_first_line(const void *a, const void *b, void *model)
@@ -191,20 +300,20 @@ static void list_members(struct ncclscope_model *m)
         judge_state(m, &m->comms.item[i]);
 }
 
-/* "0xab\0011" to 0xab, or 0xab#1 if a communicator before it has that id. */
-static void name_child(struct ncclscope_model *m, size_t index)
+/* "?0xab" to 0xab, or 0xab#1 if a communicator before it has that id. */
+static void name_by_id(struct ncclscope_model *m, size_t index)
 {
-    nsc_text key = nsc_say(m, m->comms.item[index].id);
-    const char *cut = key.len ? memchr(key.ptr, 1, key.len) : NULL;
+    nsc_text id = nsc_say(m, m->comms.item[index].id);
+    bool marked = id.ptr[0] == '?';
     char name[320];
     unsigned before = 0;
-    nsc_text id = {key.ptr, cut ? (size_t)(cut - key.ptr) : key.len};
+    id = nsc_text_from(id, marked);
     for (size_t i = 0; i < index; i++) {
         nsc_text other = nsc_say(m, m->comms.item[i].id);
         bool same = other.len >= id.len && !memcmp(other.ptr, id.ptr, id.len);
         before += same && (other.len == id.len || other.ptr[id.len] == '#');
     }
-    if (!cut && !before)
+    if (!marked && !before)
         return;
     snprintf(name, sizeof name, before ? "%.*s#%u" : "%.*s", (int)id.len, id.ptr, before);
     m->comms.item[index].id = nsc_keep(m, nsc_text_of(name));
@@ -216,8 +325,9 @@ static void name_comms(struct ncclscope_model *m)
     char name[320];
     for (size_t i = 0; i < m->comms.len; i++) {
         struct nsc_comm *c = &m->comms.item[i];
-        if (nsc_say(m, c->id).ptr[0] != '?')
-            name_child(m, i);
+        nsc_text key = nsc_say(m, c->id);
+        if (key.ptr[0] != '?' || nsc_text_starts(key, "?0x"))
+            name_by_id(m, i);
         if (nsc_say(m, c->id).ptr[0] != '?' || !c->count)
             continue;
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first]];
@@ -230,20 +340,27 @@ static void name_comms(struct ncclscope_model *m)
 
 static void join_ranks(struct ncclscope_model *m)
 {
-    struct nsc_map by_key = {0}, taken = {0};
-    number_equals(m);
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        struct nsc_rank *r = &m->ranks.item[i];
-        if (r->rank < 0 || r->nranks < 0)
-            continue;
-        nsc_str key = join_key(m, r);
-        uint32_t c = comm_for(m, &by_key, &taken, key, r);
-        m->ranks.item[i].comm = c;
-        if (c != NSC_NONE && earlier(&r->first, &m->comms.item[c].where))
-            m->comms.item[c].where = r->first;
+    struct joining j = {.claims = nsc_alloc(m->ranks.len * sizeof(uint32_t))};
+    uint32_t *order = nsc_alloc(m->ranks.len * sizeof *order);
+    if (!j.claims || !order) {
+        m->no_memory = true;
+    } else {
+        number_equals(m);
+        gather_claims(m, &j);
+        for (size_t i = 0; i < m->ranks.len; i++)
+            order[i] = (uint32_t)i;
+        if (m->ranks.len)
+            qsort_r(order, m->ranks.len, sizeof *order, by_birth, m);
+        for (size_t i = 0; i < m->ranks.len; i++)
+            if (m->ranks.item[order[i]].rank >= 0 && m->ranks.item[order[i]].nranks >= 0)
+                join_rank(m, &j, order[i]);
     }
-    nsc_map_free(&by_key);
-    nsc_map_free(&taken);
+    nsc_map_free(&j.by_key);
+    nsc_map_free(&j.place);
+    nsc_map_free(&j.present);
+    nsc_vec_free(&j.claim);
+    nsc_free(j.claims);
+    nsc_free(order);
 }
 
 /* ---- links ---- */

@@ -47,8 +47,8 @@ struct nsc_rank {
     uint32_t reuse; /* how often the process had used the pointer before */
     uint32_t births,
         parent_births; /* START lines of it; those of its parent when it was born: a log put together twice repeats them */
-    uint32_t nth_child; /* how many children its parent had made in this process before */
-    uint32_t nth;       /* how many of this size the process and device had made before */
+    uint32_t next_member; /* while ranks are joined: another of its communicator, or NSC_NONE */
+    uint32_t nth;         /* how many of this size the process and device had made before */
     int64_t tid;
     int64_t rank, nranks, cuda_dev, nvml_dev, split, color,
         key;                      /* -1: not said; color may be any number, has_color tells */
@@ -165,6 +165,7 @@ struct nsc_comm {
     nsc_str id;
     int64_t nranks, nnodes;
     uint32_t parent;       /* NSC_NONE */
+    uint32_t last_member;  /* while ranks are joined */
     uint32_t first, count; /* into model.members */
     struct nsc_where where;
     int state; /* enum nsc_comm_state */
@@ -184,6 +185,7 @@ struct nsc_thread {
     int64_t tid;
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
+    bool in_init;                     /* it listed rings or trees, and did not say COMPLETE yet */
     size_t hit;                       /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
