@@ -422,6 +422,30 @@ static void order_links(struct ncclscope_model *m)
     m->link_order.len = n;
 }
 
+/* By communicator, rank and channel, wherever the lines stood. */
+static int compare_places(const struct ncclscope_model *m, uint32_t a, uint32_t b, uint64_t channel, uint64_t other)
+{
+    int64_t r = a == NSC_NONE ? -1 : m->ranks.item[a].rank, s = b == NSC_NONE ? -1 : m->ranks.item[b].rank;
+    uint32_t c = a == NSC_NONE ? NSC_NONE : m->ranks.item[a].comm, d = b == NSC_NONE ? NSC_NONE : m->ranks.item[b].comm;
+    if (c != d)
+        return c < d ? -1 : 1;
+    if (r != s)
+        return r < s ? -1 : 1;
+    return channel < other ? -1 : channel > other;
+}
+
+static int by_ring(const void *a, const void *b, void *model)
+{
+    const struct nsc_ring *r = a, *s = b;
+    return compare_places(model, r->rank, s->rank, r->channel, s->channel);
+}
+
+static int by_tree(const void *a, const void *b, void *model)
+{
+    const struct nsc_tree *r = a, *s = b;
+    return compare_places(model, r->rank, s->rank, r->channel, s->channel);
+}
+
 void nsc_join(struct ncclscope_model *m)
 {
     nsc_merge_sources(m);
@@ -439,4 +463,8 @@ void nsc_join(struct ncclscope_model *m)
     name_comms(m);
     nsc_attribute_rest(m);
     order_links(m);
+    if (m->rings.len)
+        qsort_r(m->rings.item, m->rings.len, sizeof *m->rings.item, by_ring, m);
+    if (m->trees.len)
+        qsort_r(m->trees.item, m->trees.len, sizeof *m->trees.item, by_tree, m);
 }

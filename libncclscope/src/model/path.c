@@ -107,6 +107,17 @@ static bool env_is_there(const struct ncclscope_model *m, uint32_t proc, const c
     return nsc_env_of(m, proc, name) != NULL;
 }
 
+bool nsc_is_rccl(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].rccl || nsc_text_find(nsc_say(m, m->procs.item[i].version), "+hip") >= 0)
+            return true;
+    for (size_t i = 0; i < m->sources.len; i++)
+        if (nsc_text_find(nsc_say(m, m->sources.item[i].bare_version), "+hip") >= 0)
+            return true;
+    return false;
+}
+
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
 {
     unsigned version = nsc_proc_version(m, proc);

@@ -53,7 +53,8 @@ static int scan_directory(const struct scan *s, const char *path, int depth)
     if (n < 0) {
         if (ncclscope_model_source(s->m, path))
             return NCCLSCOPE_ENOMEM;
-        return ncclscope_model_source_end(s->m, NULL, "cannot read the directory");
+        int end = ncclscope_model_source_end(s->m, NULL, "cannot read the directory");
+        return end || !s->tap ? end : s->tap->source_end(s->tap->user, NULL, path);
     }
     for (int i = 0; i < n; i++) {
         char *inner = NULL;

@@ -359,16 +359,20 @@ static bool take_joined(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
-/* Prefixes of the kind that this source's records carry, cut off a line that holds none. */
+/* Prefixes of the kind that this source's records carry, cut off a line that holds none; what they say is taken. */
 static nsc_text strip_prefixes(ncclscope_reader *r, nsc_text line)
 {
+    size_t at = 0;
     for (size_t i = 0; i < r->memo.rows; i++) {
         struct nsc_pattern *p = &r->grammar->prefix[r->memo.row[i]];
-        if (!nsc_pattern_match(p, &r->grammar->lock, line, &r->match))
+        if (!nsc_pattern_match(p, &r->grammar->lock, nsc_text_from(line, at), &r->match))
             break;
-        line = nsc_text_from(line, r->match.length);
+        at += r->match.length;
     }
-    return line;
+    struct nsc_prefix_memo memo = r->memo;
+    if (at)
+        nsc_prefix_parse(r->grammar, (nsc_text){line.ptr, at}, &memo, &r->match, &r->prefix);
+    return nsc_text_from(line, at);
 }
 
 /* "NCCL I" of "NCCL IINFO 11-12 ...": how much of its marker a record got out before another writer came. */

@@ -108,10 +108,9 @@ static void versions(struct nsc_json *j, const struct ncclscope_model *m)
     size_t n = m->procs.len + m->sources.len, k = 0;
     nsc_str *v = nsc_alloc((n + 1) * sizeof *v), *p = nsc_alloc((n + 1) * sizeof *p);
     uint64_t last = 0;
-    bool rccl = false;
+    bool rccl = nsc_is_rccl(m);
     for (size_t i = 0; v && i < m->procs.len; i++) {
         v[k++] = m->procs.item[i].version;
-        rccl = rccl || m->procs.item[i].rccl;
     }
     for (size_t i = 0; v && i < m->sources.len; i++)
         v[k++] = m->sources.item[i].bare_version;

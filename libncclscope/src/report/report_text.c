@@ -103,10 +103,13 @@ static void good_verdict(const struct nsc_report *r)
     uint64_t gpus = count_gpus(r->m);
     say_paths(r, &s, paths, sizeof paths);
     if (s.links[NSC_PATH_P2P] && !s.links[NSC_PATH_NVLINK] && !s.links[NSC_PATH_PCIE])
-        snprintf(line, sizeof line,
-                 "%llu GPUs on %s; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
-                 "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.",
-                 (unsigned long long)gpus, paths);
+        snprintf(
+            line, sizeof line,
+            nsc_is_rccl(r->m)
+                ? "%llu GPUs on %s; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
+                : "%llu GPUs on %s; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
+                  "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.",
+            (unsigned long long)gpus, paths);
     else
         snprintf(
             line, sizeof line,
@@ -244,8 +247,22 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
         first = first ? first : v;
     }
     nsc_text t = nsc_say(r->m, first);
-    snprintf(buf, size, "%s%.*s%s", first ? "NCCL " : "no version line", (int)(t.len < 60 ? t.len : 60), t.ptr,
-             several ? " and others" : "");
+    snprintf(buf, size, "%s%.*s%s",
+             !first              ? "no version line"
+             : nsc_is_rccl(r->m) ? "RCCL "
+                                 : "NCCL ",
+             (int)(t.len < 60 ? t.len : 60), t.ptr, several ? " and others" : "");
+}
+
+/* Complete, or it was before it was aborted, as programs end it too. */
+static bool was_complete(const struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    if (c->state != NSC_ABORTED)
+        return c->state == NSC_COMPLETE;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!nsc_is_done(&m->ranks.item[m->members.item[c->first + i]]))
+            return false;
+    return true;
 }
 
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
@@ -256,7 +273,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         hosts += !i ||
                  r->m->procs.item[r->m->proc_order.item[i]].host != r->m->procs.item[r->m->proc_order.item[i - 1]].host;
     for (size_t i = 0; i < r->m->comms.len; i++)
-        whole += r->m->comms.item[i].state == NSC_COMPLETE, part += r->m->comms.item[i].state == NSC_PARTIAL;
+        whole += was_complete(r->m, &r->m->comms.item[i]), part += r->m->comms.item[i].state == NSC_PARTIAL;
     one_version(r, version, sizeof version);
     nsc_text name =
         r->m->sources.len == 1 ? nsc_base_name(nsc_say(r->m, r->m->sources.item[0].name)) : (nsc_text){NULL, 0};

@@ -32,27 +32,36 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
 
 /* ---- ranks that never came ---- */
 
-static bool has_rank(const struct ncclscope_model *m, const struct nsc_comm *k, int64_t rank)
-{
-    for (uint32_t i = 0; i < k->count; i++)
-        if (m->ranks.item[m->members.item[k->first + i]].rank == rank)
-            return true;
-    return false;
-}
+enum { NAMED_MISSING = 65536 };
 
-enum { NAMED_MISSING = 4096 };
-
-/* Ranks that no process of the input has, counted; the first NAMED_MISSING are named. */
+/* Ranks that no process of the input has: how many. The first NAMED_MISSING are named. */
 static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f)
 {
-    int64_t n = 0;
-    for (int64_t rank = 0; rank < k->nranks && rank < NAMED_MISSING; rank++) {
-        if (has_rank(c->m, k, rank))
-            continue;
-        n++;
-        nsc_name_rank(c, f, (uint64_t)rank);
+    int64_t seen = 0, last = -1;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < k->count; i++) {
+        int64_t rank = c->m->ranks.item[c->m->members.item[k->first + i]].rank;
+        seen += rank != last;
+        last = rank;
     }
-    return n;
+    for (int64_t rank = 0; rank < k->nranks && rank < NAMED_MISSING; rank++) {
+        while (at < k->count && c->m->ranks.item[c->m->members.item[k->first + at]].rank < rank)
+            at++;
+        if (at < k->count && c->m->ranks.item[c->m->members.item[k->first + at]].rank == rank)
+            continue;
+        uint64_t *r = nsc_vec_push(&f->ranks);
+        if (r)
+            *r = (uint64_t)rank;
+        else
+            c->f->no_memory = true;
+    }
+    return k->nranks - seen;
+}
+
+/* "ranks 8-15", "ranks 1-65535 and more" */
+static const char *who_is_missing(struct nsc_case *c, const struct nsc_finding *f, int64_t missing)
+{
+    return nsc_words(c, "%s%s", nsc_list_ranks(c, f), (int64_t)f->ranks.len < missing ? " and more" : "");
 }
 
 static void tell_missing(struct nsc_case *c, uint32_t comm)
@@ -74,7 +83,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     }
     f->comm = comm;
     f->count = (uint64_t)(never ? never : waiting);
-    const char *who = nsc_list_ranks(c, f);
+    const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
     if (never) {
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
@@ -114,7 +123,23 @@ static bool is_after(const struct nsc_where *a, const struct nsc_where *b)
     return a->line && b->line && a->source == b->source && a->line > b->line;
 }
 
-/* The rank that the speaker's host calls localRank n, in the largest communicator of the job. */
+/* The n-th rank of a communicator on this host, counted as NCCL does: by rank. */
+static const struct nsc_rank *nth_on_host(const struct ncclscope_model *m, const struct nsc_comm *k, nsc_str host,
+                                          int64_t n)
+{
+    int64_t at = 0, last = -1;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        if (m->procs.item[r->proc].host != host || r->rank == last)
+            continue;
+        last = r->rank;
+        if (at++ == n)
+            return r;
+    }
+    return NULL;
+}
+
+/* The rank that the speaker's host calls localRank n, in the largest communicator of the job. Before 2.20.3 no line says it. */
 static const struct nsc_rank *local_rank(const struct ncclscope_model *m, nsc_str host, int64_t n)
 {
     const struct nsc_rank *best = NULL;
@@ -123,7 +148,11 @@ static const struct nsc_rank *local_rank(const struct ncclscope_model *m, nsc_st
         if (r->local_rank == n && m->procs.item[r->proc].host == host && (!best || r->nranks > best->nranks))
             best = r;
     }
-    return best;
+    const struct nsc_comm *largest = NULL;
+    for (size_t i = 0; !best && i < m->comms.len; i++)
+        if (!largest || m->comms.item[i].nranks > largest->nranks)
+            largest = &m->comms.item[i];
+    return best || !largest ? best : nth_on_host(m, largest, host, n);
 }
 
 /* Did others of the job end in good order, so that an end without it means something? Up to 2.28 a normal end prints nothing. */
@@ -251,7 +280,7 @@ void nsc_rule_partial(struct nsc_case *c)
         f->comm = (uint32_t)i;
         f->count = (uint64_t)missing;
         f->title = nsc_words(c, "%lld of %lld ranks of a communicator are not in this input: %s", (long long)missing,
-                             (long long)k->nranks, nsc_list_ranks(c, f));
+                             (long long)k->nranks, who_is_missing(c, f, missing));
         f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, "
                    "is in their logs.";
         nsc_show(c, f, &k->where);

@@ -112,8 +112,12 @@ static int on_source_end(void *user, const ncclscope_reader *r, const char *name
     (void)name;
     if (!d || !row)
         return NCCLSCOPE_ENOMEM;
-    if (r)
-        nsc_reader_digest_text(r, d->text, sizeof d->text);
+    if (!r) { /* it could not be opened: a name and a problem, no content */
+        *row = -1;
+        snprintf(d->text, sizeof d->text, "unread");
+        return NCCLSCOPE_OK;
+    }
+    nsc_reader_digest_text(r, d->text, sizeof d->text);
     int64_t old = 0;
     sqlite3_prepare_v2(s->db, "SELECT id FROM source WHERE digest = ?", -1, &q, NULL);
     sqlite3_bind_text(q, 1, d->text, -1, SQLITE_STATIC);
