@@ -1,4 +1,4 @@
-/* check.h - a test binary in a few words over CUnit: CHECK(condition), CHECK_TEXT(text, "what it is"), and one table of tests. */
+/* check.h - a test binary in a few words over CUnit: CHECK(condition), CHECK_TEXT(text, "what it is"), a table. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -17,7 +17,10 @@
         static const CU_TestInfo tests[] = {__VA_ARGS__, CU_TEST_INFO_NULL}; \
         return check_run(tests); \
     }
-#define TEST(function) {#function, function}
+#define TEST(function) \
+    { \
+#function, function \
+    }
 
 static inline void check_failed(const char *file, int line, const char *words)
 {
@@ -30,7 +33,8 @@ static inline void check_text(nsc_text is, const char *should, const char *file,
     CU_PASS("");
     if (nsc_text_is(is, should))
         return;
-    snprintf(words, sizeof words, "text is '%.*s', should be '%s'", (int)(is.len < 250 ? is.len : 250), is.len ? is.ptr : "", should);
+    snprintf(words, sizeof words, "text is '%.*s', should be '%s'", (int)(is.len < 250 ? is.len : 250),
+             is.len ? is.ptr : "", should);
     check_failed(file, line, words);
 }
 

@@ -1,4 +1,4 @@
-/* test_grammar.c - every row of messages.def by its example: through the index, and by trying all rows in the order of the file. */
+/* test_grammar.c - every row of messages.def by its example: through the index, and by trying all rows in order. */
 #include "check.h"
 #include "read/grammar.h"
 
@@ -53,7 +53,8 @@ static void test_every_example(void)
                    fast ? ncclscope_kind_name(fast->kind) : "nothing");
         CHECK(slow && slow->kind == own->kind);
         CHECK(fast == slow && learnt == slow && known == slow);
-        CHECK(nsc_pattern_match(&grammar->row[i].pattern, &grammar->lock, example, &match)); /* and its own row takes it */
+        CHECK(nsc_pattern_match(&grammar->row[i].pattern, &grammar->lock, example,
+                                &match)); /* and its own row takes it */
     }
 }
 
@@ -63,7 +64,8 @@ static void test_index_is_only_faster(void)
     char text[1200];
     unsigned seed = 7;
     for (size_t i = 0; i < grammar->rows * 6; i++) {
-        const char *a = grammar->row[i % grammar->rows].example, *b = grammar->row[(i * 7919 + 13) % grammar->rows].example;
+        const char *a = grammar->row[i % grammar->rows].example,
+                   *b = grammar->row[(i * 7919 + 13) % grammar->rows].example;
         seed = seed * 1103515245 + 12345;
         size_t cut = (seed >> 8) % (strlen(a) + 1);
         if (i % 3 == 0)
@@ -74,7 +76,8 @@ static void test_index_is_only_faster(void)
             snprintf(text, sizeof text, "%s %s", a, b);
         nsc_text t = nsc_text_of(text);
         const struct nsc_row *slow = first_of_all(t);
-        bool same = nsc_grammar_match(grammar, &words, t, &match) == slow && nsc_grammar_match(grammar, NULL, t, &match) == slow;
+        bool same = nsc_grammar_match(grammar, &words, t, &match) == slow &&
+                    nsc_grammar_match(grammar, NULL, t, &match) == slow;
         if (!same)
             printf("%s\n", text);
         CHECK(same);
@@ -83,7 +86,8 @@ static void test_index_is_only_faster(void)
 
 static void test_nothing(void)
 {
-    static const char *const foreign[] = {"", " ", "x", "Hello world", "Channe", "step 5 loss 3.2", "\xff\xfe", "9", "NCCL"};
+    static const char *const foreign[] = {"",         " ", "x",   "Hello world", "Channe", "step 5 loss 3.2",
+                                          "\xff\xfe", "9", "NCCL"};
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
         const struct nsc_row *row = nsc_grammar_match(grammar, NULL, nsc_text_of(foreign[i]), &match);
         if (row)
@@ -95,7 +99,8 @@ static void test_nothing(void)
 /* A record that ends behind a field that says what it takes can be told to be cut; a whole one never is. */
 static void test_cut(void)
 {
-    static const char init[] = "ncclCommInitRank comm 0x2cd76f30 rank 6 nranks 8 cudaDev 6 nvmlDev 6 busId c0 commId 0xca3e - Init COMPLETE";
+    static const char init[] =
+        "ncclCommInitRank comm 0x2cd76f30 rank 6 nranks 8 cudaDev 6 nvmlDev 6 busId c0 commId 0xca3e - Init COMPLETE";
     CHECK(nsc_grammar_is_cut(grammar, NSC_TEXT("comm 0x2cd76f30 rank 6 nranks 8 cudaD"), &match));
     CHECK(nsc_grammar_is_cut(grammar, NSC_TEXT("Connected all tr"), &match));
     CHECK(!nsc_grammar_is_cut(grammar, NSC_TEXT("Something new that nobody knows"), &match));
@@ -117,4 +122,5 @@ static void test_names(void)
     close_grammar();
 }
 
-CHECKS(TEST(test_every_row_compiles), TEST(test_every_example), TEST(test_index_is_only_faster), TEST(test_nothing), TEST(test_cut), TEST(test_names))
+CHECKS(TEST(test_every_row_compiles), TEST(test_every_example), TEST(test_index_is_only_faster), TEST(test_nothing),
+       TEST(test_cut), TEST(test_names))

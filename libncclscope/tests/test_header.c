@@ -10,25 +10,30 @@ struct shape {
 
 /* Reference 1.1: INFO, WARN with and without time, ({func}), a C++ signature, CALL without a device, TRACE. */
 static const struct shape shapes[] = {
-    {"vm:1428:1429 [3] NCCL INFO Using network Socket", "", "vm", "", "Using network Socket", NCCLSCOPE_LEVEL_INFO, 1428, 1429, 3},
+    {"vm:1428:1429 [3] NCCL INFO Using network Socket", "", "vm", "", "Using network Socket", NCCLSCOPE_LEVEL_INFO,
+     1428, 1429, 3},
     {"node-0_a:1:2 [0] NCCL INFO ", "", "node-0_a", "", "", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
     {"vm:1:2 [0] NCCL INFO", "", "vm", "", "", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
     {"vm:1:2 [-1] NCCL INFO x", "", "vm", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, -1},
     {"vm:1:2 [0] NCCL INFO  Channel 00", "", "vm", "", " Channel 00", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
-    {"[2025-01-02 03:04:05] vm:1:2 [0] NCCL INFO x", "[2025-01-02 03:04:05] ", "vm", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
+    {"[2025-01-02 03:04:05] vm:1:2 [0] NCCL INFO x", "[2025-01-02 03:04:05] ", "vm", "", "x", NCCLSCOPE_LEVEL_INFO, 1,
+     2, 0},
     {"[1,3]<stdout>:vm:1:2 [0] NCCL INFO x", "[1,3]<stdout>:", "vm", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
     {"vm:1:2 [0] init.cc:421 NCCL WARN x", "", "vm", "init.cc:421", "x", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
-    {"[2025-01-02 03:04:05] vm:1:2 [0] misc/socket.cc:50 NCCL WARN x y", "[2025-01-02 03:04:05] ", "vm", "misc/socket.cc:50", "x y",
-     NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
-    {"vm:1:2 [0] init.cc:421 (commAlloc) NCCL WARN x", "", "vm", "init.cc:421 (commAlloc)", "x", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
+    {"[2025-01-02 03:04:05] vm:1:2 [0] misc/socket.cc:50 NCCL WARN x y", "[2025-01-02 03:04:05] ", "vm",
+     "misc/socket.cc:50", "x y", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
+    {"vm:1:2 [0] init.cc:421 (commAlloc) NCCL WARN x", "", "vm", "init.cc:421 (commAlloc)", "x", NCCLSCOPE_LEVEL_WARN,
+     1, 2, 0},
     {"vm:1:2 [0] int nccl_net_ofi_create_plugin(nccl_net_ofi_plugin_t**):353 NCCL WARN NET/OFI x", "", "vm",
      "int nccl_net_ofi_create_plugin(nccl_net_ofi_plugin_t**):353", "NET/OFI x", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
-    {"vm:1:2 [0] static int a::b<int, c>::get(x *, size_t):77 NCCL WARN y", "", "vm", "static int a::b<int, c>::get(x *, size_t):77", "y",
-     NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
-    {"vm:1:2 [0] /build/src/init.cc:1 NCCL WARN x", "", "vm", "/build/src/init.cc:1", "x", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
+    {"vm:1:2 [0] static int a::b<int, c>::get(x *, size_t):77 NCCL WARN y", "", "vm",
+     "static int a::b<int, c>::get(x *, size_t):77", "y", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
+    {"vm:1:2 [0] /build/src/init.cc:1 NCCL WARN x", "", "vm", "/build/src/init.cc:1", "x", NCCLSCOPE_LEVEL_WARN, 1, 2,
+     0},
     {"vm:1:2 [0] <unknown> NCCL WARN x", "", "vm", "<unknown>", "x", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
     {"vm:1:2 NCCL CALL ncclGroupStart()", "", "vm", "", "ncclGroupStart()", NCCLSCOPE_LEVEL_CALL, 1, 2, -1},
-    {"vm:1:2 [5] 12.345678 ncclInit:90 NCCL TRACE x", "", "vm", "12.345678 ncclInit:90", "x", NCCLSCOPE_LEVEL_TRACE, 1, 2, 5},
+    {"vm:1:2 [5] 12.345678 ncclInit:90 NCCL TRACE x", "", "vm", "12.345678 ncclInit:90", "x", NCCLSCOPE_LEVEL_TRACE, 1,
+     2, 5},
     {"10.0.0.1:1:2 [0] NCCL INFO x", "", "10.0.0.1", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
     {"node.example:1:2 [0] NCCL INFO x", "", "node.example", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
 };
@@ -58,9 +63,25 @@ static void test_shapes(void)
 static void test_no_markers(void)
 {
     static const char *const lines[] = {
-        "", "NCCL", "NCCL ", "NCCL INF", "NCCL INFORMATION", "NCCL INFO:", "NCCL INFO,", "NCCL_DEBUG=INFO", "grep 'NCCL INFO' log",
-        "grep \"NCCL INFO\" log", "run with `NCCL INFO` set", "a|NCCL INFO|b", "xNCCL INFO y", "0NCCL INFO y", "_NCCL INFO y", "NCCL version 2.18.3",
-        "nccl info", "NCCL  INFO x", "NCCL error: INFO",
+        "",
+        "NCCL",
+        "NCCL ",
+        "NCCL INF",
+        "NCCL INFORMATION",
+        "NCCL INFO:",
+        "NCCL INFO,",
+        "NCCL_DEBUG=INFO",
+        "grep 'NCCL INFO' log",
+        "grep \"NCCL INFO\" log",
+        "run with `NCCL INFO` set",
+        "a|NCCL INFO|b",
+        "xNCCL INFO y",
+        "0NCCL INFO y",
+        "_NCCL INFO y",
+        "NCCL version 2.18.3",
+        "nccl info",
+        "NCCL  INFO x",
+        "NCCL error: INFO",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct nsc_header h;
@@ -75,10 +96,24 @@ static void test_no_markers(void)
 static void test_damaged(void)
 {
     static const char *const lines[] = {
-        "NCCL INFO x", " NCCL INFO x", "NCCL INFO", "vm NCCL INFO x", "vm:1:2 NCCL INFO x", "1:2 [0] NCCL INFO x", ":1:2 [0] NCCL INFO x",
-        "vm:1:2 [] NCCL INFO x", "vm:1:2[0] NCCL INFO x", "vm:1:2 [0]NCCL INFO x", "vm:1:2 [0]  NCCL INFO x", "vm:1: [0] NCCL INFO x",
-        "vm:a:2 [0] NCCL INFO x", "vm:1:2 [0] some text NCCL INFO x", "vm:1:2 [0] no location NCCL WARN x", "vm:1:2 [a] NCCL INFO x",
-        "vm:11111111111111111111:2 [0] NCCL INFO x", "delay 0.0001 NCCL INFO x",
+        "NCCL INFO x",
+        " NCCL INFO x",
+        "NCCL INFO",
+        "vm NCCL INFO x",
+        "vm:1:2 NCCL INFO x",
+        "1:2 [0] NCCL INFO x",
+        ":1:2 [0] NCCL INFO x",
+        "vm:1:2 [] NCCL INFO x",
+        "vm:1:2[0] NCCL INFO x",
+        "vm:1:2 [0]NCCL INFO x",
+        "vm:1:2 [0]  NCCL INFO x",
+        "vm:1: [0] NCCL INFO x",
+        "vm:a:2 [0] NCCL INFO x",
+        "vm:1:2 [0] some text NCCL INFO x",
+        "vm:1:2 [0] no location NCCL WARN x",
+        "vm:1:2 [a] NCCL INFO x",
+        "vm:11111111111111111111:2 [0] NCCL INFO x",
+        "delay 0.0001 NCCL INFO x",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct nsc_header h;
@@ -127,10 +162,19 @@ static void test_bare(void)
 
 static void test_version_lines(void)
 {
-    static const char *const yes[] = {"NCCL version 2.18.3+cuda12.2", "NCCL version 2.4.8", "NCCL version 2.27.3+cuda12.9  ", "RCCL version 2.18.3+hip6.0 HEAD:9c1e0f2",
-                                      "RCCL version : 2.22.3-HEAD:1", "NCCL version 2.19.3+cudaCUDA_MAJOR.CUDA_MINOR", "NCCL version 2.8.3-nightly+cuda11.0"};
-    static const char *const no[] = {"NCCL version", "NCCL version ", "NCCL version x", "NCCL version 2", "NCCL version 2.18.1 unhandled system error",
-                                     "ncclInternalError: NCCL version 2.18.1", "NCCL versions 2.18.1", "NCCL version: see 2.18"};
+    static const char *const yes[] = {
+        "NCCL version 2.18.3+cuda12.2",       "NCCL version 2.4.8",
+        "NCCL version 2.27.3+cuda12.9  ",     "RCCL version 2.18.3+hip6.0 HEAD:9c1e0f2",
+        "RCCL version : 2.22.3-HEAD:1",       "NCCL version 2.19.3+cudaCUDA_MAJOR.CUDA_MINOR",
+        "NCCL version 2.8.3-nightly+cuda11.0"};
+    static const char *const no[] = {"NCCL version",
+                                     "NCCL version ",
+                                     "NCCL version x",
+                                     "NCCL version 2",
+                                     "NCCL version 2.18.1 unhandled system error",
+                                     "ncclInternalError: NCCL version 2.18.1",
+                                     "NCCL versions 2.18.1",
+                                     "NCCL version: see 2.18"};
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         CHECK(nsc_is_version_line(nsc_text_of(yes[i])) || !printf("%s\n", yes[i]));
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
@@ -140,7 +184,8 @@ static void test_version_lines(void)
 /* No line makes it look outside its bytes: every start and end of a line with everything in it. */
 static void test_every_cut(void)
 {
-    static const char line[] = "[1,3]<stdout>:vm:1:2 [0] int f(a::b*):7 (g) NCCL WARN x vm:3:4 [-1] NCCL INFO y vm:5:6 NCCL CALL z";
+    static const char line[] =
+        "[1,3]<stdout>:vm:1:2 [0] int f(a::b*):7 (g) NCCL WARN x vm:3:4 [-1] NCCL INFO y vm:5:6 NCCL CALL z";
     size_t found = 0;
     for (size_t from = 0; from < sizeof line; from++) {
         for (size_t end = from; end < sizeof line; end++) {
@@ -157,4 +202,5 @@ static void test_every_cut(void)
     CHECK(found > 1000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_two_in_a_line), TEST(test_bare), TEST(test_version_lines), TEST(test_every_cut))
+CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_two_in_a_line), TEST(test_bare),
+       TEST(test_version_lines), TEST(test_every_cut))

@@ -59,8 +59,10 @@ static void test_shapes(void)
     nsc_json_string(&j, "none", NULL);
     nsc_json_text(&j, "empty", (nsc_text){"", 0});
     nsc_json_close(&j, '}');
-    CHECK_TEXT(written(&o), "{\"empty\":[],\"list\":[-5,9223372036854775807,{\"yes\":true,\"no\":false}],\"nothing\":null,\"said\":0,"
-                            "\"unsaid\":null,\"s\":\"x\",\"none\":null,\"empty\":\"\"}");
+    CHECK_TEXT(
+        written(&o),
+        "{\"empty\":[],\"list\":[-5,9223372036854775807,{\"yes\":true,\"no\":false}],\"nothing\":null,\"said\":0,"
+        "\"unsaid\":null,\"s\":\"x\",\"none\":null,\"empty\":\"\"}");
 }
 
 static void test_floats(void)
@@ -91,7 +93,8 @@ static void test_escapes(void)
 {
     CHECK_TEXT(quoted(NSC_TEXT("a\"b\\c/d")), "\"a\\\"b\\\\c/d\"");
     CHECK_TEXT(quoted(NSC_TEXT("\n\t\r\0\x1b[0m\x7f")), "\"\\n\\t\\u000d\\u0000\\u001b[0m\\u007f\"");
-    CHECK_TEXT(quoted(NSC_TEXT("\xc3\xa4 \xe2\x9c\x93 \xf0\x9f\x9a\x80")), "\"\xc3\xa4 \xe2\x9c\x93 \xf0\x9f\x9a\x80\"");
+    CHECK_TEXT(quoted(NSC_TEXT("\xc3\xa4 \xe2\x9c\x93 \xf0\x9f\x9a\x80")),
+               "\"\xc3\xa4 \xe2\x9c\x93 \xf0\x9f\x9a\x80\"");
 }
 
 /* Every byte sequence that is no UTF-8 becomes U+FFFD, and what is good behind it stays. */
@@ -101,11 +104,11 @@ static void test_hostile_bytes(void)
     CHECK_TEXT(quoted(NSC_TEXT("\x80x")), "\"\\ufffdx\"");
     CHECK_TEXT(quoted(NSC_TEXT("\xc3")), "\"\\ufffd\"");
     CHECK_TEXT(quoted(NSC_TEXT("\xc3x")), "\"\\ufffdx\"");
-    CHECK_TEXT(quoted(NSC_TEXT("\xc0\xaf")), "\"\\ufffd\\ufffd\"");                 /* overlong */
-    CHECK_TEXT(quoted(NSC_TEXT("\xe0\x80\xaf")), "\"\\ufffd\\ufffd\\ufffd\"");       /* overlong */
-    CHECK_TEXT(quoted(NSC_TEXT("\xed\xa0\x80")), "\"\\ufffd\\ufffd\\ufffd\"");       /* surrogate */
+    CHECK_TEXT(quoted(NSC_TEXT("\xc0\xaf")), "\"\\ufffd\\ufffd\"");                       /* overlong */
+    CHECK_TEXT(quoted(NSC_TEXT("\xe0\x80\xaf")), "\"\\ufffd\\ufffd\\ufffd\"");            /* overlong */
+    CHECK_TEXT(quoted(NSC_TEXT("\xed\xa0\x80")), "\"\\ufffd\\ufffd\\ufffd\"");            /* surrogate */
     CHECK_TEXT(quoted(NSC_TEXT("\xf4\x90\x80\x80")), "\"\\ufffd\\ufffd\\ufffd\\ufffd\""); /* beyond U+10FFFF */
-    CHECK_TEXT(quoted(NSC_TEXT("\xf0\x9f\x9a")), "\"\\ufffd\\ufffd\\ufffd\"");       /* cut */
+    CHECK_TEXT(quoted(NSC_TEXT("\xf0\x9f\x9a")), "\"\\ufffd\\ufffd\\ufffd\"");            /* cut */
 }
 
 static void test_utf8_lengths(void)
@@ -159,5 +162,5 @@ static void test_long_and_failing(void)
     CHECK(sink.len <= 10000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_floats), TEST(test_escapes), TEST(test_hostile_bytes), TEST(test_utf8_lengths), TEST(test_every_pair),
-       TEST(test_long_and_failing))
+CHECKS(TEST(test_shapes), TEST(test_floats), TEST(test_escapes), TEST(test_hostile_bytes), TEST(test_utf8_lengths),
+       TEST(test_every_pair), TEST(test_long_and_failing))

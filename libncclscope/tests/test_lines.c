@@ -17,7 +17,8 @@ struct seen {
 static void note(struct seen *s, const struct nsc_line *l)
 {
     struct one *x = &s->line[s->lines++ % MOST];
-    *x = (struct one){.len = l->text.len, .number = l->number, .offset = l->offset, .cut = l->cut, .unended = l->unended};
+    *x = (struct one){
+        .len = l->text.len, .number = l->number, .offset = l->offset, .cut = l->cut, .unended = l->unended};
     memcpy(x->text, l->text.ptr, l->text.len < sizeof x->text ? l->text.len : sizeof x->text);
 }
 

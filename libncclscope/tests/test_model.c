@@ -4,14 +4,18 @@
 static struct scene scene;
 
 #define START(host_pid, ptr, rank, n, id) \
-    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank " busId 60 commId " id " - Init START\n"
+    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank \
+             " busId 60 commId " id " - Init START\n"
 #define COMPLETE(host_pid, ptr, rank, n, id) \
-    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank " busId 60 commId " id " - Init COMPLETE\n"
+    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank \
+             " busId 60 commId " id " - Init COMPLETE\n"
 #define SPLIT(host_pid, ptr, rank, n, parent, count, color, what) \
-    host_pid " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks " n " cudaDev 0 nvmlDev 0 busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
+    host_pid " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks " n \
+             " cudaDev 0 nvmlDev 0 busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
 #define BORN "- Init START"
 #define DONE " - Init COMPLETE"
-#define VIA(host_pid, channel, src, dst, via) host_pid " NCCL INFO Channel " channel "/0 : " src "[0] -> " dst "[0] via " via "\n"
+#define VIA(host_pid, channel, src, dst, via) \
+    host_pid " NCCL INFO Channel " channel "/0 : " src "[0] -> " dst "[0] via " via "\n"
 #define A "vm:10:10 [0]"
 #define B "vm:11:11 [1]"
 
@@ -39,11 +43,18 @@ static nsc_text comm_of_link(const struct ncclscope_model *m, const struct nsc_l
     return nsc_say(m, m->comms.item[m->ranks.item[l->rank].comm].id);
 }
 
+/* One line of a log stands in one line. */
+/* clang-format off */
 static void test_two_ranks(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
-        START(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab")
-        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(A, "01", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "SHM/direct/direct"));
+        START(A, "0x1", "0", "2", "0xab")
+        START(B, "0x2", "1", "2", "0xab")
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        VIA(A, "00", "0", "1", "P2P/CUMEM")
+        VIA(A, "01", "0", "1", "P2P/CUMEM")
+        VIA(B, "00", "1", "0", "SHM/direct/direct"));
     CHECK_INT(m->comms.len, 1);
     const struct nsc_comm *c = comm_of_id(m, "0xab");
     CHECK_INT(c->nranks, 2);
@@ -70,14 +81,23 @@ static void test_two_ranks(void)
 
 static void test_states(void)
 {
-    const struct ncclscope_model *m = scene_of(&scene, START(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab"));
+    const struct ncclscope_model *m = scene_of(&scene,
+        START(A, "0x1", "0", "2", "0xab")
+        COMPLETE(A, "0x1", "0", "2", "0xab"));
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_PARTIAL);
-    m = scene_of(&scene, START(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab"));
+    m = scene_of(&scene,
+        START(A, "0x1", "0", "2", "0xab")
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        START(B, "0x2", "1", "2", "0xab"));
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_INCOMPLETE);
-    m = scene_of(&scene, COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab") A
-                 " NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 60 - Abort COMPLETE\n");
+    m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        A " NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 60 - Abort COMPLETE\n");
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_ABORTED);
-    m = scene_of(&scene, START(A, "0x1", "0", "2", "0xab") A " NCCL INFO init.cc:421 -> 5\n");
+    m = scene_of(&scene,
+        START(A, "0x1", "0", "2", "0xab")
+        A " NCCL INFO init.cc:421 -> 5\n");
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_FAILED);
     m = scene_of(&scene, "");
     CHECK_INT(m->comms.len + m->procs.len + m->links.len, 0);
@@ -87,12 +107,18 @@ static void test_states(void)
 static void test_children(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab")
-        SPLIT(A, "0x3", "0", "1", "0x1", "1", "0", BORN) SPLIT(B, "0x4", "0", "1", "0x2", "1", "1", BORN)
-        SPLIT(A, "0x3", "0", "1", "0x1", "1", "0", DONE) SPLIT(B, "0x4", "0", "1", "0x2", "1", "1", DONE)
-        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", BORN) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", BORN)
-        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", DONE) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", DONE)
-        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "P2P/CUMEM"));
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        SPLIT(A, "0x3", "0", "1", "0x1", "1", "0", BORN)
+        SPLIT(B, "0x4", "0", "1", "0x2", "1", "1", BORN)
+        SPLIT(A, "0x3", "0", "1", "0x1", "1", "0", DONE)
+        SPLIT(B, "0x4", "0", "1", "0x2", "1", "1", DONE)
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", BORN)
+        SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", BORN)
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", DONE)
+        SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", DONE)
+        VIA(A, "00", "0", "1", "P2P/CUMEM")
+        VIA(B, "00", "1", "0", "P2P/CUMEM"));
     CHECK_INT(m->comms.len, 4);
     CHECK_INT(comm_of_id(m, "0xab/1.0")->count, 1);
     CHECK_INT(comm_of_id(m, "0xab/1.1")->count, 1);
@@ -108,13 +134,20 @@ static void test_children(void)
 static void test_pointer_again(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab")
-        SPLIT(A, "0x3", "0", "2", "0x1", "1", "0", BORN) SPLIT(B, "0x4", "1", "2", "0x2", "1", "0", BORN)
-        SPLIT(A, "0x3", "0", "2", "0x1", "1", "0", DONE) SPLIT(B, "0x4", "1", "2", "0x2", "1", "0", DONE)
-        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "P2P/CUMEM")
-        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", BORN) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", BORN)
-        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", DONE) SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", DONE)
-        VIA(A, "00", "0", "1", "P2P/CUMEM") VIA(B, "00", "1", "0", "P2P/CUMEM"));
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        SPLIT(A, "0x3", "0", "2", "0x1", "1", "0", BORN)
+        SPLIT(B, "0x4", "1", "2", "0x2", "1", "0", BORN)
+        SPLIT(A, "0x3", "0", "2", "0x1", "1", "0", DONE)
+        SPLIT(B, "0x4", "1", "2", "0x2", "1", "0", DONE)
+        VIA(A, "00", "0", "1", "P2P/CUMEM")
+        VIA(B, "00", "1", "0", "P2P/CUMEM")
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", BORN)
+        SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", BORN)
+        SPLIT(A, "0x3", "0", "2", "0x1", "2", "0", DONE)
+        SPLIT(B, "0x4", "1", "2", "0x2", "2", "0", DONE)
+        VIA(A, "00", "0", "1", "P2P/CUMEM")
+        VIA(B, "00", "1", "0", "P2P/CUMEM"));
     CHECK_INT(m->comms.len, 3);
     CHECK_INT(comm_of_id(m, "0xab/1.0")->state, NSC_COMPLETE);
     CHECK_INT(comm_of_id(m, "0xab/2.0")->state, NSC_COMPLETE);
@@ -127,17 +160,24 @@ static void test_pointer_again(void)
 static void test_one_id_for_two(void)
 {
 #define CHILD(who, ptr, rank, parent, what) \
-    who " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks 2 cudaDev 0 nvmlDev 0 busId 60 parent " parent " color 0 key 0 commId 0xcd" what "\n"
+    who " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks 2 cudaDev 0 nvmlDev 0 busId 60 parent " parent \
+        " color 0 key 0 commId 0xcd" what "\n"
     const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "3", "0xab") COMPLETE(B, "0x2", "1", "3", "0xab") COMPLETE("vm:12:12 [2]", "0x3", "2", "3", "0xab")
-        CHILD(A, "0x4", "0", "0x1", DONE) CHILD(B, "0x5", "1", "0x2", DONE)
-        CHILD(A, "0x4", "0", "0x1", " - Init START") CHILD("vm:12:12 [2]", "0x6", "1", "0x3", " - Init START")
-        CHILD(A, "0x4", "0", "0x1", DONE) CHILD("vm:12:12 [2]", "0x6", "1", "0x3", DONE));
+        COMPLETE(A, "0x1", "0", "3", "0xab")
+        COMPLETE(B, "0x2", "1", "3", "0xab")
+        COMPLETE("vm:12:12 [2]", "0x3", "2", "3", "0xab")
+        CHILD(A, "0x4", "0", "0x1", DONE)
+        CHILD(B, "0x5", "1", "0x2", DONE)
+        CHILD(A, "0x4", "0", "0x1", " - Init START")
+        CHILD("vm:12:12 [2]", "0x6", "1", "0x3", " - Init START")
+        CHILD(A, "0x4", "0", "0x1", DONE)
+        CHILD("vm:12:12 [2]", "0x6", "1", "0x3", DONE));
 #undef CHILD
     size_t twos = 0;
     for (size_t i = 0; i < m->comms.len; i++)
         twos += m->comms.item[i].nranks == 2 && m->comms.item[i].count == 2;
-    /* The third process took no part in the first split: its first child is the others' second. Nobody else fits there. */
+    /* The third process took no part in the first split: its first child is the others' second.
+     * Nobody else fits there. */
     CHECK_INT(twos, 2);
     CHECK_INT(comm_of_id(m, "0xab")->count, 3);
     for (size_t i = 0; i < m->comms.len; i++)
@@ -147,7 +187,9 @@ static void test_one_id_for_two(void)
 /* Connections of a communicator that no line names. */
 static void test_nameless(void)
 {
-    const struct ncclscope_model *m = scene_of(&scene, VIA(A, "00", "0", "1", "NET/Socket/0") VIA(B, "00", "1", "0", "SHM/direct/direct"));
+    const struct ncclscope_model *m = scene_of(&scene,
+        VIA(A, "00", "0", "1", "NET/Socket/0")
+        VIA(B, "00", "1", "0", "SHM/direct/direct"));
     CHECK_INT(m->comms.len, 0);
     CHECK_INT(m->link_order.len, 2);
     CHECK_INT(link_at(m, 0)->attribution, NSC_UNKNOWN_COMM);
@@ -158,7 +200,10 @@ static void test_nameless(void)
 static void test_ambiguous(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x3", "0", "2", "0xcd") COMPLETE(B, "0x2", "1", "2", "0xab") COMPLETE(B, "0x4", "1", "2", "0xcd")
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(A, "0x3", "0", "2", "0xcd")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        COMPLETE(B, "0x4", "1", "2", "0xcd")
         "vm:10:99 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n");
     CHECK_INT(m->link_order.len, 1);
     CHECK_INT(link_at(m, 0)->attribution, NSC_AMBIGUOUS);
@@ -168,7 +213,8 @@ static void test_ambiguous(void)
 static void test_rccl_states_it(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x3", "0", "2", "0xcd")
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(A, "0x3", "0", "2", "0xcd")
         A " NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC comm 0x1 nRanks 02\n");
     CHECK_INT(link_at(m, 0)->attribution, NSC_STATED);
     CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xab");
@@ -191,8 +237,12 @@ static const struct ncclscope_model *two_sources(const char *first, const char *
 static void test_one_name_two_pods(void)
 {
     const struct ncclscope_model *m = two_sources(
-        "train:1:1 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n" START("train:1:1 [0]", "0x1", "0", "2", "0xab") COMPLETE("train:1:1 [0]", "0x1", "0", "2", "0xab"),
-        "train:1:1 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n" START("train:1:1 [0]", "0x1", "1", "2", "0xab") COMPLETE("train:1:1 [0]", "0x1", "1", "2", "0xab"));
+        "train:1:1 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        START("train:1:1 [0]", "0x1", "0", "2", "0xab")
+        COMPLETE("train:1:1 [0]", "0x1", "0", "2", "0xab"),
+        "train:1:1 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        START("train:1:1 [0]", "0x1", "1", "2", "0xab")
+        COMPLETE("train:1:1 [0]", "0x1", "1", "2", "0xab"));
     CHECK_INT(m->proc_order.len, 2);
     CHECK_INT(comm_of_id(m, "0xab")->count, 2);
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
@@ -202,8 +252,10 @@ static void test_one_name_two_pods(void)
 static void test_one_process_two_files(void)
 {
     const struct ncclscope_model *m = two_sources(
-        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n" START(A, "0x1", "0", "1", "0xab"),
-        COMPLETE(A, "0x1", "0", "1", "0xab") A " NCCL INFO Connected all rings\n");
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        START(A, "0x1", "0", "1", "0xab"),
+        COMPLETE(A, "0x1", "0", "1", "0xab")
+        A " NCCL INFO Connected all rings\n");
     CHECK_INT(m->proc_order.len, 1);
     CHECK_INT(m->comms.len, 1);
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
@@ -212,8 +264,13 @@ static void test_one_process_two_files(void)
 /* One host name in several files with other pids: NCCL_DEBUG_FILE=%h.%p. */
 static void test_one_host_many_files(void)
 {
-    const struct ncclscope_model *m = two_sources(START(A, "0x1", "0", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") VIA(A, "00", "0", "1", "P2P/CUMEM"),
-                                                  START(B, "0x2", "1", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab") VIA(B, "00", "1", "0", "P2P/CUMEM"));
+    const struct ncclscope_model *m = two_sources(
+        START(A, "0x1", "0", "2", "0xab")
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        VIA(A, "00", "0", "1", "P2P/CUMEM"),
+        START(B, "0x2", "1", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        VIA(B, "00", "1", "0", "P2P/CUMEM"));
     CHECK_INT(m->proc_order.len, 2);
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
     CHECK_INT(m->link_order.len, 2);
@@ -226,7 +283,11 @@ static void test_one_host_many_files(void)
 /* The same log given twice is no second job. */
 static void test_same_twice(void)
 {
-    static const char log[] = START(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab") COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab");
+    static const char log[] =
+        START(A, "0x1", "0", "2", "0xab")
+        START(B, "0x2", "1", "2", "0xab")
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab");
     const struct ncclscope_model *m = two_sources(log, log);
     CHECK_INT(m->proc_order.len, 2);
     CHECK_INT(m->comms.len, 1);
@@ -245,9 +306,11 @@ static const struct nsc_env *env(const struct ncclscope_model *m, const char *na
 
 static void test_env(void)
 {
-    const struct ncclscope_model *m = scene_of(&scene, A " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n" B
-                                               " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n" A " NCCL INFO NCCL_SOCKET_IFNAME set by environment to ^docker0,lo\n" A
-                                               " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n");
+    const struct ncclscope_model *m = scene_of(&scene,
+        A " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n"
+        B " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n"
+        A " NCCL INFO NCCL_SOCKET_IFNAME set by environment to ^docker0,lo\n"
+        A " NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n");
     CHECK_INT(m->env.len, 3); /* once per process and variable */
     CHECK_TEXT(nsc_say(m, env(m, "NCCL_BUFFSIZE")->value), "8388608");
     CHECK_TEXT(nsc_say(m, env(m, "NCCL_SOCKET_IFNAME")->value), "^docker0,lo");
@@ -257,9 +320,11 @@ static void test_env(void)
 static void test_warnings_by_shape(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
-        A " misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-Bo3obh to 34210180 bytes, error: No space left on device (28)\n" B
-        " misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-ZMKALW to 33030532 bytes, error: No space left on device (28)\n" B
-        " misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer a<1>\n");
+        A " misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-Bo3obh to 34210180 bytes, error: No space left "
+          "on device (28)\n"
+        B " misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-ZMKALW to 33030532 bytes, error: No space left "
+          "on device (28)\n"
+        B " misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer a<1>\n");
     CHECK_INT(m->warnings.len, 2);
     CHECK_INT(m->warnings.item[0].lines, 2);
     CHECK_INT(m->warnings.item[0].where.line, 1);
@@ -278,27 +343,43 @@ static void test_versions(void)
 static void test_graph_proves(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
-        START(A, "0x1", "0", "2", "0xab") START(B, "0x2", "1", "2", "0xab")
-        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n" B " NCCL INFO comm 0x2 rank 1 nRanks 2 nNodes 1 localRanks 2 localRank 1 MNNVL 0\n"
-        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n" A " NCCL INFO P2P Chunksize set to 524288\n" B " NCCL INFO P2P Chunksize set to 524288\n"
-        COMPLETE(A, "0x1", "0", "2", "0xab") COMPLETE(B, "0x2", "1", "2", "0xab") VIA(A, "00", "0", "1", "P2P/CUMEM"));
+        START(A, "0x1", "0", "2", "0xab")
+        START(B, "0x2", "1", "2", "0xab")
+        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
+        B " NCCL INFO comm 0x2 rank 1 nRanks 2 nNodes 1 localRanks 2 localRank 1 MNNVL 0\n"
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        A " NCCL INFO P2P Chunksize set to 524288\n"
+        B " NCCL INFO P2P Chunksize set to 524288\n"
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        VIA(A, "00", "0", "1", "P2P/CUMEM"));
     struct nsc_known_path p;
     nsc_path_of(m, link_at(m, 0), &p);
     CHECK_INT(p.path, NSC_PATH_NVLINK); /* 2.25.1 and later, one node, nothing about chunks in the environment */
     CHECK_INT(p.proof, NSC_PROOF_INFERRED);
     CHECK(p.because && p.because->line > 0);
     m = scene_of(&scene,
-        START(A, "0x1", "0", "2", "0xab") A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
-        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n" A " NCCL INFO NCCL_P2P_NVL_CHUNKSIZE set by environment to 524288.\n" A " NCCL INFO P2P Chunksize set to 524288\n"
-        COMPLETE(A, "0x1", "0", "2", "0xab") VIA(A, "00", "0", "1", "P2P/CUMEM"));
+        START(A, "0x1", "0", "2", "0xab")
+        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        A " NCCL INFO NCCL_P2P_NVL_CHUNKSIZE set by environment to 524288.\n"
+        A " NCCL INFO P2P Chunksize set to 524288\n"
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        VIA(A, "00", "0", "1", "P2P/CUMEM"));
     nsc_path_of(m, link_at(m, 0), &p);
     CHECK_INT(p.path, NSC_PATH_P2P); /* a variable made it so: it proves nothing */
 }
 
 static void test_read_proves(void)
 {
-    static const char log[] = COMPLETE(A, "0x1", "0", "2", "0xab") A " NCCL INFO NCCL_IB_HCA set by environment to mlx5\n" VIA(A, "00", "0", "1", "P2P/CUMEM/read");
-    static const char forced[] = COMPLETE(A, "0x1", "0", "2", "0xab") A " NCCL INFO NCCL_P2P_READ_ENABLE set by environment to 1\n" VIA(A, "00", "0", "1", "P2P/CUMEM/read");
+    static const char log[] =
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        A " NCCL INFO NCCL_IB_HCA set by environment to mlx5\n"
+        VIA(A, "00", "0", "1", "P2P/CUMEM/read");
+    static const char forced[] =
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        A " NCCL INFO NCCL_P2P_READ_ENABLE set by environment to 1\n"
+        VIA(A, "00", "0", "1", "P2P/CUMEM/read");
     struct nsc_known_path p;
     const struct ncclscope_model *m = scene_of(&scene, log);
     nsc_path_of(m, link_at(m, 0), &p);
@@ -340,6 +421,9 @@ static void test_problem_and_stats(void)
     scene_end(&scene);
 }
 
-CHECKS(TEST(test_two_ranks), TEST(test_states), TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous),
-       TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env),
-       TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))
+/* clang-format on */
+CHECKS(TEST(test_two_ranks), TEST(test_states), TEST(test_children), TEST(test_pointer_again),
+       TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous), TEST(test_rccl_states_it),
+       TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_one_host_many_files),
+       TEST(test_same_twice), TEST(test_env), TEST(test_warnings_by_shape), TEST(test_versions),
+       TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))

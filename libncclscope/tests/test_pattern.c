@@ -113,8 +113,9 @@ static void test_open_end(void)
 
 static void test_bad_templates(void)
 {
-    static const char *const bad[] = {"a {size", "a {size}", "a size:u}", "a }", "{nosuchfield:u}", "{size:q}", "{size:}", "{:}", "{size:/a(/}",
-                                      "{size:/(a)/}", "{size:/a}", "{size:uu}", "{:u}{", "}{"};
+    static const char *const bad[] = {"a {size",   "a {size}",  "a size:u}", "a }",         "{nosuchfield:u}",
+                                      "{size:q}",  "{size:}",   "{:}",       "{size:/a(/}", "{size:/(a)/}",
+                                      "{size:/a}", "{size:uu}", "{:u}{",     "}{"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct nsc_pattern p;
         ncclscope_error err = {0};
@@ -240,5 +241,6 @@ static void test_threads(void)
     nsc_match_free(&match);
 }
 
-CHECKS(TEST(test_literal), TEST(test_types), TEST(test_nameless_and_expressions), TEST(test_braces), TEST(test_bytes), TEST(test_open_end),
-       TEST(test_bad_templates), TEST(test_too_much), TEST(test_cut), TEST(test_strict), TEST(test_could_begin), TEST(test_threads))
+CHECKS(TEST(test_literal), TEST(test_types), TEST(test_nameless_and_expressions), TEST(test_braces), TEST(test_bytes),
+       TEST(test_open_end), TEST(test_bad_templates), TEST(test_too_much), TEST(test_cut), TEST(test_strict),
+       TEST(test_could_begin), TEST(test_threads))

@@ -100,8 +100,17 @@ static void test_three(void)
 
 static void test_foreign(void)
 {
-    static const char *const texts[] = {"delay 0.00001) ", "xyz", "step 5/20 loss 3.2", "[1,3]<stdout>:half a line ", "1/-1->2->1 [6] ", "[default3]:Channel 00 : 0[0] -> ",
-                                        "\x01\x02", "(x", "[", "]", "Epoch 1: 100%|####| "};
+    static const char *const texts[] = {"delay 0.00001) ",
+                                        "xyz",
+                                        "step 5/20 loss 3.2",
+                                        "[1,3]<stdout>:half a line ",
+                                        "1/-1->2->1 [6] ",
+                                        "[default3]:Channel 00 : 0[0] -> ",
+                                        "\x01\x02",
+                                        "(x",
+                                        "[",
+                                        "]",
+                                        "Epoch 1: 100%|####| "};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct nsc_prefix p = parse(texts[i]);
         if (!p.foreign)
@@ -139,4 +148,5 @@ static void test_stamp_at_end(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_every_row), TEST(test_fields), TEST(test_pairs), TEST(test_three), TEST(test_foreign), TEST(test_memo), TEST(test_stamp_at_end))
+CHECKS(TEST(test_every_row), TEST(test_fields), TEST(test_pairs), TEST(test_three), TEST(test_foreign), TEST(test_memo),
+       TEST(test_stamp_at_end))

@@ -91,7 +91,8 @@ static void test_some_cuts(void)
 /* By hand, through a scan, and through a store that is asked for nothing: the same report but for the names. */
 static void test_scan_is_feed(void)
 {
-    static const char *const logs[] = {"logs/2.28.9/h200x8-p2p-disabled-shm.log", "logs/2.30.7/h200x4-two-nodes.log.gz"};
+    static const char *const logs[] = {"logs/2.28.9/h200x8-p2p-disabled-shm.log",
+                                       "logs/2.30.7/h200x4-two-nodes.log.gz"};
     for (size_t i = 0; i < 2; i++) {
         struct data log = data_load(logs[i]), fed, scanned;
         char path[64], *name;

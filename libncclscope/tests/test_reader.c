@@ -41,7 +41,8 @@ static ncclscope_stats stats_of(const ncclscope_reader *r)
 
 static void test_fields(void)
 {
-    ncclscope_reader *r = fed("[1,3]<stdout>:node-0:188:709 [2] NCCL INFO Channel 01/0 : 3[0] -> 0[1] [receive] via NET/IB/2(5)/GDRDMA\n");
+    ncclscope_reader *r = fed(
+        "[1,3]<stdout>:node-0:188:709 [2] NCCL INFO Channel 01/0 : 3[0] -> 0[1] [receive] via NET/IB/2(5)/GDRDMA\n");
     const ncclscope_record *rec = next(r);
     uint64_t n;
     int64_t i;
@@ -78,7 +79,8 @@ static void test_levels(void)
 {
     ncclscope_reader *r = fed("NCCL version 2.18.3+cuda12.2\n"
                               "\n"
-                              "[2025-01-02 03:04:05] vm:1:2 [0] misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer a<1>\n"
+                              "[2025-01-02 03:04:05] vm:1:2 [0] misc/socket.cc:50 NCCL WARN socketProgress: Connection "
+                              "closed by remote peer a<1>\n"
                               "vm:1:2 NCCL CALL ncclGroupStart()\n"
                               "vm:1:2 [0] NCCL INFO Nobody knows this line\n"
                               "step 5 loss 3.2\n"
@@ -111,9 +113,10 @@ static void test_levels(void)
 /* Two records in a line; the host of the second begins where it always did. */
 static void test_split(void)
 {
-    ncclscope_reader *r = fed("vm:1:1 [0] NCCL INFO Connected all trees\n"
-                              "vm:2:2 [1] NCCL INFO Connected all trees\n"
-                              "vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMvm:2:2 [1] NCCL INFO Using network Socket\n");
+    ncclscope_reader *r =
+        fed("vm:1:1 [0] NCCL INFO Connected all trees\n"
+            "vm:2:2 [1] NCCL INFO Connected all trees\n"
+            "vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMvm:2:2 [1] NCCL INFO Using network Socket\n");
     next(r);
     next(r);
     const ncclscope_record *rec = next(r);
@@ -136,12 +139,15 @@ static void test_split(void)
 /* The rest of the first record comes on a later line: put together, whose it is, and where. */
 static void test_join(void)
 {
-    ncclscope_reader *r = fed("vm:1:9 [0] NCCL INFO Bootstrap timings total 0.000600 (create 0.000036, send 0.000096, recv 0.000046, ring 0.000068, delay 0.000001)\n"
+    ncclscope_reader *r = fed("vm:1:9 [0] NCCL INFO Bootstrap timings total 0.000600 (create 0.000036, send 0.000096, "
+                              "recv 0.000046, ring 0.000068, delay 0.000001)\n"
                               "vm:2:8 [1] NCCL INFO Connected all trees\n"
-                              "vm:1:9 [0] NCCL INFO Bootstrap timings total 0.000542 (create 0.000036, send 0.000096, recv 0.000046, ring 0.000068, delay 0vm:2:8 [1] "
+                              "vm:1:9 [0] NCCL INFO Bootstrap timings total 0.000542 (create 0.000036, send 0.000096, "
+                              "recv 0.000046, ring 0.000068, delay 0vm:2:8 [1] "
                               "NCCL INFO Connected all trees\n"
                               "some other line\n"
-                              ".000001)\n");
+                              ".000001)\n"
+                              ".000001)\n"); /* a rest is paid once: this one is nobody's */
     next(r);
     next(r);
     next(r);
@@ -157,17 +163,18 @@ static void test_join(void)
     ncclscope_stats s = stats_of(r);
     CHECK_INT(s.records, 4); /* one marker, one record */
     CHECK_INT(s.torn_lines, 2);
-    end(r);
+    end(r); /* and no record comes any more */
 }
 
 /* Two lines of other programs are no rests of records. */
 static void test_no_join(void)
 {
-    ncclscope_reader *r = fed("vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMvm:2:2 [1] NCCL INFO Connected all trees\n"
-                              "0.001)\n"
-                              "EM or not\n"
-                              "file or directory\n"
-                              "step 4 of 5\n");
+    ncclscope_reader *r =
+        fed("vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMvm:2:2 [1] NCCL INFO Connected all trees\n"
+            "0.001)\n"
+            "EM or not\n"
+            "file or directory\n"
+            "step 4 of 5\n");
     next(r);
     next(r);
     CHECK_INT(stats_of(r).torn_lines, 1);
@@ -200,7 +207,8 @@ static void test_damaged_header(void)
 
 static void test_repeated(void)
 {
-    ncclscope_reader *r = fed("(RayWorkerWrapper pid=927, ip=192.0.2.7) vm:927:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC [repeated 7x across cluster]\n"
+    ncclscope_reader *r = fed("(RayWorkerWrapper pid=927, ip=192.0.2.7) vm:927:1 [0] NCCL INFO Channel 00/0 : 0[0] -> "
+                              "1[1] via P2P/IPC [repeated 7x across cluster]\n"
                               "vm:927:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n");
     const ncclscope_record *rec = next(r);
     CHECK_INT(ncclscope_record_repeated(rec), 6);
@@ -212,7 +220,8 @@ static void test_repeated(void)
 
 static void test_wrapped(void)
 {
-    ncclscope_reader *r = fed("{\"log\":\"vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -\\u003e 1[1] via P2P/IPC\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}\n"
+    ncclscope_reader *r = fed("{\"log\":\"vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -\\u003e 1[1] via "
+                              "P2P/IPC\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}\n"
                               "\x1b[36mvm:1:1 [0] NCCL INFO\x1b[0m Connected all trees\r\n"
                               "vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -&gt; 1[1] via P2P/IPC\n");
     const ncclscope_record *rec = next(r);
@@ -226,8 +235,10 @@ static void test_wrapped(void)
 
 static void test_other_lines(void)
 {
-    ncclscope_reader *r = fed("#                                                              out-of-place                       in-place          \n"
-                              "    67108864      16777216     float     sum      -1    362.1  185.33  324.33      0    361.0  185.90  325.32      0\n"
+    ncclscope_reader *r = fed("#                                                              out-of-place             "
+                              "          in-place          \n"
+                              "    67108864      16777216     float     sum      -1    362.1  185.33  324.33      0    "
+                              "361.0  185.90  325.32      0\n"
                               "        GPU0    GPU1    CPU Affinity\n"
                               "GPU0     X      NV18    0-63\n"
                               "GPU1    NV18     X      0-63\n");
@@ -294,9 +305,10 @@ static void describe(struct data *out, const ncclscope_record *rec)
     char line[300];
     ncclscope_field f;
     ncclscope_text t;
-    snprintf(line, sizeof line, "%d %d %d %llu %llu %lld %lld %lld %lld ", (int)ncclscope_record_kind(rec), ncclscope_record_level(rec),
-             ncclscope_record_flags(rec), (unsigned long long)ncclscope_record_line(rec), (unsigned long long)ncclscope_record_offset(rec),
-             (long long)ncclscope_record_pid(rec), (long long)ncclscope_record_tid(rec), (long long)ncclscope_record_dev(rec),
+    snprintf(line, sizeof line, "%d %d %d %llu %llu %lld %lld %lld %lld ", (int)ncclscope_record_kind(rec),
+             ncclscope_record_level(rec), ncclscope_record_flags(rec), (unsigned long long)ncclscope_record_line(rec),
+             (unsigned long long)ncclscope_record_offset(rec), (long long)ncclscope_record_pid(rec),
+             (long long)ncclscope_record_tid(rec), (long long)ncclscope_record_dev(rec),
              (long long)ncclscope_record_launcher_rank(rec));
     data_add(out, nsc_text_of(line));
     data_add(out, ncclscope_record_host(rec));
@@ -336,7 +348,8 @@ static struct data in_chunks(nsc_text text, size_t chunk)
 /* Byte by byte, and in chunks of every length up to 40, as whole: torn, wrapped and unended lines among them. */
 static void test_chunks(void)
 {
-    static const char *const logs[] = {"logs/seed/p4d-4pods-1gpu-efa.log", "logs/2.30.7/h200x4-p2p-disabled-shm.log", "logs/2.28.9/h200x8-torchrun-tee.log.gz"};
+    static const char *const logs[] = {"logs/seed/p4d-4pods-1gpu-efa.log", "logs/2.30.7/h200x4-p2p-disabled-shm.log",
+                                       "logs/2.28.9/h200x8-torchrun-tee.log.gz"};
     for (size_t i = 0; i < 3; i++) {
         struct data log = data_load(logs[i]);
         struct data whole = in_chunks(data_text(&log), log.len);
@@ -352,5 +365,6 @@ static void test_chunks(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated),
-       TEST(test_wrapped), TEST(test_other_lines), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))
+CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_join), TEST(test_no_join),
+       TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped), TEST(test_other_lines), TEST(test_hungry),
+       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))

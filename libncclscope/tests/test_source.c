@@ -120,7 +120,9 @@ static void test_cut(void)
     struct data text = some_text(), packed = {0}, out = {0};
     data_pack(&packed, data_text(&text));
     size_t before = 0;
-    for (size_t len = 2; len < packed.len; len += len < 40 || len + 12 >= packed.len ? 1 : len + 1500 < packed.len ? 1500 : packed.len - 12 - len) {
+    for (size_t len = 2; len < packed.len; len += len < 40 || len + 12 >= packed.len ? 1
+                                                  : len + 1500 < packed.len          ? 1500
+                                                                                     : packed.len - 12 - len) {
         CHECK_INT(read_bytes((nsc_text){packed.ptr, len}, 1000, &out), NCCLSCOPE_EDATA);
         CHECK(out.len <= text.len && memcmp(out.ptr, text.ptr, out.len) == 0);
         CHECK(out.len >= before);
@@ -178,5 +180,5 @@ static void test_not_there(void)
     CHECK_INT(err.system, EISDIR);
 }
 
-CHECKS(TEST(test_plain), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged), TEST(test_after_the_end),
-       TEST(test_not_there))
+CHECKS(TEST(test_plain), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged),
+       TEST(test_after_the_end), TEST(test_not_there))

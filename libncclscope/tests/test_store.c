@@ -178,7 +178,9 @@ static void test_packed_is_the_same(void)
 
 static void test_second_scan(void)
 {
-    static const char *const more[] = {"2.28.9/h200x8-p2p-disabled-shm.log", "2.28.9/h200x8-pod-per-gpu-split-logs.pod0.log", "2.28.9/h200x8-pod-per-gpu-split-logs.pod1.log"};
+    static const char *const more[] = {"2.28.9/h200x8-p2p-disabled-shm.log",
+                                       "2.28.9/h200x8-pod-per-gpu-split-logs.pod0.log",
+                                       "2.28.9/h200x8-pod-per-gpu-split-logs.pod1.log"};
     CHECK_INT(add(3, more), 0);
     ASKS("SELECT count(*) FROM scan", "2\n");
     ASKS("SELECT count(*) FROM source", "3\n"); /* the first is not stored again */
@@ -281,5 +283,5 @@ static void test_refused(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan), TEST(test_dropped), TEST(test_all_kinds),
-       TEST(test_unreadable_source), TEST(test_refused))
+CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
+       TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source), TEST(test_refused))

@@ -123,5 +123,5 @@ static void test_fail(void)
     CHECK_INT(strlen(err.text), sizeof err.text - 1);
 }
 
-CHECKS(TEST(test_compare), TEST(test_find), TEST(test_trim), TEST(test_words), TEST(test_unsigned), TEST(test_signed), TEST(test_hex),
-       TEST(test_float), TEST(test_hash), TEST(test_fail))
+CHECKS(TEST(test_compare), TEST(test_find), TEST(test_trim), TEST(test_words), TEST(test_unsigned), TEST(test_signed),
+       TEST(test_hex), TEST(test_float), TEST(test_hash), TEST(test_fail))

@@ -97,9 +97,35 @@ static void test_spellings(void)
 static void test_cut(void)
 {
     static const char *const cut[] = {
-        "", "P", "P2P", "P2P/", "P2P/CUM", "P2P/CUMEMx", "P2P/CUMEM/", "P2P/CUMEM/rea", "P2P/CUMEM/read/", "P2P/direct", "P2P/direct pointe", "P2P/indirect/5",
-        "P2P/indirect/5[", "SHM/", "SHM/dir", "SHM/direct/", "SHM/direct/dir", "direct shared mem", "NET/", "NET/IB", "NET/IB/", "NET/IB/0/GDR", "NET/IB/0/",
-        "NET/IB/0(", "NET/IB/0(1", "NET/IB/0/GDRDMA/Sha", "COLLNET/SHARP/", "MAGIC/0", "P2P/CUMEMvm:1:2 [0]",
+        "",
+        "P",
+        "P2P",
+        "P2P/",
+        "P2P/CUM",
+        "P2P/CUMEMx",
+        "P2P/CUMEM/",
+        "P2P/CUMEM/rea",
+        "P2P/CUMEM/read/",
+        "P2P/direct",
+        "P2P/direct pointe",
+        "P2P/indirect/5",
+        "P2P/indirect/5[",
+        "SHM/",
+        "SHM/dir",
+        "SHM/direct/",
+        "SHM/direct/dir",
+        "direct shared mem",
+        "NET/",
+        "NET/IB",
+        "NET/IB/",
+        "NET/IB/0/GDR",
+        "NET/IB/0/",
+        "NET/IB/0(",
+        "NET/IB/0(1",
+        "NET/IB/0/GDRDMA/Sha",
+        "COLLNET/SHARP/",
+        "MAGIC/0",
+        "P2P/CUMEMvm:1:2 [0]",
     };
     for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
         const struct nsc_via *v = parse(cut[i]);
@@ -153,4 +179,5 @@ static void test_cache(void)
     free(cache);
 }
 
-CHECKS(TEST(test_every_row), TEST(test_spellings), TEST(test_cut), TEST(test_rccl), TEST(test_huge_numbers), TEST(test_cache))
+CHECKS(TEST(test_every_row), TEST(test_spellings), TEST(test_cut), TEST(test_rccl), TEST(test_huge_numbers),
+       TEST(test_cache))

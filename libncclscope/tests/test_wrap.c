@@ -21,10 +21,13 @@ static void test_plain(void)
 
 static void test_docker(void)
 {
-    CHECK_TEXT(undo("{\"log\":\"vm:1:2 [0] NCCL INFO x\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}"), "vm:1:2 [0] NCCL INFO x");
+    CHECK_TEXT(
+        undo("{\"log\":\"vm:1:2 [0] NCCL INFO x\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}"),
+        "vm:1:2 [0] NCCL INFO x");
     CHECK_TEXT(wrap.time, "2026-01-02T03:04:05.6Z");
     CHECK_TEXT(undo("{\"stream\":\"stdout\",\"time\":\"t\",\"log\":\"x\\r\\n\"}"), "x");
-    CHECK_TEXT(undo("{\"log\":\"a\\tb \\\"c\\\" \\\\ \\/ \\u00e4 \\u2713\\n\"}"), "a\tb \"c\" \\ / \xc3\xa4 \xe2\x9c\x93");
+    CHECK_TEXT(undo("{\"log\":\"a\\tb \\\"c\\\" \\\\ \\/ \\u00e4 \\u2713\\n\"}"),
+               "a\tb \"c\" \\ / \xc3\xa4 \xe2\x9c\x93");
     CHECK_TEXT(undo("{\"log\":\"0[0] -\\u003e 1[1] via P2P/IPC\\n\"}"), "0[0] -> 1[1] via P2P/IPC");
     CHECK_TEXT(undo("{\"log\":\"\\n\"}"), "");
     undo("plain again");
@@ -33,7 +36,8 @@ static void test_docker(void)
 
 static void test_docker_cut(void)
 {
-    static const char line[] = "{\"log\":\"vm \\u00e4 \\\"x\\\"\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}";
+    static const char line[] =
+        "{\"log\":\"vm \\u00e4 \\\"x\\\"\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-02T03:04:05.6Z\"}";
     for (size_t n = 0; n < sizeof line; n++) {
         char *copy = malloc(n + 1);
         memcpy(copy, line, n);
@@ -57,8 +61,10 @@ static void test_colour(void)
 
 static void test_entities(void)
 {
-    CHECK_TEXT(undo("NCCL INFO Channel 00 : 0[0] -&gt; 1[1] via P2P/IPC"), "NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/IPC");
-    CHECK_TEXT(undo("NCCL &lt;a&gt; &quot;b&quot; &#39;c&#39; &amp;gt; &x; & &am"), "NCCL <a> \"b\" 'c' &gt; &x; & &am");
+    CHECK_TEXT(undo("NCCL INFO Channel 00 : 0[0] -&gt; 1[1] via P2P/IPC"),
+               "NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/IPC");
+    CHECK_TEXT(undo("NCCL &lt;a&gt; &quot;b&quot; &#39;c&#39; &amp;gt; &x; & &am"),
+               "NCCL <a> \"b\" 'c' &gt; &x; & &am");
     CHECK_TEXT(undo("R&D &gt; all"), "R&D &gt; all"); /* not a line of NCCL */
     CHECK_TEXT(undo("NCCL &"), "NCCL &");
 }
@@ -79,4 +85,5 @@ static void test_long(void)
     nsc_wrap_free(&wrap);
 }
 
-CHECKS(TEST(test_plain), TEST(test_docker), TEST(test_docker_cut), TEST(test_colour), TEST(test_entities), TEST(test_long))
+CHECKS(TEST(test_plain), TEST(test_docker), TEST(test_docker_cut), TEST(test_colour), TEST(test_entities),
+       TEST(test_long))

@@ -2,15 +2,10 @@
  *
  * Communicators join by commId; children without one by their parent's id, how many children it had made, and the colour; older
  * logs, which say none of this, by size and by how many of that size the process had made before. */
-#include "model/model.h"
+#include "model/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static bool earlier(const struct nsc_where *a, const struct nsc_where *b)
-{
-    return a->source != b->source ? a->source < b->source : a->line < b->line;
-}
 
 static int by_host_and_pid(const void *a, const void *b, void *model)
 {
@@ -176,7 +171,7 @@ static void join_rank(struct ncclscope_model *m, struct joining *j, uint32_t ran
         m->no_memory = true;
     r->next_member = m->comms.item[c].last_member;
     m->comms.item[c].last_member = rank;
-    if (earlier(&r->first, &m->comms.item[c].where))
+    if (nsc_is_earlier(&r->first, &m->comms.item[c].where))
         m->comms.item[c].where = r->first;
 }
 
@@ -220,7 +215,7 @@ static int by_first_line(const void *a, const void *b, void *model)
     const struct ncclscope_model *m = model;
     const struct nsc_where *p = &m->comms.item[*(const uint32_t *)a].where,
                            *q = &m->comms.item[*(const uint32_t *)b].where;
-    return earlier(p, q) ? -1 : earlier(q, p);
+    return nsc_is_earlier(p, q) ? -1 : nsc_is_earlier(q, p);
 }
 
 /* Communicators in the order in which the input first names them. */
@@ -256,6 +251,36 @@ static bool has_event(const struct ncclscope_model *m, uint32_t proc, ncclscope_
         if (m->events.item[i].proc == proc && m->events.item[i].kind == kind)
             return true;
     return false;
+}
+
+/* Up to 2.21.5 a rank connects before it prints Init COMPLETE: connections do not show that it came that far. Where lines were
+ * torn or cut off, COMPLETE may be among what is lost: then nothing is concluded from its absence. */
+static void forget_early_use(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        struct nsc_rank *r = &m->ranks.item[i];
+        const struct nsc_source_info *s = &m->sources.item[m->procs.item[r->proc].source];
+        unsigned version = nsc_proc_version(m, r->proc);
+        if (version && version < 22200 && !s->stats.torn_lines && !s->problem)
+            r->used = false;
+    }
+}
+
+/* Two members on one GPU, by host name and bus id: NCCL refuses that, so several machines have that name. */
+static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    struct nsc_map seen = {0};
+    bool shared = false;
+    for (uint32_t i = 0; i < c->count && !shared; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, 0};
+        uint32_t other = r->bus_id ? nsc_map_get(&seen, key) : NSC_NONE;
+        shared = other != NSC_NONE && other != (uint32_t)r->rank;
+        if (r->bus_id)
+            nsc_map_put(&seen, key, (uint32_t)r->rank);
+    }
+    nsc_map_free(&seen);
+    return shared;
 }
 
 /* The distinct ranks seen decide what can be said. */
@@ -296,8 +321,10 @@ static void list_members(struct ncclscope_model *m)
         if (r->parent != NSC_NONE)
             c->parent = m->ranks.item[r->parent].comm;
     }
-    for (size_t i = 0; i < m->comms.len; i++)
+    for (size_t i = 0; i < m->comms.len; i++) {
         judge_state(m, &m->comms.item[i]);
+        m->comms.item[i].shared_names = names_are_shared(m, &m->comms.item[i]);
+    }
 }
 
 /* "?0xab" to 0xab, or 0xab#1 if a communicator before it has that id. */
@@ -363,89 +390,6 @@ static void join_ranks(struct ncclscope_model *m)
     nsc_free(order);
 }
 
-/* ---- links ---- */
-
-static uint32_t comm_of(const struct ncclscope_model *m, const struct nsc_link *l)
-{
-    return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
-}
-
-static int compare_links(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_link *k)
-{
-    uint32_t c = comm_of(m, l), d = comm_of(m, k);
-    if (c != d)
-        return c < d ? -1 : 1;
-    if (l->src != k->src)
-        return l->src < k->src ? -1 : 1;
-    if (l->dst != k->dst)
-        return l->dst < k->dst ? -1 : 1;
-    if (l->direction != k->direction)
-        return l->direction - k->direction;
-    return nsc_compare(nsc_say(m, l->via), nsc_say(m, k->via));
-}
-
-static int by_link(const void *a, const void *b, void *model)
-{
-    const struct ncclscope_model *m = model;
-    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int c = compare_links(m, &m->links.item[i], &m->links.item[k]);
-    if (c)
-        return c;
-    const struct nsc_where *p = &m->links.item[i].where, *q = &m->links.item[k].where;
-    return earlier(p, q) ? -1 : earlier(q, p);
-}
-
-/* Sorted; one link per communicator, ranks, direction and text: what two processes or sources hold of one is added up. */
-static void order_links(struct ncclscope_model *m)
-{
-    for (size_t i = 0; i < m->links.len; i++) {
-        uint32_t *o = nsc_vec_push(&m->link_order);
-        if (o)
-            *o = (uint32_t)i;
-    }
-    if (m->link_order.len)
-        qsort_r(m->link_order.item, m->link_order.len, sizeof(uint32_t), by_link, m);
-    size_t n = 0;
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_link *before = n ? &m->links.item[m->link_order.item[n - 1]] : NULL;
-        if (!before || compare_links(m, before, l) != 0) {
-            m->link_order.item[n++] = m->link_order.item[i];
-            continue;
-        }
-        before->lines += l->lines;
-        for (int c = 0; c < 2; c++)
-            for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
-                before->channels[c][w] |= l->channels[c][w];
-        before->attribution = l->attribution < before->attribution ? l->attribution : before->attribution;
-    }
-    m->link_order.len = n;
-}
-
-/* By communicator, rank and channel, wherever the lines stood. */
-static int compare_places(const struct ncclscope_model *m, uint32_t a, uint32_t b, uint64_t channel, uint64_t other)
-{
-    int64_t r = a == NSC_NONE ? -1 : m->ranks.item[a].rank, s = b == NSC_NONE ? -1 : m->ranks.item[b].rank;
-    uint32_t c = a == NSC_NONE ? NSC_NONE : m->ranks.item[a].comm, d = b == NSC_NONE ? NSC_NONE : m->ranks.item[b].comm;
-    if (c != d)
-        return c < d ? -1 : 1;
-    if (r != s)
-        return r < s ? -1 : 1;
-    return channel < other ? -1 : channel > other;
-}
-
-static int by_ring(const void *a, const void *b, void *model)
-{
-    const struct nsc_ring *r = a, *s = b;
-    return compare_places(model, r->rank, s->rank, r->channel, s->channel);
-}
-
-static int by_tree(const void *a, const void *b, void *model)
-{
-    const struct nsc_tree *r = a, *s = b;
-    return compare_places(model, r->rank, s->rank, r->channel, s->channel);
-}
-
 void nsc_join(struct ncclscope_model *m)
 {
     nsc_merge_sources(m);
@@ -458,13 +402,10 @@ void nsc_join(struct ncclscope_model *m)
     if (m->proc_order.len)
         qsort_r(m->proc_order.item, m->proc_order.len, sizeof(uint32_t), by_host_and_pid, m);
     join_ranks(m);
+    forget_early_use(m);
     order_comms(m);
     list_members(m);
     name_comms(m);
     nsc_attribute_rest(m);
-    order_links(m);
-    if (m->rings.len)
-        qsort_r(m->rings.item, m->rings.len, sizeof *m->rings.item, by_ring, m);
-    if (m->trees.len)
-        qsort_r(m->trees.item, m->trees.len, sizeof *m->trees.item, by_tree, m);
+    nsc_put_in_order(m);
 }

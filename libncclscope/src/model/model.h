@@ -22,6 +22,7 @@ struct nsc_source_info {
     nsc_str first_time, last_time;
     nsc_str bare_version; /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
+    bool bare_rccl; /* "RCCL version X" */
 };
 
 enum nsc_once { NSC_ONCE_VERSION = 1, NSC_ONCE_DRIVER = 2, NSC_ONCE_BOOTSTRAP = 4 };
@@ -168,7 +169,8 @@ struct nsc_comm {
     uint32_t last_member;  /* while ranks are joined */
     uint32_t first, count; /* into model.members */
     struct nsc_where where;
-    int state; /* enum nsc_comm_state */
+    int state;         /* enum nsc_comm_state */
+    bool shared_names; /* one of its host names stands for several machines */
 };
 enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED, NSC_DESTROYED };
 
@@ -256,9 +258,21 @@ void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
                        enum nsc_structure what); /* attribute.c */
 void nsc_end_source(struct ncclscope_model *m);
 void nsc_join(struct ncclscope_model *m);          /* join.c: ranks to communicators */
+void nsc_put_in_order(struct ncclscope_model *m);  /* order.c */
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
 void nsc_attribute_rest(struct ncclscope_model *m);
+
+static inline bool nsc_is_earlier(const struct nsc_where *a, const struct nsc_where *b)
+{
+    return a->source != b->source ? a->source < b->source : a->line < b->line;
+}
+
+/* Index into model.comms, or NSC_NONE. */
+static inline uint32_t nsc_comm_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
+}
 
 /* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */
 static inline bool nsc_is_done(const struct nsc_rank *r)

@@ -8,6 +8,7 @@ void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
         return;
     s->bare_version = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
     s->bare_version_at = nsc_here(m, rec);
+    s->bare_rccl = nsc_text_starts(rec->message, "RCCL ");
 }
 
 /* time algbw busbw [#wrong], out of place and then perhaps in place */

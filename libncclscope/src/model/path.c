@@ -40,11 +40,6 @@ bool nsc_class_is_nvlink(nsc_text type)
            (type.len > 2 && nsc_text_starts(type, "NV") && nsc_is_digit(type.ptr[2]));
 }
 
-static uint32_t comm_of(const struct ncclscope_model *m, const struct nsc_link *l)
-{
-    return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
-}
-
 static nsc_str class_in_graph(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b,
                               const struct nsc_where **because)
 {
@@ -76,7 +71,7 @@ static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc
 
 nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
-    uint32_t comm = comm_of(m, l);
+    uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     if (!a || !b || m->procs.item[a->proc].host != m->procs.item[b->proc].host)
         return 0;
@@ -88,12 +83,15 @@ static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc
 {
     if (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL))
         return NSC_SCOPE_NODE;
-    uint32_t comm = comm_of(m, l);
+    uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     /* Two ranks of one communicator are on two GPUs: one bus id under one host name is two machines of that name. */
     if (a && b && a->proc != b->proc && a->bus_id && a->bus_id == b->bus_id)
         return a->local_ranks == 1 && b->local_ranks == 1 ? NSC_SCOPE_CLUSTER : NSC_SCOPE_UNKNOWN;
+    if (a && b && a->proc != b->proc && comm != NSC_NONE && m->comms.item[comm].shared_names &&
+        m->procs.item[a->proc].host == m->procs.item[b->proc].host)
+        return NSC_SCOPE_UNKNOWN;
     if (a && b)
         return m->procs.item[a->proc].host == m->procs.item[b->proc].host ? NSC_SCOPE_NODE : NSC_SCOPE_CLUSTER;
     /* The peer's log is not here. NCCL takes the network to ranks of its own node only when P2P and SHM are refused. */
@@ -113,7 +111,7 @@ bool nsc_is_rccl(const struct ncclscope_model *m)
         if (m->procs.item[i].rccl || nsc_text_find(nsc_say(m, m->procs.item[i].version), "+hip") >= 0)
             return true;
     for (size_t i = 0; i < m->sources.len; i++)
-        if (nsc_text_find(nsc_say(m, m->sources.item[i].bare_version), "+hip") >= 0)
+        if (m->sources.item[i].bare_rccl || nsc_text_find(nsc_say(m, m->sources.item[i].bare_version), "+hip") >= 0)
             return true;
     return false;
 }

@@ -5,6 +5,19 @@
 
 /* ---- the verdict ---- */
 
+/* Ranks that connections name, where nothing else names them. */
+static uint64_t count_talkers(const struct ncclscope_model *m)
+{
+    struct nsc_map seen = {0};
+    for (size_t i = 0; i < m->links.len; i++) {
+        nsc_map_put(&seen, (struct nsc_key){m->links.item[i].src, 0, 0}, 0);
+        nsc_map_put(&seen, (struct nsc_key){m->links.item[i].dst, 0, 0}, 0);
+    }
+    uint64_t n = seen.used;
+    nsc_map_free(&seen);
+    return n;
+}
+
 static uint64_t count_gpus(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
@@ -29,7 +42,7 @@ static uint64_t count_gpus(const struct ncclscope_model *m)
         }
         n = members > n ? members : n;
     }
-    return n;
+    return n ? n : count_talkers(m);
 }
 
 struct seen_paths {
@@ -96,28 +109,37 @@ static bool is_damaged(const struct nsc_report *r)
     return false;
 }
 
+static bool has_open_warnings(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->m->warnings.len; i++)
+        if (!nsc_is_judged(r->m->warnings.item[i].kind))
+            return true;
+    return false;
+}
+
+/* What keeps "nothing is wrong" from being the whole answer. */
+static const char *reservation(const struct nsc_report *r, const struct seen_paths *s)
+{
+    if (is_damaged(r))
+        return " as far as the input could be read; it was not read whole, so this is no all-clear.";
+    if (has_open_warnings(r))
+        return "; but NCCL printed warnings that no rule here judges: read them below.";
+    if (!s->links[NSC_PATH_P2P] || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE])
+        return ", nothing to mend.";
+    return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
+                             : "; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
+                               "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
+}
+
 static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
     char paths[240], line[500];
     uint64_t gpus = count_gpus(r->m);
     say_paths(r, &s, paths, sizeof paths);
-    if (s.links[NSC_PATH_P2P] && !s.links[NSC_PATH_NVLINK] && !s.links[NSC_PATH_PCIE])
-        snprintf(
-            line, sizeof line,
-            nsc_is_rccl(r->m)
-                ? "%llu GPUs on %s; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
-                : "%llu GPUs on %s; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
-                  "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.",
-            (unsigned long long)gpus, paths);
-    else
-        snprintf(
-            line, sizeof line,
-            is_damaged(r)
-                ? "%llu GPUs on %s as far as the input could be read; it was not read whole, so this is no all-clear."
-                : "%llu GPUs on %s, nothing to mend.",
-            (unsigned long long)gpus, paths);
-    nsc_mark(r, is_damaged(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
+    snprintf(line, sizeof line, "%llu GPU%s on %s%s", (unsigned long long)gpus, gpus == 1 ? "" : "s", paths,
+             reservation(r, &s));
+    nsc_mark(r, is_damaged(r) || has_open_warnings(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (s.proof && s.proof->line) {
         snprintf(line, sizeof line, "NVLink by line %llu: ", (unsigned long long)s.proof->line);
@@ -281,8 +303,8 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         nsc_safe(r, name);
     else
         nsc_printf(r->out, "%zu inputs", r->m->sources.len);
-    snprintf(line, sizeof line, "   %llu lines, %llu NCCL   %s\n", (unsigned long long)t->lines,
-             (unsigned long long)t->records, t->records ? version : "");
+    snprintf(line, sizeof line, "   %llu lines, %llu NCCL%s%s\n", (unsigned long long)t->lines,
+             (unsigned long long)t->records, t->records ? "   " : "", t->records ? version : "");
     nsc_safe_line(r, line);
     if (t->records)
         nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s",
@@ -392,13 +414,24 @@ static void findings(const struct nsc_report *r)
         }
     }
     if (verbose)
-        for (size_t i = 0; i < r->f->skipped.len; i++)
-            nsc_printf(r->out, "   not judged: %s, %s\n", r->f->skipped.item[i].id, r->f->skipped.item[i].reason);
+        for (size_t i = 0; i < r->f->skipped.len; i++) {
+            char line[300];
+            snprintf(line, sizeof line, "not judged: %s, %s", r->f->skipped.item[i].id, r->f->skipped.item[i].reason);
+            nsc_indent(r, 3);
+            nsc_wrap(r, 5, nsc_text_of(line));
+        }
     if (bad + notes)
         nsc_puts(r->out, "\n`ncclscope explain ID` says more of a finding.\n");
 }
 
 enum { WARNINGS_SHOWN = 6 };
+
+/* What a warning says, without who said it. */
+static nsc_text said(nsc_text line)
+{
+    ptrdiff_t at = nsc_text_find(line, "NCCL WARN ");
+    return at < 0 ? line : nsc_text_from(line, (size_t)at + sizeof "NCCL WARN " - 1);
+}
 
 /* Warnings that no rule looked at: what they mean is the reader's to judge, but they are shown. */
 static void warnings(const struct nsc_report *r)
@@ -406,15 +439,19 @@ static void warnings(const struct nsc_report *r)
     size_t n = 0;
     for (size_t i = 0; i < r->m->warnings.len; i++) {
         const struct nsc_warning *w = &r->m->warnings.item[i];
-        char where[120];
         if (nsc_is_judged(w->kind) || n++ >= WARNINGS_SHOWN)
             continue;
         if (n == 1)
             nsc_puts(r->out, "\nNCCL's own warnings that no rule has judged:\n");
         nsc_puts(r->out, "   ");
-        snprintf(where, sizeof where, w->lines > 1 ? "line %llu, and %llu more such:  " : "line %llu  ",
-                 (unsigned long long)w->where.line, (unsigned long long)w->lines - 1);
-        nsc_line_of(r, where, w->where.text);
+        if (r->m->sources.len > 1) {
+            nsc_safe(r, nsc_base_name(nsc_say(r->m, r->m->sources.item[w->where.source].name)));
+            nsc_puts(r->out, ":");
+        }
+        nsc_printf(r->out, w->lines > 1 ? "line %llu, and %llu more such\n" : "line %llu\n",
+                   (unsigned long long)w->where.line, (unsigned long long)w->lines - 1);
+        nsc_indent(r, 5);
+        nsc_wrap(r, 5, said(nsc_text_trim(w->where.text)));
     }
     if (n > WARNINGS_SHOWN)
         nsc_printf(r->out, "   and %zu more kinds of warnings (--json lists them)\n", n - WARNINGS_SHOWN);

@@ -80,15 +80,17 @@ static bool sets_level(const struct ncclscope_model *m, const struct nsc_env *e)
 
 void nsc_rule_env_p2p_level(struct nsc_case *c)
 {
-    bool costs = some_link(c->m, NSC_SHM, NSC_SCOPE_NODE) || some_link(c->m, NSC_NET, NSC_SCOPE_NODE);
+    bool limits = !nsc_env_is(c->m, NSC_NONE, "NCCL_P2P_LEVEL", "SYS"); /* the widest level: nothing is beyond it */
+    bool costs = limits && (some_link(c->m, NSC_SHM, NSC_SCOPE_NODE) || some_link(c->m, NSC_NET, NSC_SCOPE_NODE));
     struct nsc_finding *f = env_finding(c, sets_level, costs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
     if (!f)
         return;
     const struct nsc_env *e = nsc_env_of(c->m, NSC_NONE, "NCCL_P2P_LEVEL");
     f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%llu process%s)", nsc_say(c->m, e->value).ptr,
                          (unsigned long long)f->count, f->count == 1 ? "" : "es");
-    f->cause = costs ? "P2P is allowed only up to this distance, and pairs of this job do not use it."
-                     : "No pair of a node lost P2P by it here.";
+    f->cause = costs    ? "P2P is allowed only up to this distance, and pairs of this job do not use it."
+               : limits ? "No pair of a node lost P2P by it here."
+                        : "SYS is the widest level: it allows P2P between any two GPUs of a node and forbids none.";
 }
 
 static bool disables_nvls(const struct ncclscope_model *m, const struct nsc_env *e)

@@ -64,6 +64,18 @@ static const char *who_is_missing(struct nsc_case *c, const struct nsc_finding *
     return nsc_words(c, "%s%s", nsc_list_ranks(c, f), (int64_t)f->ranks.len < missing ? " and more" : "");
 }
 
+/* Did a process that hangs in its initialisation find /dev/shm too small? */
+static bool shm_failed(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        if (!nsc_is_done(r) && (nsc_event_of(m, r->proc, NCCLSCOPE_KIND_SHM_EXTEND) ||
+                                nsc_event_of(m, r->proc, NCCLSCOPE_KIND_SHM_SEGMENT)))
+            return true;
+    }
+    return false;
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -82,6 +94,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         }
     }
     f->comm = comm;
+    f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
     if (never) {
@@ -255,15 +268,25 @@ void nsc_rule_no_channels(struct nsc_case *c)
     for (size_t i = 0; i < c->f->list.len; i++)
         alone = alone && c->f->list.item[i].severity < NCCLSCOPE_WARNING;
     struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
-    bool init = m->comms.len > 0;
+    bool init = m->comms.len > 0, late = false, pairs = false;
+    for (size_t i = 0; i < m->procs.len; i++)
+        late = late || nsc_proc_version(m, (uint32_t)i) >= 22200 || !nsc_proc_version(m, (uint32_t)i);
+    for (size_t i = 0; i < m->comms.len; i++)
+        pairs = pairs || m->comms.item[i].nranks > 1;
     f->count = records;
     f->title = "This log holds no connection lines: which path the GPUs use cannot be told";
     f->cause = !m->procs.len ? "Only the version line was printed: NCCL_DEBUG is VERSION or WARN."
-               : !init ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
-                         "that ends early, or a failure before it."
-                       : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
-                         "before one, or NCCL_DEBUG_SUBSYS hides "
-                         "the lines.";
+               : !init  ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
+                          "that ends early, or a failure before it."
+               : !pairs ? "Every communicator here has one rank: there is no pair of GPUs to connect."
+               : !late
+                   ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
+                     "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
+                   : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
+                     "before one, or NCCL_DEBUG_SUBSYS hides "
+                     "the lines.";
+    if (init && !pairs)
+        f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
 }

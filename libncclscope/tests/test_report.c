@@ -1,0 +1,182 @@
+/* test_report.c - the text report: its width, its characters, its flags; and writers that refuse. */
+#include "base/json.h"
+#include "data.h"
+#include "scene.h"
+
+static struct scene scene;
+
+static const char *const logs[] = {
+    "logs/2.28.9/h200x8-p2p-disabled-shm.log",
+    "logs/2.28.9/h200x8-two-nodes.log.gz",
+    "logs/2.28.9/h200x8-rank-crash.log",
+    "logs/2.28.9/h200x8-small-devshm.log",
+    "logs/2.28.9/h200x8-debug-warn.log",
+    "logs/2.27.3/h200x8-ofi-tcp-two-nodes.log.gz",
+    "logs/seed/p4d-4pods-1gpu-efa.log",
+    "logs/seed/pods-shm-socket.log",
+    "logs/2.28.9/h200x8-default.log.gz",
+    "logs/2.28.9/h200x8-rank-missing.log",
+    "topo/h200x8-topo-m.txt",
+};
+
+static int to_data(void *user, const char *bytes, size_t size)
+{
+    data_add(user, (nsc_text){bytes, size});
+    return 0;
+}
+
+static struct data report(const char *format, int columns, int flags)
+{
+    struct data out = {0};
+    ncclscope_findings *f = NULL;
+    CHECK_INT(ncclscope_analyse(&f, scene.model, NULL), 0);
+    CHECK_INT(ncclscope_report(scene.model, f, format, columns, flags, to_data, &out), 0);
+    ncclscope_findings_free(f);
+    return out;
+}
+
+static void load(const char *name)
+{
+    struct data text = data_load(name);
+    scene_of(&scene, text.ptr);
+    data_drop(&text);
+}
+
+/* Columns of the widest line, but for quoted lines of the log, which -v gives whole; a character is one column here. */
+static size_t widest(nsc_text t, nsc_text *line)
+{
+    size_t most = 0;
+    while (t.len) {
+        const char *end = memchr(t.ptr, '\n', t.len);
+        nsc_text one = {t.ptr, end ? (size_t)(end - t.ptr) : t.len};
+        t = nsc_text_from(t, one.len + (end != NULL));
+        size_t width = 0;
+        for (size_t i = 0; i < one.len; i++)
+            width += ((unsigned char)one.ptr[i] & 0xc0) != 0x80;
+        if (width > most && nsc_text_find(one, " NCCL ") < 0) {
+            most = width;
+            *line = one;
+        }
+    }
+    return most;
+}
+
+static void test_width(void)
+{
+    static const int columns[] = {80, 100, 120};
+    for (size_t l = 0; l < sizeof logs / sizeof logs[0]; l++) {
+        load(logs[l]);
+        for (size_t i = 0; i < 3; i++) {
+            nsc_text line = {NULL, 0};
+            for (int flags = 0; flags <= NCCLSCOPE_REPORT_VERBOSE; flags += NCCLSCOPE_REPORT_VERBOSE) {
+                struct data out = report("text", columns[i], flags);
+                size_t width = widest(data_text(&out), &line);
+                if (width > (size_t)columns[i])
+                    printf("%s at %d: %zu: %.*s\n", logs[l], columns[i], width, (int)line.len, line.ptr);
+                CHECK(width <= (size_t)columns[i]);
+                CHECK(out.len && out.ptr[out.len - 1] == '\n');
+                data_drop(&out);
+            }
+        }
+    }
+}
+
+static void test_characters(void)
+{
+    for (size_t l = 0; l < sizeof logs / sizeof logs[0]; l++) {
+        load(logs[l]);
+        struct data out = report("text", 80, NCCLSCOPE_REPORT_ASCII | NCCLSCOPE_REPORT_VERBOSE);
+        bool ascii = true, valid = true, blank = false;
+        for (size_t i = 0; i < out.len; i++) {
+            ascii = ascii && (out.ptr[i] == '\n' || (out.ptr[i] >= ' ' && out.ptr[i] < 0x7f));
+            blank = blank || (out.ptr[i] == '\n' && i && out.ptr[i - 1] == ' ');
+        }
+        CHECK(ascii);
+        if (blank)
+            printf("%s: blanks at the end of a line\n", logs[l]);
+        CHECK(!blank);
+        data_drop(&out);
+        out = report("text", 80, NCCLSCOPE_REPORT_VERBOSE);
+        for (nsc_text t = data_text(&out); t.len && valid;) {
+            size_t n = nsc_utf8(t);
+            valid = n > 0;
+            t = nsc_text_from(t, n);
+        }
+        CHECK(valid);
+        data_drop(&out);
+    }
+}
+
+/* Colour is only ever added: without it the same text stands there. */
+static void test_colour(void)
+{
+    for (size_t l = 0; l < sizeof logs / sizeof logs[0]; l++) {
+        load(logs[l]);
+        struct data plain = report("text", 80, 0), coloured = report("text", 80, NCCLSCOPE_REPORT_COLOR), bare = {0};
+        for (size_t i = 0; i < coloured.len; i++) {
+            if (coloured.ptr[i] == '\x1b')
+                while (coloured.ptr[i] != 'm')
+                    i++;
+            else
+                data_add(&bare, (nsc_text){coloured.ptr + i, 1});
+        }
+        CHECK(coloured.len > plain.len);
+        CHECK(nsc_text_eq(data_text(&bare), data_text(&plain)));
+        CHECK(!memchr(plain.ptr, 0x1b, plain.len));
+        data_drop(&plain);
+        data_drop(&coloured);
+        data_drop(&bare);
+    }
+}
+
+/* The verdict alone is how the whole report begins. */
+static void test_verdict(void)
+{
+    for (size_t l = 0; l < sizeof logs / sizeof logs[0]; l++) {
+        load(logs[l]);
+        struct data all = report("text", 80, 0), verdict = report("text", 80, NCCLSCOPE_REPORT_VERDICT),
+                    more = report("text", 80, NCCLSCOPE_REPORT_VERBOSE);
+        CHECK(verdict.len > 20 && verdict.len <= all.len);
+        CHECK(!memcmp(verdict.ptr, all.ptr, strcspn(verdict.ptr, "\n")));
+        CHECK(!memcmp(verdict.ptr, more.ptr, strcspn(verdict.ptr, "\n")));
+        data_drop(&all);
+        data_drop(&verdict);
+        data_drop(&more);
+    }
+}
+
+struct limit {
+    size_t left;
+};
+
+static int until_full(void *user, const char *bytes, size_t size)
+{
+    struct limit *l = user;
+    (void)bytes;
+    if (size > l->left)
+        return -1;
+    l->left -= size;
+    return 0;
+}
+
+static void test_refusing_writer(void)
+{
+    ncclscope_findings *f = NULL;
+    load(logs[0]);
+    CHECK_INT(ncclscope_analyse(&f, scene.model, NULL), 0);
+    struct data all = report("json", 0, 0);
+    for (size_t room = 0; room < all.len; room += 1000) {
+        struct limit l = {room};
+        CHECK_INT(ncclscope_report(scene.model, f, "json", 0, 0, until_full, &l), NCCLSCOPE_EIO);
+    }
+    struct limit l = {all.len};
+    CHECK_INT(ncclscope_report(scene.model, f, "json", 0, 0, until_full, &l), NCCLSCOPE_OK);
+    data_drop(&all);
+    l.left = 100;
+    CHECK_INT(ncclscope_report(scene.model, f, "text", 80, 0, until_full, &l), NCCLSCOPE_EIO);
+    CHECK_INT(ncclscope_report(scene.model, f, "nosuch", 80, 0, until_full, &l), NCCLSCOPE_ENOTFOUND);
+    ncclscope_findings_free(f);
+    scene_end(&scene);
+}
+
+CHECKS(TEST(test_width), TEST(test_characters), TEST(test_colour), TEST(test_verdict), TEST(test_refusing_writer))
