@@ -23,7 +23,8 @@ static inline nsc_text data_text(const struct data *d)
 
 static inline void data_add(struct data *d, nsc_text t)
 {
-    assert(t.len < SIZE_MAX / 4);
+    if (t.len > SIZE_MAX / 4)
+        abort();
     if (d->len + t.len + 1 > d->cap) {
         d->cap = (d->len + t.len + 1) * 2;
         d->ptr = realloc(d->ptr, d->cap);

@@ -26,8 +26,9 @@ def check_totals(c, name, report, counts):
     c.equal(name, 'cut_lines', source['cut_lines'], 0)
     c.equal(name, 'unknown of the source', source['unknown_lines'], totals['unknown_lines'])
     percent = next((p for scene, p in UNKNOWN_PERCENT.items() if scene in name), 1)
-    c.true(name, '%d of %d records are unknown, more than %d %%' % (totals['unknown_lines'], totals['nccl_lines'], percent),
-           totals['unknown_lines'] * 100 <= percent * totals['nccl_lines'])
+    unknown, records = totals['unknown_lines'], totals['nccl_lines']
+    c.true(name, '%d of %d records are unknown, more than %d %%' % (unknown, records, percent),
+           unknown * 100 <= percent * records)
 
 
 def check_sums(c, name, report):
@@ -38,7 +39,8 @@ def check_sums(c, name, report):
         by_family[link['transport']] += link['lines']
     c.equal(name, 'lines of links by via', dict(by_via), totals['connections'])
     c.equal(name, 'lines of links by transport', dict(by_family), totals['transports'])
-    c.equal(name, 'lines of links with gdrdma', sum(x['lines'] for x in report['links'] if x['gdrdma']), totals['gdrdma'])
+    gdrdma = sum(x['lines'] for x in report['links'] if x['gdrdma'])
+    c.equal(name, 'lines of links with gdrdma', gdrdma, totals['gdrdma'])
     c.equal(name, 'lines of warnings', sum(w['lines'] for w in report['warnings']), totals['warn_lines'])
     c.equal(name, 'processes of hosts', sum(h['processes'] for h in report['hosts']), len(report['processes']))
     for comm in report['communicators']:
@@ -48,7 +50,8 @@ def check_sums(c, name, report):
 
 
 def check_facts(c, name, report, log):
-    c.equal(name, 'hosts', {h['name']: h['processes'] for h in report['hosts']}, {h: len(p) for h, p in log.hosts.items()})
+    hosts = {h['name']: h['processes'] for h in report['hosts']}
+    c.equal(name, 'hosts', hosts, {h: len(p) for h, p in log.hosts.items()})
     c.equal(name, 'nccl_versions', report['nccl_versions'], log.versions)
     c.equal(name, 'cuda_drivers', report['cuda_drivers'], log.drivers)
     env = {e['name']: (e['processes'], sum(e['values'].values())) for e in report['env']}
@@ -69,7 +72,8 @@ def check_order(c, name, report):
     """Lists stand in the order that the contract gives them, so that equal bytes give equal reports."""
     place = {comm['id']: i for i, comm in enumerate(report['communicators'])}
     way = {None: 0, 'send': 1, 'receive': 2}
-    places = [(place.get(x['comm'], len(place)), x['src'], x['dst'], way[x['direction']], x['via']) for x in report['links']]
+    places = [(place.get(x['comm'], len(place)), x['src'], x['dst'], way[x['direction']], x['via'])
+              for x in report['links']]
     c.equal(name, 'order of links', places, sorted(places))
     c.equal(name, 'links that stand twice', len(places) - len(set(places)), 0)
     hosts = [h['name'] for h in report['hosts']]
@@ -78,7 +82,8 @@ def check_order(c, name, report):
     c.equal(name, 'order of processes', processes, sorted(processes))
     ids = [f['id'] for f in report['findings']]
     for i, f in enumerate(report['findings']):
-        c.true(name, '%s stands before its root %s' % (f['id'], f['caused_by']), f['caused_by'] is None or f['caused_by'] in ids[:i])
+        c.true(name, '%s stands before its root %s' % (f['id'], f['caused_by']),
+               f['caused_by'] is None or f['caused_by'] in ids[:i])
 
 
 def quoted(value):
@@ -103,7 +108,8 @@ def check_places(c, name, report, lines):
         if not ok or not text:
             continue
         line = count.unwrap(lines[where['line'] - 1])
-        c.true(name, 'line %d is not %r but %r' % (where['line'], text, line), text.rstrip('.… ') in line or text in line)
+        c.true(name, 'line %d is not %r but %r' % (where['line'], text, line),
+               text.rstrip('.… ') in line or text in line)
 
 
 def check(c, tool, name, truth):

@@ -39,10 +39,12 @@ def check_finding(c, name, report, rule, wanted):
     if not found:
         return
     level = max(SEVERITY.index(f['severity']) for f in found)
-    c.true(name, '%s is a %s, not a %s' % (rule, SEVERITY[level], wanted['severity']), level >= SEVERITY.index(wanted['severity']))
+    c.true(name, '%s is a %s, not a %s' % (rule, SEVERITY[level], wanted['severity']),
+           level >= SEVERITY.index(wanted['severity']))
     for key in ('class', 'confidence', 'caused_by', 'ranks'):
         if key in wanted:
-            c.true(name, '%s: %s is %r, not %r' % (rule, key, [f[key] for f in found], wanted[key]), wanted[key] in [f[key] for f in found])
+            values = [f[key] for f in found]
+            c.true(name, '%s: %s is %r, not %r' % (rule, key, values, wanted[key]), wanted[key] in values)
     if 'says' in wanted:
         c.true(name, '%s: no title says %r: %r' % (rule, wanted['says'], [f['title'] for f in found]),
                any(re.search(wanted['says'], f['title'] + ' ' + (f['detail'] or '')) for f in found))
@@ -56,7 +58,8 @@ def check_findings(c, name, report, e):
         check_finding(c, name, report, rule, wanted)
     for f in report['findings']:
         allowed = 'warning' if f['id'] in e.get('may', ()) else e['findings'].get(f['id'], {}).get('severity', 'note')
-        c.true(name, '%s is raised as %s: %s' % (f['id'], f['severity'], f['title']), allowed != 'note' or f['severity'] == 'note')
+        c.true(name, '%s is raised as %s: %s' % (f['id'], f['severity'], f['title']),
+               allowed != 'note' or f['severity'] == 'note')
     for rule in e.get('absent', ()):
         c.true(name, '%s is raised' % rule, not find(report, rule))
     worst = max([SEVERITY.index(f['severity']) for f in report['findings']], default=0)
@@ -94,7 +97,8 @@ def check_facts(c, name, report, e):
     c.equal(name, 'cuda_drivers', report['cuda_drivers'], e['drivers'])
     c.equal(name, 'nccl_lines', report['totals']['nccl_lines'], e['nccl_lines'])
     c.equal(name, 'connections', report['totals']['connections'], e['connections'])
-    c.equal(name, 'communicators', sorted([x['nranks'], x['members']] for x in report['communicators']), e['communicators'])
+    communicators = sorted([x['nranks'], x['members']] for x in report['communicators'])
+    c.equal(name, 'communicators', communicators, e['communicators'])
     for key, wanted in e.get('has', {}).items():
         c.true(name, '%s holds no %r' % (key, wanted), any(matches(item, wanted) for item in report[key]))
     if 'paths' in e:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check-input.py TOOL - inputs that are no whole log: a clear sentence and the right exit code, never a crash or a hang.
+"""check-input.py TOOL - inputs that are no whole log: a clear sentence, the right exit code, never a crash or a hang.
 
 Exit 3: an input could not be read, or is damaged as a file; what could be read is still reported.
 Exit 4: it was read, and holds no NCCL line."""
@@ -23,7 +23,8 @@ def put(folder, name, data):
 def jpeg():
     """The head of a picture, and what compressed pictures hold: every byte, newlines and NULs among them."""
     rng = random.Random(7)
-    return b'\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x01\x00\x48\x00\x48\x00\x00' + bytes(rng.randrange(256) for _ in range(70000)) + b'\xff\xd9'
+    head = b'\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x01\x00\x48\x00\x48\x00\x00'
+    return head + bytes(rng.randrange(256) for _ in range(70000)) + b'\xff\xd9'
 
 
 def expect(c, tool, what, paths, code, verdict, says='', stdin=b''):
@@ -50,7 +51,7 @@ def check_nothing(c, tool, folder):
         'photo.jpg': jpeg(),
         'empty.log': b'',
         'newlines.log': b'\n' * 1000,
-        'train.log': b'step 1 loss 3.2\nstep 2 loss 3.1\nRuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1, NCCL version 2.18.1\n',
+        'train.log': b'step 1 loss 3.2\nRuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1, NCCL version 2.18.1\n',
         'nul.log': bytes(100000),
         'one-line.log': b'x' * 3000000,
         'one-byte.log': b'\x1f',
@@ -87,18 +88,22 @@ def check_damaged(c, tool, folder, log):
     wrong = bytearray(packed)
     wrong[len(wrong) // 2:len(wrong) // 2 + 8] = b'\xff' * 8
     bad_sum = packed[:-8] + b'\0\0\0\0' + packed[-4:]
-    for name, data, least in (('half', packed[:len(packed) // 2], 5), ('last byte missing', packed[:-1], 80), ('head only', packed[:2], 0),
-                              ('header only', packed[:10], 0), ('wrong bytes', bytes(wrong), 5), ('wrong checksum', bad_sum, 80),
-                              ('text behind', packed + b'vm:1:1 [0] NCCL INFO x\n', 80), ('second half', packed + packed[:200], 80)):
+    damaged = (('half', packed[:len(packed) // 2], 5), ('last byte missing', packed[:-1], 80),
+               ('head only', packed[:2], 0), ('header only', packed[:10], 0),
+               ('wrong bytes', bytes(wrong), 5), ('wrong checksum', bad_sum, 80),
+               ('text behind', packed + b'vm:1:1 [0] NCCL INFO x\n', 80), ('second half', packed + packed[:200], 80))
+    for name, data, least in damaged:
         path = put(folder, name + '.log.gz', data)
         verdict = 'findings' if least == 80 else None if least else 'no-nccl-lines'
         report = expect(c, tool, name, [path], 3, verdict, name + '.log.gz')
-        c.true(name, '%d lines were read, not %d' % (report['sources'][0]['lines'], least), report['sources'][0]['lines'] >= least)
+        lines = report['sources'][0]['lines']
+        c.true(name, '%d lines were read, not %d' % (lines, least), lines >= least)
         c.equal(name, 'truncated', report['sources'][0]['truncated'], True)
         c.equal(name, 'bytes', report['sources'][0]['bytes'], len(data))
     # What gzip allows: several members, and zeros behind them as tapes write.
     half = log.index(b'\n', len(log) // 2) + 1
-    for name, data in (('two members', gzip.compress(log[:half]) + gzip.compress(log[half:])), ('zeros behind', packed + bytes(5000))):
+    members = gzip.compress(log[:half]) + gzip.compress(log[half:])
+    for name, data in (('two members', members), ('zeros behind', packed + bytes(5000))):
         report, code = harness.report(tool, put(folder, name + '.log.gz', data))
         c.equal(name, 'exit code', code, 1)
         c.equal(name, 'lines', report['sources'][0]['lines'], log.count(b'\n'))
@@ -117,10 +122,12 @@ def check_controls(c, tool, folder):
     """What a terminal would obey never leaves the tool: neither from the log nor from the name of the file."""
     hostile = b'\x1b]0;owned\x07\x1b[31m\x9b31m\x00\x08\x7f\xc2\x9b\xff\xe2\x80\xae'
     lines = [b'node1:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1' + hostile,
-             b'node1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0x5 - Init START',
+             b'node1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60'
+             b' commId 0x5 - Init START',
              b'node1:7:7 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct',
              b'node1:7:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/' + hostile + b'/0',
-             b'node1:7:7 [0] x.cc:1 NCCL WARN Error: failed to extend /dev/shm/' + hostile + b' to 5 bytes, error: ' + hostile + b' (28)']
+             b'node1:7:7 [0] x.cc:1 NCCL WARN Error: failed to extend /dev/shm/' + hostile + b' to 5 bytes, error: '
+             + hostile + b' (28)']
     path = put(folder, 'a\x1b[2Jb.log', b'\n'.join(lines) + b'\n')
     for option in ('--color=never', '-v', '-q', '--json'):
         out = harness.run(tool, option, path).out

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check-properties.py TOOL - what may not change a report: compression, launcher prefixes, the order of files, one file or several.
+"""check-properties.py TOOL - what may not change a report: compression, prefixes, order of files, one file or several.
 
-"Compression, launcher prefixes and file order change only `sources`, positions, quoted evidence and what a prefix itself says."
-So each log is told in several ways, and the reports must be equal in everything else."""
+"Compression, launcher prefixes and file order change only `sources`, positions, quoted evidence and what a prefix
+itself says." So each log is told in several ways, and the reports must be equal in everything else."""
 import concurrent.futures
 import gzip
+import html
 import itertools
 import json
 import os
@@ -15,8 +16,11 @@ import tempfile
 
 import harness
 
-PREFIXED = ['2.28.9/h200x2-p2p-disabled-shm.log', '2.28.9/h200x8-pod-per-gpu-split-logs.pod3.log', '2.28.9/h200x8-net-ib-forced.log',
-            'seed/pods-shm-socket.log', 'made/peer-closed.log', '2.30.7/h200x4-p2p-disabled-shm.log', '2.27.3/h200x4-small-devshm.log']
+PREFIXED = ['2.28.9/h200x2-p2p-disabled-shm.log', '2.28.9/h200x8-pod-per-gpu-split-logs.pod3.log',
+            '2.28.9/h200x8-net-ib-forced.log', 'seed/pods-shm-socket.log', 'made/peer-closed.log',
+            '2.30.7/h200x4-p2p-disabled-shm.log', '2.27.3/h200x4-small-devshm.log']
+PACKED = ['2.28.9/h200x8-default.log.gz', '2.28.9/h200x8-tuning-coll.log.gz', 'seed/p4d-4pods-1gpu-efa.log']
+TWICE = ['2.28.9/h200x8-torchrun-tee.log.gz', '2.30.7/h200x4-two-nodes.log.gz']
 PODS = ['2.28.9/h200x8-pod-per-gpu-split-logs.pod%d.log' % i for i in range(8)]
 ALWAYS = {'where', 'evidence', 'first'}                       # positions, and what is quoted from there
 SAID = {'pod', 'container', 'launcher_rank'}                  # what a prefix says itself
@@ -48,7 +52,8 @@ def differences(is_, should, path=''):
         return ['%s: %r, not %r' % (path, is_, should)]
     if isinstance(is_, dict):
         found = ['%s.%s is only in one' % (path, k) for k in sorted(is_.keys() ^ should.keys())]
-        return found + [d for k in sorted(is_.keys() & should.keys()) for d in differences(is_[k], should[k], path + '.' + k)]
+        common = sorted(is_.keys() & should.keys())
+        return found + [d for k in common for d in differences(is_[k], should[k], path + '.' + k)]
     if isinstance(is_, list):
         found = ['%s: %d of them, not %d' % (path, len(is_), len(should))] if len(is_) != len(should) else []
         return found + [d for i, (a, b) in enumerate(zip(is_, should)) for d in differences(a, b, '%s[%d]' % (path, i))]
@@ -82,9 +87,10 @@ def check_gzip(c, tool, folder, name):
     data = text_of(name)
     half = data.index(b'\n', len(data) // 2) + 1
     plain, _ = harness.report(tool, put(folder, 'plain', data))
-    for form, packed in (('gzip', gzip.compress(data, 1)), ('members', gzip.compress(data[:half]) + gzip.compress(data[half:]))):
+    members, keys = gzip.compress(data[:half]) + gzip.compress(data[half:]), LINES + ('first_time', 'last_time')
+    for form, packed in (('gzip', gzip.compress(data, 1)), ('members', members)):
         report, _ = harness.report(tool, put(folder, form, packed))
-        same(c, '%s as %s' % (name, form), essence(report, LINES + ('first_time', 'last_time')), essence(plain, LINES + ('first_time', 'last_time')))
+        same(c, '%s as %s' % (name, form), essence(report, keys), essence(plain, keys))
         c.equal(name, 'places as ' + form, [x['where'] for x in report['links']], [x['where'] for x in plain['links']])
 
 
@@ -108,11 +114,13 @@ def check_wrapped(c, tool, folder, name):
     text = text_of(name).decode()
     lines = text.split('\n')[:-1]
     plain, _ = harness.report(tool, put(folder, 'plain', text.encode()))
-    docker = ''.join(json.dumps({'log': line + '\n', 'stream': 'stdout', 'time': '2026-01-02T03:04:05.678901234Z'}, separators=(',', ':')) + '\n'
-                     for line in lines)
-    page = ''.join((line.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;') if 'NCCL' in line else line) + '\n' for line in lines)
+    stamp = {'stream': 'stdout', 'time': '2026-01-02T03:04:05.678901234Z'}
+    docker = ''.join(json.dumps({'log': line + '\n', **stamp}, separators=(',', ':')) + '\n' for line in lines)
+    page = ''.join((html.escape(line, quote=False) if 'NCCL' in line else line) + '\n' for line in lines)
     colour = ''.join('\x1b[36m' + line.replace('NCCL', '\x1b[1mNCCL\x1b[0m') + '\x1b[0m\n' for line in lines)
-    for form, data in (('docker', docker), ('page', page), ('colour', colour), ('crlf', text.replace('\n', '\r\n')), ('no last newline', text[:-1])):
+    forms = {'docker': docker, 'page': page, 'colour': colour, 'crlf': text.replace('\n', '\r\n'),
+             'no last newline': text[:-1]}
+    for form, data in forms.items():
         report, _ = harness.report(tool, put(folder, form, data.encode()))
         same(c, '%s as %s' % (name, form), essence(report, LINES), essence(plain, LINES))
 
@@ -152,10 +160,11 @@ def main():
     c = harness.Checks()
     jobs = [lambda f, n=n: check_prefixes(c, tool, f, n) for n in PREFIXED]
     jobs += [lambda f, n=n: check_wrapped(c, tool, f, n) for n in PREFIXED]
-    jobs += [lambda f, n=n: check_gzip(c, tool, f, n) for n in ('2.28.9/h200x8-default.log.gz', '2.28.9/h200x8-tuning-coll.log.gz', 'seed/p4d-4pods-1gpu-efa.log')]
+    jobs += [lambda f, n=n: check_gzip(c, tool, f, n) for n in PACKED]
     jobs += [lambda f: check_orders(c, tool), lambda f: check_one_file(c, tool, f)]
-    jobs += [lambda f, n=n: check_repeat(c, tool, n) for n in ('2.28.9/h200x8-torchrun-tee.log.gz', '2.30.7/h200x4-two-nodes.log.gz')]
-    with tempfile.TemporaryDirectory(prefix='properties-') as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    jobs += [lambda f, n=n: check_repeat(c, tool, n) for n in TWICE]
+    with tempfile.TemporaryDirectory(prefix='properties-') as folder, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folders = [os.path.join(folder, str(i)) for i in range(len(jobs))]
         for path in folders:
             os.mkdir(path)

@@ -25,7 +25,8 @@ class Result:
 def run(tool, *args, stdin=b'', cwd=None, env=None):
     """The tool with these arguments; a crash or a hang raises."""
     try:
-        p = subprocess.run([tool, *args], input=stdin, capture_output=True, timeout=LIMIT_S, cwd=cwd, env=env or environment())
+        p = subprocess.run([tool, *args], input=stdin, capture_output=True, timeout=LIMIT_S, cwd=cwd,
+                           env=env or environment())
     except subprocess.TimeoutExpired:
         raise AssertionError('%s: still running after %d s' % (' '.join(args), LIMIT_S)) from None
     result = Result(p.returncode, p.stdout, p.stderr)
@@ -64,7 +65,8 @@ class Checks:
     def equal(self, where, what, is_, should):
         self.made += 1
         if is_ != should:
-            self.wrong.append('%s: %s\n    is      %s\n    should  %s' % (where, what, show(is_, should), show(should, is_)))
+            self.wrong.append('%s: %s\n    is      %s\n    should  %s'
+                              % (where, what, show(is_, should), show(should, is_)))
 
     def true(self, where, what, ok):
         self.made += 1

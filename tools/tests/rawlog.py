@@ -17,7 +17,7 @@ INIT = re.compile(
     r'(?: nvmlDev -?\d+)?(?: busId \w+)?'
     r'(?: parent (?P<parent>0x[0-9a-f]+)(?: (?:split|child)Count (?P<split>\d+))? color (?P<color>-?\d+) key -?\d+)?'
     r'(?: commId (?P<id>0x[0-9a-f]+))? ?- Init (?P<what>START|COMPLETE)')
-CONNECTION = re.compile(r'(?:Channel|Ring) \d+(?:/(?P<conn>\d+))? : (?P<src>\d+)(?:\[\w+\])? -> (?P<dst>\d+)(?:\[\w+\])?'
+CONNECTION = re.compile(r'(?:Channel|Ring) \d+(?:/\d+)? : (?P<src>\d+)(?:\[\w+\])? -> (?P<dst>\d+)(?:\[\w+\])?'
                         r' (?:\[(?P<way>send|receive)\] )?via')
 ENV = re.compile(r'(\w+) set by environment to (.*?)\.?$')
 VERSION = re.compile(r'[NR]CCL version :? ?(\d+\.\d+\S*)')
@@ -43,7 +43,7 @@ class Log:
         self.env = collections.defaultdict(dict)              # name -> {process: value}
         self.versions, self.drivers = [], []
         self.births = []
-        self.connections = collections.Counter()              # (communicator's members, src, dst, direction, via) -> lines
+        self.connections = collections.Counter()              # (members, src, dst, direction, via) -> lines
         self._links = []                                      # (birth or None, src, dst, direction, via)
         self._last, self._by_pointer, self._children = {}, {}, collections.Counter()
         for i, path in enumerate(paths):
@@ -58,7 +58,8 @@ class Log:
 
     def shapes(self):
         """Sorted (nranks, ranks seen, ranks complete) of every communicator."""
-        return sorted([g[0].nranks, len({b.rank for b in g}), len({b.rank for b in g if b.complete})] for g in self.communicators)
+        return sorted([g[0].nranks, len({b.rank for b in g}), len({b.rank for b in g if b.complete})]
+                      for g in self.communicators)
 
     def ids(self):
         """The printed ids of the communicators that nobody split off another."""

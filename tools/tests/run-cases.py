@@ -2,11 +2,12 @@
 """run-cases.py TOOL [--bless] [CASE...] - the golden cases of testdata/cases.
 
 A case is a folder:
-  run                            one shell command; $NCCLSCOPE is the tool, $LOGS and $TOPO are testdata/logs and testdata/topo
-  exit                           its exit code
-  stdout.exact and/or stdout.glob   what it prints: byte for byte; with `*` for anything in a line and a line `...` for any lines
-  stderr.glob                    the same of standard error; without this file it must be empty
-  anything else                  copied into the scratch folder where the command runs
+  run            one shell command; $NCCLSCOPE is the tool, $LOGS and $TOPO are testdata/logs and testdata/topo
+  exit           its exit code
+  stdout.exact   what it prints, byte for byte; and/or
+  stdout.glob    the same with `*` for anything in a line, and a line `...` for any lines
+  stderr.glob    the same of standard error; without this file it must be empty
+  anything else  copied into the scratch folder where the command runs
 --bless writes `exit`, and stdout.exact of cases without stdout.glob and of text-*, from what the tool does now: read
 the difference. A glob is written by hand, from what must be said; the exact text is there to show every change."""
 import argparse
@@ -63,8 +64,8 @@ def execute(tool, case):
 
 
 def difference(should, is_):
-    lines = difflib.unified_diff(should.decode('utf-8', 'replace').split('\n'), is_.decode('utf-8', 'replace').split('\n'),
-                                 'should', 'is', lineterm='')
+    a, b = (text.decode('utf-8', 'replace').split('\n') for text in (should, is_))
+    lines = difflib.unified_diff(a, b, 'should', 'is', lineterm='')
     return '\n'.join(list(lines)[:60])
 
 

@@ -101,7 +101,9 @@ static bool disables_nvls(const struct ncclscope_model *m, const struct nsc_env 
 void nsc_rule_env_nvls_disabled(struct nsc_case *c)
 {
     struct nsc_finding *f = env_finding(c, disables_nvls, NCCLSCOPE_NOTE);
-    if (f)
-        f->title = nsc_words(c, "NCCL_NVLS_ENABLE=0 (%llu process%s): often a deliberate choice",
-                             (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    if (!f)
+        return;
+    f->title = nsc_words(c, "NCCL_NVLS_ENABLE=0 (%llu process%s): often a deliberate choice",
+                         (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    f->cause = "The variable is set: collectives do not use NVLink SHARP, the reduction in the NVSwitches.";
 }

@@ -285,6 +285,8 @@ void nsc_rule_no_channels(struct nsc_case *c)
                    : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
                      "before one, or NCCL_DEBUG_SUBSYS hides "
                      "the lines.";
+    for (size_t i = 0; i < m->comms.len; i++)
+        nsc_show(c, f, &m->comms.item[i].where);
     if (init && !pairs)
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
     for (size_t i = 0; i < m->sources.len; i++)

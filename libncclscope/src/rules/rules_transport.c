@@ -98,7 +98,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
                    "own rules.";
         f->title =
             nsc_words(c, "%s: right on this hardware, they meet only at the CPU (%s)", f->title, nsc_say(m, type).ptr);
-        f->fix = NULL;
+        f->fix = "Nothing to mend on this machine.";
         nsc_show_first(c, f, because);
         break;
     case SHM_REFUSED:
@@ -400,7 +400,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
                    ? "NCCL's default there, and no sign of virtualisation or of a missing permission: nothing to mend."
                    : "NCCL's default on A100-class NVLink; but this log shows no environment lines, so "
                      "NCCL_P2P_READ_ENABLE=1 may force it.";
-    f->fix = env_visible ? NULL : f->fix;
+    f->fix = env_visible ? "Nothing to mend on this machine." : f->fix;
 }
 
 static bool is_copy_engine(const struct ncclscope_model *m, const struct nsc_link *l)
