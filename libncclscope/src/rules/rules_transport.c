@@ -307,8 +307,9 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
         f->cause = nsc_words(c,
                              "If these pods share a machine, %s (%g GB/s one way per GPU) lies idle behind a NIC of %g "
                              "GB/s. The log cannot tell "
-                             "whether they do: %lld of %lld ranks are in this input.",
-                             pf->link, pf->link_gb_s, pf->nic_gb_s, (long long)k->count, (long long)k->nranks);
+                             "whether they do: %lld of %lld ranks %s in this input.",
+                             pf->link, pf->link_gb_s, pf->nic_gb_s, (long long)k->count, (long long)k->nranks,
+                             k->count == 1 ? "is" : "are");
         f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)", pf->link_gb_s / pf->nic_gb_s,
                             pf->nic_gb_s, pf->link_gb_s, pf->source);
     } else if (!f->cause) {
