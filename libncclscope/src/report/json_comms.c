@@ -3,6 +3,14 @@
 
 #include <stdio.h>
 
+void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where *w)
+{
+    nsc_json_open(j, key, '{');
+    nsc_json_int(j, "source", w->source);
+    nsc_json_int(j, "line", (int64_t)w->line);
+    nsc_json_close(j, '}');
+}
+
 static void gpus(struct nsc_json *j, const struct ncclscope_model *m, uint32_t proc)
 {
     nsc_json_open(j, "gpus", '[');

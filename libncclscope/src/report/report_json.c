@@ -4,14 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where *w)
-{
-    nsc_json_open(j, key, '{');
-    nsc_json_int(j, "source", w->source);
-    nsc_json_int(j, "line", (int64_t)w->line);
-    nsc_json_close(j, '}');
-}
-
 static void sources(struct nsc_json *j, const struct ncclscope_model *m)
 {
     nsc_json_open(j, "sources", '[');
