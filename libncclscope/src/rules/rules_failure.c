@@ -76,6 +76,17 @@ static bool shm_failed(const struct ncclscope_model *m, const struct nsc_comm *k
     return false;
 }
 
+/* A child's ranks are all ranks of its parent: where the parent is not whole in this input, who is missing may be elsewhere. */
+static bool has_whole_job(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    if (k->parent != NSC_NONE)
+        return m->comms.item[k->parent].state == NSC_COMPLETE;
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].parent_pointer)
+            return false;
+    return true;
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -97,7 +108,14 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
-    if (never) {
+    if (never && !has_whole_job(m, k)) {
+        f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
+                             (long long)k->nranks, who, never == 1 ? "is" : "are");
+        f->confidence = "possible";
+        f->cause =
+            "Ranks of the communicator that it was split off are not in this input either: lines are left out, or "
+            "the logs of other processes. Only with those can be told whether ranks really wait.";
+    } else if (never) {
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
         f->confidence = done ? "likely" : "certain";
