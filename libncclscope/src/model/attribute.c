@@ -48,6 +48,8 @@ static void add_link(struct ncclscope_model *m, const struct nsc_link *l)
             m->no_memory = true;
         else
             *new = *l;
+        if (new)
+            new->where.text = nsc_arena_copy(&m->arena, l->where.text);
         return;
     }
     struct nsc_link *old = &m->links.item[i];
@@ -141,6 +143,7 @@ static void give_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
         add_link(m, l);
     }
     t->waiting.len = 0;
+    nsc_arena_free(&t->quotes);
     t->hit = 0;
 }
 
@@ -252,7 +255,7 @@ static bool read_line(const ncclscope_record *rec, struct nsc_link *l, uint64_t 
 /* What only the first line of a link has to say. */
 static void take_first_line(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_link *l)
 {
-    l->where = nsc_here(m, rec);
+    l->where = nsc_at(m, rec);
     l->network = nsc_keep(m, rec->via->network);
     l->src_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_SRC_DEV));
     l->dst_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_DST_DEV));
@@ -316,6 +319,7 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
     }
     *new = l;
     take_first_line(m, rec, new);
+    new->where.text = nsc_arena_copy(&t->quotes, new->where.text);
     t->hit = t->waiting.len - 1;
 }
 

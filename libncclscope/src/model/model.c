@@ -17,12 +17,19 @@ nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text)
     return s;
 }
 
-struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec)
+struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec)
 {
     nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : rec->physical;
     if (text.len > NSC_QUOTE)
         text.len = NSC_QUOTE;
-    return (struct nsc_where){(uint32_t)(m->sources.len - 1), rec->line, nsc_arena_copy(&m->arena, text)};
+    return (struct nsc_where){(uint32_t)(m->sources.len - 1), rec->line, text};
+}
+
+struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    struct nsc_where w = nsc_at(m, rec);
+    w.text = nsc_arena_copy(&m->arena, w.text);
+    return w;
 }
 
 int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err)
@@ -38,8 +45,10 @@ void ncclscope_model_free(ncclscope_model *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->threads.len; i++)
+    for (size_t i = 0; i < m->threads.len; i++) {
         nsc_vec_free(&m->threads.item[i].waiting);
+        nsc_arena_free(&m->threads.item[i].quotes);
+    }
     struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by,  &m->link_by, &m->env_by,  &m->device_by,
                               &m->plugin_by, &m->event_by, &m->warning_by, &m->path_by, &m->ring_by, &m->tree_by};
     nsc_vec_free(&m->count_at);

@@ -187,6 +187,7 @@ struct nsc_thread {
     int64_t tid;
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
+    struct nsc_arena quotes;          /* of them, until they are links of the model */
     bool in_init;                     /* it listed rings or trees, and did not say COMPLETE yet */
     size_t hit;                       /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
@@ -241,6 +242,7 @@ struct ncclscope_model {
 
 nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s); /* the text of an interned string */
 nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text);
+struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec); /* its text is the record's */
 struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec);
 uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec); /* NSC_NONE without a whole header */
 struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid);
