@@ -286,21 +286,21 @@ static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_c
 /* The distinct ranks seen decide what can be said. */
 static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c)
 {
-    int64_t seen = 0, last = -1;
+    int64_t last = -1;
     bool open = false, aborted = false, failed = false;
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
-        seen += r->rank != last;
+        c->seen += r->rank != last;
         last = r->rank;
         aborted = aborted || r->aborted.line;
         open = open || !nsc_is_done(r);
         failed = failed || (!nsc_is_done(r) && has_event(m, r->proc, NCCLSCOPE_KIND_BACKTRACE));
     }
-    c->state = aborted             ? NSC_ABORTED
-               : failed            ? NSC_FAILED
-               : open              ? NSC_INCOMPLETE
-               : seen == c->nranks ? NSC_COMPLETE
-                                   : NSC_PARTIAL;
+    c->state = aborted                ? NSC_ABORTED
+               : failed               ? NSC_FAILED
+               : open                 ? NSC_INCOMPLETE
+               : c->seen == c->nranks ? NSC_COMPLETE
+                                      : NSC_PARTIAL;
 }
 
 static void list_members(struct ncclscope_model *m)

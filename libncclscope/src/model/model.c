@@ -17,6 +17,12 @@ nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text)
     return s;
 }
 
+const char *nsc_state_name(int state)
+{
+    static const char *const names[] = {"complete", "partial", "incomplete", "failed", "aborted"};
+    return names[state];
+}
+
 struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec)
 {
     nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : rec->physical;

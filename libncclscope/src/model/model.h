@@ -168,11 +168,12 @@ struct nsc_comm {
     uint32_t parent;       /* NSC_NONE */
     uint32_t last_member;  /* while ranks are joined */
     uint32_t first, count; /* into model.members */
+    int64_t seen;          /* distinct ranks among them: two processes may claim one */
     struct nsc_where where;
     int state;         /* enum nsc_comm_state */
     bool shared_names; /* one of its host names stands for several machines */
 };
-enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED, NSC_DESTROYED };
+enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED };
 
 struct nsc_count {
     nsc_str text;
@@ -275,6 +276,8 @@ static inline uint32_t nsc_comm_of(const struct ncclscope_model *m, const struct
 {
     return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
 }
+
+const char *nsc_state_name(int state); /* "complete" ... of enum nsc_comm_state, as in the JSON report */
 
 /* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */
 static inline bool nsc_is_done(const struct nsc_rank *r)

@@ -180,21 +180,14 @@ static void channels(struct nsc_json *j, const struct nsc_rank *r)
 
 void nsc_json_communicator(struct nsc_json *j, const struct ncclscope_model *m, uint32_t index)
 {
-    static const char *const states[] = {"complete", "partial", "incomplete", "failed", "aborted", "destroyed"};
     const struct nsc_comm *c = &m->comms.item[index];
-    int64_t members = 0, last = -1;
-    for (uint32_t i = 0; i < c->count; i++) {
-        int64_t n = m->ranks.item[m->members.item[c->first + i]].rank;
-        members += n != last;
-        last = n;
-    }
     nsc_json_open(j, NULL, '{');
     nsc_json_text(j, "id", nsc_say(m, c->id));
-    nsc_json_int(j, "members", members);
+    nsc_json_int(j, "members", c->seen);
     nsc_json_int(j, "nranks", c->nranks);
     nsc_json_said(j, "nnodes", c->nnodes);
     nsc_json_text(j, "parent", c->parent == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[c->parent].id));
-    nsc_json_string(j, "state", states[c->state]);
+    nsc_json_string(j, "state", nsc_state_name(c->state));
     nsc_json_null(j, "shape");
     worst_path(j, m, index);
     nsc_json_open(j, "ranks", '[');

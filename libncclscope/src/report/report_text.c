@@ -31,17 +31,8 @@ static uint64_t count_gpus(const struct ncclscope_model *m)
     }
     uint64_t n = seen.used;
     nsc_map_free(&seen);
-    for (size_t i = 0; i < m->comms.len;
-         i++) { /* machines of one name share bus ids; ranks of one communicator no GPU */
-        uint64_t members = 0;
-        int64_t last = -1;
-        for (uint32_t k = 0; k < m->comms.item[i].count; k++) {
-            int64_t rank = m->ranks.item[m->members.item[m->comms.item[i].first + k]].rank;
-            members += rank != last;
-            last = rank;
-        }
-        n = members > n ? members : n;
-    }
+    for (size_t i = 0; i < m->comms.len; i++) /* machines of one name share bus ids; ranks of one communicator no GPU */
+        n = (uint64_t)m->comms.item[i].seen > n ? (uint64_t)m->comms.item[i].seen : n;
     return n ? n : count_talkers(m);
 }
 

@@ -190,6 +190,13 @@ const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t
     return e ? e : nsc_env_is(m, proc, "NCCL_P2P_LEVEL", "LOC");
 }
 
+const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t proc)
+{
+    return nsc_env_is(m, proc, "NCCL_P2P_LEVEL", "SYS") || nsc_env_is(m, proc, "NCCL_P2P_LEVEL", "5")
+               ? NULL
+               : nsc_env_of(m, proc, "NCCL_P2P_LEVEL");
+}
+
 /* A link of NET to a rank whose own log is not here: NCCL takes the network only to other nodes, or where P2P and SHM are both
  * refused; so another node is likely, not certain. */
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain)

@@ -86,6 +86,8 @@ const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc,
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 /* NCCL_P2P_DISABLE=1, or what it is logged as up to 2.22.3: NCCL_P2P_LEVEL LOC. */
 const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc);
+/* NCCL_P2P_LEVEL below SYS, the widest level, beyond which nothing is. */
+const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);
 bool nsc_shares_address(const struct ncclscope_model *m,
                         uint32_t comm); /* one bootstrap address under several host names */

@@ -80,7 +80,7 @@ static bool sets_level(const struct ncclscope_model *m, const struct nsc_env *e)
 
 void nsc_rule_env_p2p_level(struct nsc_case *c)
 {
-    bool limits = !nsc_env_is(c->m, NSC_NONE, "NCCL_P2P_LEVEL", "SYS"); /* the widest level: nothing is beyond it */
+    bool limits = nsc_p2p_limited(c->m, NSC_NONE);
     bool costs = limits && (some_link(c->m, NSC_SHM, NSC_SCOPE_NODE) || some_link(c->m, NSC_NET, NSC_SCOPE_NODE));
     struct nsc_finding *f = env_finding(c, sets_level, costs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
     if (!f)

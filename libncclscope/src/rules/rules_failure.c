@@ -37,13 +37,7 @@ enum { NAMED_MISSING = 65536 };
 /* Ranks that no process of the input has: how many. The first NAMED_MISSING are named. */
 static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f)
 {
-    int64_t seen = 0, last = -1;
     uint32_t at = 0;
-    for (uint32_t i = 0; i < k->count; i++) {
-        int64_t rank = c->m->ranks.item[c->m->members.item[k->first + i]].rank;
-        seen += rank != last;
-        last = rank;
-    }
     for (int64_t rank = 0; rank < k->nranks && rank < NAMED_MISSING; rank++) {
         while (at < k->count && c->m->ranks.item[c->m->members.item[k->first + at]].rank < rank)
             at++;
@@ -55,7 +49,7 @@ static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_f
         else
             c->f->no_memory = true;
     }
-    return k->nranks - seen;
+    return k->nranks - k->seen;
 }
 
 /* "ranks 8-15", "ranks 1-65535 and more" */

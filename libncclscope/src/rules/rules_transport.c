@@ -17,12 +17,6 @@ static const char *who(struct nsc_case *c, const struct nsc_finding *f, const ch
 
 enum shm_cause { SHM_DISABLED, SHM_LEVEL, SHM_NVLINK, SHM_FAR, SHM_REFUSED, SHM_UNKNOWN, SHM_CAUSES };
 
-static bool level_is_limited(const struct ncclscope_model *m, uint32_t proc)
-{
-    const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(m, proc, "NCCL_P2P_LEVEL");
-    return e && !nsc_text_is(nsc_say(m, e->value), "SYS") && !nsc_text_is(nsc_say(m, e->value), "5");
-}
-
 /* The line by which the driver or CUDA refuses P2P; NULL if there is none. */
 static const struct nsc_event *refusal(const struct ncclscope_model *m, uint32_t proc)
 {
@@ -41,7 +35,7 @@ static enum shm_cause shm_cause(const struct ncclscope_model *m, const struct ns
     nsc_text type = nsc_say(m, nsc_stated_class(m, l, &because));
     if (l->proc != NSC_NONE && nsc_p2p_disabled(m, l->proc))
         return SHM_DISABLED;
-    if (level_is_limited(m, l->proc))
+    if (l->proc != NSC_NONE && nsc_p2p_limited(m, l->proc))
         return SHM_LEVEL;
     if (nsc_class_is_nvlink(type))
         return SHM_NVLINK;
@@ -308,8 +302,8 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
                              "If these pods share a machine, %s (%g GB/s one way per GPU) lies idle behind a NIC of %g "
                              "GB/s. The log cannot tell "
                              "whether they do: %lld of %lld ranks %s in this input.",
-                             pf->link, pf->link_gb_s, pf->nic_gb_s, (long long)k->count, (long long)k->nranks,
-                             k->count == 1 ? "is" : "are");
+                             pf->link, pf->link_gb_s, pf->nic_gb_s, (long long)k->seen, (long long)k->nranks,
+                             k->seen == 1 ? "is" : "are");
         f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)", pf->link_gb_s / pf->nic_gb_s,
                             pf->nic_gb_s, pf->link_gb_s, pf->source);
     } else if (!f->cause) {

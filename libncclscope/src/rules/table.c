@@ -19,7 +19,7 @@ const struct nsc_rule nsc_rules[] = {
      .why = "NVL on a machine without NVLink, or PIX where switches are stacked, sends pairs through host memory.",
      .fix = "Unset it and compare; set it only after measuring both.",
      .verify = "The pairs named under transport/shm-within-node show P2P.",
-     .doc = NCCL_ENV "; nccl-tests issues 166 and 228"},
+     .doc = NCCL_ENV "; NVIDIA/nccl-tests#166, #228"},
     {.id = "transport/pod-per-gpu",
      .check = nsc_rule_pod_per_gpu,
      .needs = nsc_needs_comms,
@@ -32,7 +32,7 @@ const struct nsc_rule nsc_rules[] = {
             "NCCL_HOSTID, one /dev/shm (hostIPC) and one "
             "network namespace.",
      .verify = "`comm ... nNodes` counts machines, localRanks the GPUs of each; P2P/CUMEM between them.",
-     .doc = NCCL_SRC ", src/misc/utils.cc (host hash); NCCL issues 155, 156, 1781"},
+     .doc = NCCL_SRC ", src/misc/utils.cc (host hash); NVIDIA/nccl#155, #156, #1781"},
     {.id = "env/shm-disabled",
      .check = nsc_rule_env_shm_disabled,
      .means = "NCCL_SHM_DISABLE=1.",
@@ -63,7 +63,7 @@ const struct nsc_rule nsc_rules[] = {
      .fix = "Share /dev/shm between the containers of a node (hostIPC, or one volume), leave NCCL_HOSTID alone; "
             "NCCL_NET_DISABLE_INTRA=1 to compare.",
      .verify = "`comm ... localRanks` counts all ranks of the host; no NET lines between them.",
-     .doc = NCCL_SRC ", src/graph/paths.cc (ncclTopoCheckNet), src/transport/shm.cc; nvidia-docker issue 1172"},
+     .doc = NCCL_SRC ", src/graph/paths.cc (ncclTopoCheckNet), src/transport/shm.cc; NVIDIA/nvidia-docker#1172"},
     {.id = "transport/p2p-read",
      .check = nsc_rule_p2p_read,
      .needs = nsc_needs_links,
@@ -89,7 +89,7 @@ const struct nsc_rule nsc_rules[] = {
      .why = "`P2P/CUMEM` and `P2P/IPC` are printed for both.",
      .fix = "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH shows the class of each path; `nvidia-smi topo -m` on the node does too.",
      .verify = "Path lines with /NVL, or a matrix with NV#, given to ncclscope together with the log.",
-     .doc = "NCCL issue 939; " NCCL_SRC},
+     .doc = "NVIDIA/nccl#939; " NCCL_SRC},
     {.id = "net/plugin-missing",
      .check = nsc_rule_plugin_missing,
      .means = "A network plugin was asked for by name and could not be loaded.",
@@ -115,7 +115,7 @@ const struct nsc_rule nsc_rules[] = {
             "give a VM its "
             "topology file (NCCL_TOPO_FILE).",
      .verify = "/GDRDMA on the NET lines.",
-     .doc = NCCL_SRC ", src/graph/paths.cc (ncclTopoCheckGdr); NCCL issues 1464, 1537; " NCCL_ENV},
+     .doc = NCCL_SRC ", src/graph/paths.cc (ncclTopoCheckGdr); NVIDIA/nccl#1464, #1537; " NCCL_ENV},
     {.id = "net/no-rdma-device",
      .check = nsc_rule_no_rdma_device,
      .means = "`NET/IB : No device found.` where nodes talk over sockets, or where initialisation then fails.",
@@ -125,7 +125,7 @@ const struct nsc_rule nsc_rules[] = {
             "port state. If there is no RDMA NIC: unset "
             "NCCL_NET=IB.",
      .verify = "`NET/IB : Using [0]...` lists the devices; `Using network IB`.",
-     .doc = NCCL_ENV "; NCCL issue 447"},
+     .doc = NCCL_ENV "; NVIDIA/nccl#447"},
     {.id = "net/plugin-failed",
      .check = nsc_rule_plugin_failed,
      .means = "A network plugin or a network was found and did not start, or none is left.",
@@ -157,7 +157,7 @@ const struct nsc_rule nsc_rules[] = {
      .fix = "Enlarge /dev/shm: --shm-size=1g, or an emptyDir with medium: Memory and no small sizeLimit; delete stale "
             "/dev/shm/nccl-* files.",
      .verify = "`df -h /dev/shm` in the container; no such warning in the next log.",
-     .doc = "NCCL user guide, Troubleshooting, Shared memory; NCCL issues 290, 342, 1518"},
+     .doc = "NCCL user guide, Troubleshooting, Shared memory; NVIDIA/nccl#290, #342, #1518"},
     {.id = "ranks/missing",
      .check = nsc_rule_ranks_missing,
      .needs = nsc_needs_comms,

@@ -164,7 +164,7 @@ int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_gr
 
 /* ---- model and findings ---- */
 
-/* One row: `sql` with a placeholder per letter of `types`: i int64 (below 0: NULL), n int64 as it is, d double (below 0: NULL),
+/* One row: `sql` with a parameter per letter of `types`: i int64 (below 0: NULL), n int64 as it is, d double (below 0: NULL),
  * t nsc_text (ptr NULL: NULL), s const char * (NULL: NULL). */
 static bool insert(ncclscope_store *s, const char *sql, const char *types, ...)
 {
@@ -218,7 +218,6 @@ static nsc_text comm_name(const ncclscope_model *m, uint32_t comm)
 
 static bool add_comms(ncclscope_store *s, int64_t scan, const ncclscope_model *m)
 {
-    static const char *const states[] = {"complete", "partial", "incomplete", "failed", "aborted", "destroyed"};
     bool ok = true;
     for (size_t i = 0; i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
@@ -230,7 +229,7 @@ static bool add_comms(ncclscope_store *s, int64_t scan, const ncclscope_model *m
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
         ok = ok && insert(s, "INSERT INTO comm VALUES(?,?,?,?,?,?,?)", "ntnnits", scan, nsc_say(m, c->id), c->nranks,
-                          (int64_t)c->count, c->nnodes, comm_name(m, c->parent), states[c->state]);
+                          c->seen, c->nnodes, comm_name(m, c->parent), nsc_state_name(c->state));
     }
     for (size_t i = 0; i < m->members.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[i]];
