@@ -164,4 +164,132 @@ static void test_skipped(void)
     ncclscope_findings_free(NULL);
 }
 
-CHECKS(TEST(test_words), TEST(test_explain), TEST(test_findings), TEST(test_worst_first), TEST(test_skipped))
+/* ---- small jobs: each with the line that decides, and without it ---- */
+
+#define A "vm:10:10 [0] NCCL INFO "
+#define B "vm:11:11 [1] NCCL INFO "
+#define VERSION(v) A "NCCL version " v "\n" B "NCCL version " v "\n"
+#define RANK(who, ptr, rank, n, bus, what) \
+    who "ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank " busId " bus \
+        " commId 0xab - Init " what "\n"
+#define BOTH(bus, what) RANK(A, "0x1", "0", "2", "7000", what) RANK(B, "0x2", "1", "2", bus, what)
+#define PAIR(via) A "Channel 00/0 : 0[0] -> 1[1] via " via "\n" B "Channel 00/0 : 1[1] -> 0[0] via " via "\n"
+#define NET \
+    A "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/0/GDRDMA\n" B \
+      "Channel 00/0 : 0[0] -> 1[1] [receive] via NET/IB/0/GDRDMA\n"
+
+/* What a log of these lines raises under this id; NULL if it does not. */
+static const struct nsc_finding *raised(ncclscope_findings **f, const char *text, const char *id)
+{
+    ncclscope_findings_free(*f);
+    *f = NULL;
+    CHECK_INT(ncclscope_analyse(f, scene_of(&scene, text), NULL), 0);
+    size_t at = place_of(*f, id);
+    return at < (*f)->list.len ? &(*f)->list.item[at] : NULL;
+}
+
+/* Up to 2.21.5 ranks connect before Init COMPLETE, from 2.22.3 on behind it. */
+static void test_hang_in_connect(void)
+{
+    ncclscope_findings *f = NULL;
+    CHECK(raised(&f, VERSION("2.21.5+cuda12.4") BOTH("f000", "START") PAIR("P2P/CUMEM"), "ranks/missing") != NULL);
+    CHECK_INT(f->verdict, NCCLSCOPE_FINDINGS);
+    CHECK(!raised(&f, VERSION("2.21.5+cuda12.4") BOTH("f000", "START") PAIR("P2P/CUMEM") BOTH("f000", "COMPLETE"),
+                  "ranks/missing"));
+    CHECK(!raised(&f, VERSION("2.22.3+cuda12.5") BOTH("f000", "START") PAIR("P2P/CUMEM"), "ranks/missing"));
+    /* a torn line may be the one that is missing */
+    CHECK(!raised(&f,
+                  VERSION("2.21.5+cuda12.4") BOTH("f000", "START") PAIR("P2P/CUMEM") "vm:10:10 [0] NCCL IN" A
+                                                                                     "Connected all rings\n",
+                  "ranks/missing"));
+    ncclscope_findings_free(f);
+    scene_end(&scene);
+}
+
+/* Two ranks on one GPU cannot be: one host name, two machines. */
+static void test_machines_of_one_name(void)
+{
+    ncclscope_findings *f = NULL;
+    CHECK(raised(&f, BOTH("f000", "COMPLETE") NET, "transport/net-within-node") != NULL);
+    CHECK(!raised(&f, BOTH("7000", "COMPLETE") NET, "transport/net-within-node"));
+    ncclscope_findings_free(f);
+    scene_end(&scene);
+}
+
+/* Who is missing of a child may be in a log that is not here. */
+static void test_missing_of_a_child(void)
+{
+    ncclscope_findings *f = NULL;
+    const struct nsc_finding *x = raised(&f, RANK(A, "0x1", "0", "2", "7000", "START"), "ranks/missing");
+    CHECK(x && !strcmp(x->confidence, "certain"));
+    x = raised(&f,
+               A
+               "ncclCommSplit comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 7000 parent 0x9 splitCount 1 color 0 "
+               "key 0- Init START\n",
+               "ranks/missing");
+    CHECK(x && !strcmp(x->confidence, "possible"));
+    ncclscope_findings_free(f);
+    scene_end(&scene);
+}
+
+static void test_missing_for_want_of_shm(void)
+{
+    ncclscope_findings *f = NULL;
+    const struct nsc_finding *x = raised(
+        &f,
+        BOTH("f000", "START") "vm:10:10 [0] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-a to "
+                              "9637892 bytes\n",
+        "ranks/missing");
+    CHECK(x && x->caused_by && !strcmp(x->caused_by, "shm/too-small"));
+    CHECK_INT(place_of(f, "shm/too-small"), 0);
+    x = raised(&f, BOTH("f000", "START"), "ranks/missing");
+    CHECK(x && !x->caused_by);
+    ncclscope_findings_free(f);
+    scene_end(&scene);
+}
+
+/* SYS is the widest level: whatever keeps a pair from P2P, it is not that. */
+static void test_level(void)
+{
+    ncclscope_findings *f = NULL;
+    const struct nsc_finding *x =
+        raised(&f, A "NCCL_P2P_LEVEL set by environment to PIX\n" BOTH("f000", "COMPLETE") PAIR("SHM/direct/direct"),
+               "env/p2p-level");
+    CHECK(x && x->severity == NCCLSCOPE_WARNING);
+    x = raised(&f, A "NCCL_P2P_LEVEL set by environment to SYS\n" BOTH("f000", "COMPLETE") PAIR("SHM/direct/direct"),
+               "env/p2p-level");
+    CHECK(x && x->severity == NCCLSCOPE_NOTE);
+    size_t shm = place_of(f, "transport/shm-within-node");
+    CHECK(shm < f->list.len && !f->list.item[shm].caused_by);
+    ncclscope_findings_free(f);
+    scene_end(&scene);
+}
+
+/* How the report on a log of these lines begins. */
+static bool begins(const char *text, const char *mark, const char *word)
+{
+    struct data out = {0};
+    ncclscope_findings *f = NULL;
+    CHECK_INT(ncclscope_analyse(&f, scene_of(&scene, text), NULL), 0);
+    CHECK_INT(ncclscope_report(scene.model, f, "text", 80, 0, to_data, &out), 0);
+    bool ok = nsc_text_starts(data_text(&out), mark) && nsc_text_find(data_text(&out), word) >= 0;
+    ncclscope_findings_free(f);
+    data_drop(&out);
+    return ok;
+}
+
+/* No tick where NCCL warned of something that no rule knows; nor NVIDIA's words for AMD's GPUs. */
+static void test_reservations(void)
+{
+#define GOOD BOTH("f000", "COMPLETE") PAIR("P2P/CUMEM")
+    CHECK(begins(GOOD, " ✓ ", "NVLink or PCIe"));
+    CHECK(begins(GOOD
+                 "vm:10:10 [0] a.cc:7 NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 7000\n",
+                 " ? ", "Duplicate GPU detected"));
+    CHECK(begins("RCCL version : 2.20.5-HEAD:0fd1e7b\n" GOOD, " ✓ ", "xGMI or PCIe"));
+    scene_end(&scene);
+}
+
+CHECKS(TEST(test_words), TEST(test_explain), TEST(test_findings), TEST(test_worst_first), TEST(test_skipped),
+       TEST(test_hang_in_connect), TEST(test_machines_of_one_name), TEST(test_missing_of_a_child),
+       TEST(test_missing_for_want_of_shm), TEST(test_level), TEST(test_reservations))
