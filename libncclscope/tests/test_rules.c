@@ -212,6 +212,12 @@ static void test_machines_of_one_name(void)
     ncclscope_findings *f = NULL;
     CHECK(raised(&f, BOTH("f000", "COMPLETE") NET, "transport/net-within-node") != NULL);
     CHECK(!raised(&f, BOTH("7000", "COMPLETE") NET, "transport/net-within-node"));
+    /* and then others of that name may be on two as well */
+#define THIRD(bus) \
+    RANK(A, "0x1", "0", "3", "7000", "COMPLETE") \
+    RANK(B, "0x2", "1", "3", "f000", "COMPLETE") RANK("vm:12:12 [0] NCCL INFO ", "0x3", "2", "3", bus, "COMPLETE")
+    CHECK(raised(&f, THIRD("a000") NET, "transport/net-within-node") != NULL);
+    CHECK(!raised(&f, THIRD("7000") NET, "transport/net-within-node"));
     ncclscope_findings_free(f);
     scene_end(&scene);
 }
@@ -285,7 +291,7 @@ static void test_reservations(void)
     CHECK(begins(GOOD, " ✓ ", "NVLink or PCIe"));
     CHECK(begins(GOOD
                  "vm:10:10 [0] a.cc:7 NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 7000\n",
-                 " ? ", "Duplicate GPU detected"));
+                 " ? 2 GPUs on P2P; but NCCL printed warnings", "Duplicate GPU detected"));
     CHECK(begins("RCCL version : 2.20.5-HEAD:0fd1e7b\n" GOOD, " ✓ ", "xGMI or PCIe"));
     scene_end(&scene);
 }
