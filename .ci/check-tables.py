@@ -27,6 +27,7 @@ MACROS = {
     "ALSO": "ALSO(NAME, template, example)",
     "PREFIX": "PREFIX(NAME, template, example)",
     "TRANSPORT": "TRANSPORT(NAME, family, template, example)",
+    "TEXT": "TEXT(family, LEVEL, subsystems, first, last, template)",
 }
 TYPES = {
     "u": r"[0-9]+",
@@ -270,6 +271,39 @@ def report_unknown(path, table):
         print("%8d  cut: %s" % (count, text))
 
 
+LEVELS = {"INFO", "WARN", "TRACE", "CALL", "ABORT", "VERSION"}
+VERSION = re.compile(r"2(?:\.[0-9]+){2}|ofi:[0-9.]+(?:-aws)?|tcpx|sharp|fastsocket|mrc")
+
+
+def order(version):
+    """A version as something that can be compared; plugins' own versions stand apart."""
+    return ([int(part) for part in re.findall(r"[0-9]+", version)] if version and version[0] == "2" else None)
+
+
+def check_texts():
+    """The table of all texts: how many, each with a level, versions in order and a template that compiles."""
+    seen, count = {}, 0
+    for where, _, _, (family, level, subsystems, first, last, template) in rows_of(["tables/texts.def"], ["TEXT"]):
+        count += 1
+        if level not in LEVELS or not subsystems or not re.fullmatch(r"[a-z0-9-]+", family):
+            error(where, "no family, level or subsystems: %s %s" % (family, level))
+        if not VERSION.fullmatch(first) or (last and not VERSION.fullmatch(last)):
+            error(where, "no version of NCCL or a plugin: %s %s" % (first, last))
+        elif last and order(first) and order(first) > (order(last) or []):
+            error(where, "ends before it begins: %s %s" % (first, last))
+        if template != template.rstrip(" "):
+            error(where, "ends in blanks, which are cut before matching")
+        try:
+            compile_template(template)
+        except ValueError as problem:
+            error(where, problem)
+        key = (family, level, first, template)
+        if key in seen:
+            error(where, "stands at %s already" % seen[key])
+        seen[key] = where
+    return count
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--log", nargs="+", metavar="FILE", default=[], help="logs whose unknown records are listed")
@@ -281,6 +315,7 @@ def main():
     table = Table(rows)
     check_examples(rows, table)
     check_parts(fields, used)
+    texts = check_texts()
     for name, (where, _) in fields.items():
         if name not in used:
             error(where, "no row uses field %s" % name)
@@ -292,7 +327,7 @@ def main():
     sys.stdout.flush()
     for text in errors:
         print(text, file=sys.stderr)
-    print("%d rows, %d kinds: %s" % (len(rows), len({row.kind for row in rows}), "%d errors" % len(errors) if errors else "good"))
+    print("%d rows, %d kinds, %d texts: %s" % (len(rows), len({row.kind for row in rows}), texts, "%d errors" % len(errors) if errors else "good"))
     return 1 if errors else 0
 
 
