@@ -6,16 +6,14 @@
 #include "ncclscope/store.h"
 
 #include <errno.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct scan {
-    bool json, verbose, quiet;
+    bool json, verbose, quiet, unknown;
     const char *output, *db, *fail_on, *color;
 };
 
@@ -28,22 +26,13 @@ static int fail_level(const char *word)
     return -1;
 }
 
-static int columns(void)
-{
-    struct winsize w;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40)
-        return w.ws_col < 120 ? w.ws_col : 120;
-    return 80;
-}
-
 static int report_flags(const struct scan *s)
 {
     const char *no_color = getenv("NO_COLOR");
     bool terminal = !s->output && isatty(STDOUT_FILENO) && !(no_color && *no_color);
     bool color = !strcmp(s->color, "always") || (!strcmp(s->color, "auto") && terminal);
-    bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-    return (color ? NCCLSCOPE_REPORT_COLOR : 0) | (utf8 ? 0 : NCCLSCOPE_REPORT_ASCII) |
-           (s->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) | (s->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
+    return (color ? NCCLSCOPE_REPORT_COLOR : 0) | terminal_flags() | (s->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) |
+           (s->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
 }
 
 static int write_report(const struct scan *s, const ncclscope_model *m, const ncclscope_findings *f)
@@ -56,7 +45,7 @@ static int write_report(const struct scan *s, const ncclscope_model *m, const nc
         return EXIT_INPUT;
     }
     errno = 0;
-    int rc = ncclscope_report(m, f, format, columns(), report_flags(s), write_to_file, out);
+    int rc = ncclscope_report(m, f, format, terminal_columns(), report_flags(s), write_to_file, out);
     bool failed = fflush(out) != 0 || rc == NCCLSCOPE_EIO;
     int why = errno;
     if (s->output && fclose(out) != 0)
@@ -66,21 +55,6 @@ static int write_report(const struct scan *s, const ncclscope_model *m, const nc
     else if (failed && why != EPIPE)
         fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(why));
     return rc == NCCLSCOPE_ENOMEM || (failed && why != EPIPE) ? EXIT_INPUT : EXIT_FINE;
-}
-
-/* Inputs that could not be read whole; each was told on stderr. */
-static bool tell_problems(const ncclscope_model *m)
-{
-    bool any = false;
-    for (size_t i = 0; i < ncclscope_model_sources(m); i++) {
-        if (!*ncclscope_model_problem(m, i))
-            continue;
-        const char *name = ncclscope_model_source_name(m, i);
-        fprintf(stderr, "ncclscope: %s: %s\n", strcmp(name, "-") ? name : "standard input",
-                ncclscope_model_problem(m, i));
-        any = true;
-    }
-    return any;
 }
 
 static int exit_code(const struct scan *s, const ncclscope_findings *f, bool damaged)
@@ -143,6 +117,8 @@ int cmd_scan(int argc, char **argv)
         {"--db", 0, "FILE", "add records, model and findings to a SQLite file", NULL, &s.db},
         {"--fail-on", 0, "SEVERITY", "note, warning (default), error or never: from where on the exit is 1", NULL,
          &s.fail_on},
+        {"--unknown", 0, NULL, "instead of the report, list the lines not understood, by shape with counts", &s.unknown,
+         NULL},
         {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},
         {"--verbose", 'v', NULL, "notes in full, all evidence, rules that could not judge", &s.verbose, NULL},
         {"--color", 0, "WHEN", "auto (default), always or never; NO_COLOR is respected", NULL, &s.color},
@@ -166,5 +142,7 @@ int cmd_scan(int argc, char **argv)
     }
     if (!left && isatty(STDIN_FILENO))
         fprintf(stderr, "ncclscope: reading standard input (Ctrl-D ends it)\n");
+    if (s.unknown)
+        return print_coverage(left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1, "unknown");
     return run(&s, left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1);
 }

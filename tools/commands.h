@@ -2,6 +2,11 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
+#include "ncclscope/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
 enum {
     EXIT_FINE = 0,
     EXIT_FINDING = 1, /* a finding at or above --fail-on */
@@ -12,9 +17,17 @@ enum {
 
 int cmd_scan(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_grammar(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 /* Writes to a FILE; a write function of the library. */
 int write_to_file(void *file, const char *bytes, unsigned long size);
+/* For text: the terminal's width, or 80; ASCII only where the locale is not UTF-8 (call setlocale first). */
+int terminal_columns(void);
+int terminal_flags(void);
+/* `ncclscope grammar --coverage`, and `scan --unknown`: reads, prints, returns the exit code. */
+int print_coverage(const char *const *paths, size_t n, const char *format);
+/* Tells each input that could not be read whole on stderr; was there one? */
+bool tell_problems(const ncclscope_model *m);
 
 #endif

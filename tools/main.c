@@ -14,13 +14,9 @@ static const struct {
 } commands[] = {
     {"scan", cmd_scan, "read logs, print the report (the default command)"},
     {"explain", cmd_explain, "what a finding means, with its fix and source"},
+    {"grammar", cmd_grammar, "the known lines; --coverage LOG...: what part of a log they explain"},
     {"version", cmd_version, "with the versions of PCRE2, SQLite and zlib"},
 };
-
-int write_to_file(void *file, const char *bytes, unsigned long size)
-{
-    return fwrite(bytes, 1, size, file) != size;
-}
 
 int cmd_version(int argc, char **argv)
 {

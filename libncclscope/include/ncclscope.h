@@ -65,7 +65,7 @@ typedef struct ncclscope_text {
 } ncclscope_text;
 
 typedef enum ncclscope_kind {
-    NCCLSCOPE_KIND_UNKNOWN = 0, /* no row of messages.def matched */
+    NCCLSCOPE_KIND_UNKNOWN = 0, /* no table knows this message */
 #define MSG(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
 #define ALSO(NAME, template_, example)
 #include "ncclscope/messages.def"
@@ -75,7 +75,8 @@ typedef enum ncclscope_kind {
     NCCLSCOPE_KIND_TEST_ROW = 900,    /* a row of an nccl-tests result table */
     NCCLSCOPE_KIND_TEST_NAME = 901,   /* "# Collective test starting: all_reduce_perf" */
     NCCLSCOPE_KIND_MATRIX_HEAD = 902, /* first line of `nvidia-smi topo -m` */
-    NCCLSCOPE_KIND_MATRIX_ROW = 903   /* one GPU or NIC of it */
+    NCCLSCOPE_KIND_MATRIX_ROW = 903,  /* one GPU or NIC of it */
+    NCCLSCOPE_KIND_RECOGNISED = 904 /* a text that NCCL is known to print, of which nothing is drawn; it has a family */
 } ncclscope_kind;
 
 typedef enum ncclscope_field {
@@ -143,13 +144,14 @@ typedef struct ncclscope_stats {
     uint64_t bytes;         /* of the input as given, compressed if it was */
     uint64_t lines;         /* physical lines of the text */
     uint64_t records;       /* NCCL records: markers, and version lines without a header */
-    uint64_t unknown;       /* whole records that no row matched */
+    uint64_t unknown;       /* whole records that no table knows */
     uint64_t warnings;      /* records at level WARN */
     uint64_t torn_lines;    /* physical lines that another writer cut into */
     uint64_t cut_lines;     /* lines longer than the reader's limit */
     uint32_t truncated;     /* 1 if the gzip stream ended early or was damaged */
     uint32_t binary;        /* 1 if more than a quarter of the lines hold NUL bytes: probably no log at all */
     uint64_t first_torn[4]; /* line numbers of the first torn lines, 0 for none */
+    uint64_t recognised;    /* records whose text is known but has no meaning of its own */
 } ncclscope_stats;
 /* NCCLSCOPE_OK, or NCCLSCOPE_EABI if out->size is that of a newer header with fields set there. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out);
@@ -169,6 +171,8 @@ NCCLSCOPE_API int64_t
 ncclscope_record_dev(const ncclscope_record *rec); /* CUDA ordinal of the calling thread, not a rank */
 NCCLSCOPE_API ncclscope_text
 ncclscope_record_message(const ncclscope_record *rec); /* behind the level, blanks at the end cut */
+NCCLSCOPE_API ncclscope_text
+ncclscope_record_family(const ncclscope_record *rec); /* of a RECOGNISED record: the part of NCCL that speaks, "ras" */
 NCCLSCOPE_API ncclscope_text ncclscope_record_location(const ncclscope_record *rec); /* of a WARN: "init.cc:421" */
 NCCLSCOPE_API ncclscope_text
 ncclscope_record_physical(const ncclscope_record *rec);                         /* the whole line, wrapping removed */

@@ -22,19 +22,19 @@ static void close_grammar(void)
 /* The slow truth: the first row that matches. */
 static const struct nsc_row *first_of_all(nsc_text message)
 {
-    for (size_t i = 0; i < grammar->rows; i++)
-        if (nsc_pattern_match(&grammar->row[i].pattern, &grammar->lock, message, &match))
-            return &grammar->row[i];
+    for (size_t i = 0; i < grammar->messages.rows; i++)
+        if (nsc_pattern_match(&grammar->messages.row[i].pattern, &grammar->lock, message, &match))
+            return &grammar->messages.row[i];
     return NULL;
 }
 
 static void test_every_row_compiles(void)
 {
     open_grammar();
-    CHECK(grammar->rows > 500);
-    for (size_t i = 0; i < grammar->rows; i++) {
+    CHECK(grammar->messages.rows > 500);
+    for (size_t i = 0; i < grammar->messages.rows; i++) {
         ncclscope_error err = {0};
-        if (nsc_pattern_check(&grammar->row[i].pattern, &grammar->lock, &err))
+        if (nsc_pattern_check(&grammar->messages.row[i].pattern, &grammar->lock, &err))
             printf("%s\n", err.text);
         CHECK_INT(err.code, 0);
     }
@@ -42,8 +42,8 @@ static void test_every_row_compiles(void)
 
 static void test_every_example(void)
 {
-    for (size_t i = 0; i < grammar->rows; i++) {
-        const struct nsc_row *own = &grammar->row[i];
+    for (size_t i = 0; i < grammar->messages.rows; i++) {
+        const struct nsc_row *own = &grammar->messages.row[i];
         nsc_text example = nsc_text_of(own->example);
         const struct nsc_row *slow = first_of_all(example), *fast = nsc_grammar_match(grammar, NULL, example, &match);
         const struct nsc_row *learnt = nsc_grammar_match(grammar, &words, example, &match);
@@ -53,7 +53,7 @@ static void test_every_example(void)
                    fast ? ncclscope_kind_name(fast->kind) : "nothing");
         CHECK(slow && slow->kind == own->kind);
         CHECK(fast == slow && learnt == slow && known == slow);
-        CHECK(nsc_pattern_match(&grammar->row[i].pattern, &grammar->lock, example,
+        CHECK(nsc_pattern_match(&grammar->messages.row[i].pattern, &grammar->lock, example,
                                 &match)); /* and its own row takes it */
     }
 }
@@ -63,9 +63,9 @@ static void test_index_is_only_faster(void)
 {
     char text[1200];
     unsigned seed = 7;
-    for (size_t i = 0; i < grammar->rows * 6; i++) {
-        const char *a = grammar->row[i % grammar->rows].example,
-                   *b = grammar->row[(i * 7919 + 13) % grammar->rows].example;
+    for (size_t i = 0; i < grammar->messages.rows * 6; i++) {
+        const char *a = grammar->messages.row[i % grammar->messages.rows].example,
+                   *b = grammar->messages.row[(i * 7919 + 13) % grammar->messages.rows].example;
         seed = seed * 1103515245 + 12345;
         size_t cut = (seed >> 8) % (strlen(a) + 1);
         if (i % 3 == 0)
@@ -117,8 +117,8 @@ static void test_names(void)
     CHECK(ncclscope_field_name(NCCLSCOPE_FIELD_NONE) == NULL);
     CHECK(nsc_field_by_name(NSC_TEXT("src")) == NCCLSCOPE_FIELD_SRC);
     CHECK(nsc_field_by_name(NSC_TEXT("nosuch")) == NCCLSCOPE_FIELD_NONE);
-    for (size_t i = 0; i < grammar->rows; i++)
-        CHECK(ncclscope_kind_name(grammar->row[i].kind) != NULL);
+    for (size_t i = 0; i < grammar->messages.rows; i++)
+        CHECK(ncclscope_kind_name(grammar->messages.row[i].kind) != NULL);
     close_grammar();
 }
 

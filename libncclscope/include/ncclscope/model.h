@@ -71,6 +71,27 @@ enum ncclscope_report_flag {
 NCCLSCOPE_API int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
                                    int columns, int flags, ncclscope_write_fn *write, void *user);
 
+/* How much of a log the tables explain: each kind and each known text with its number of records, and what nobody knows by its
+ * shape. */
+typedef struct ncclscope_coverage ncclscope_coverage;
+/* Read all of `paths`, as ncclscope_scan does. *out is the caller's. OK or ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const char *const *paths,
+                                         size_t n, ncclscope_error *err);
+NCCLSCOPE_API void ncclscope_coverage_free(ncclscope_coverage *c);
+/* The model of the same records: sources, problems, stats. Borrowed; lives as long as the coverage. Since 0.1. */
+NCCLSCOPE_API const ncclscope_model *ncclscope_coverage_model(const ncclscope_coverage *c);
+/* NCCL records in all. Since 0.1. */
+NCCLSCOPE_API uint64_t ncclscope_coverage_records(const ncclscope_coverage *c);
+/* `format` is "text", "json", or "unknown": as text, only the shapes that nobody knows. `columns` and `flags` as for
+ * ncclscope_report. OK, EIO, ENOTFOUND for an unknown format, ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_coverage_report(const ncclscope_coverage *c, const char *format, int columns, int flags,
+                                            ncclscope_write_fn *write, void *user);
+
+/* The known lines. `format` is "text" or "json": each kind with its templates; with NCCLSCOPE_REPORT_VERBOSE in `flags` also the
+ * texts without a meaning of their own, with family, level, subsystems and versions. OK, EIO, ENOTFOUND, ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_grammar_report(ncclscope_grammar *g, const char *format, int flags,
+                                           ncclscope_write_fn *write, void *user);
+
 /* What a finding's id means: why, fix and where the knowledge is from, written as text. ENOTFOUND if there is no such id. Since 0.1. */
 NCCLSCOPE_API int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user);
 

@@ -5,10 +5,10 @@
 
 void nsc_debts_whole(struct nsc_debts *d, const ncclscope_grammar *g, const struct nsc_row *row, nsc_text message)
 {
-    size_t i = (size_t)(row - g->row);
-    if (!d->last && !(d->last = nsc_alloc(g->rows * NSC_LAST_BYTES)))
+    size_t i = (size_t)(row - g->messages.row);
+    if (!d->last && !(d->last = nsc_alloc(g->messages.rows * NSC_LAST_BYTES)))
         return;
-    if (!d->last_len && !(d->last_len = nsc_alloc(g->rows * sizeof *d->last_len)))
+    if (!d->last_len && !(d->last_len = nsc_alloc(g->messages.rows * sizeof *d->last_len)))
         return;
     size_t skip = message.len > NSC_LAST_BYTES ? message.len - NSC_LAST_BYTES : 0;
     d->last_len[i] = (uint16_t)(message.len - skip);
@@ -67,7 +67,7 @@ static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, str
     const struct nsc_row *row = nsc_grammar_match(g, NULL, message, m);
     if (!row || nsc_pattern_is_strict(&row->pattern))
         return row;
-    size_t i = (size_t)(row - g->row);
+    size_t i = (size_t)(row - g->messages.row);
     if (row->kind == NCCLSCOPE_KIND_CONNECT) {
         struct nsc_via via;
         nsc_via_parse_once(v, m, &via);

@@ -9,13 +9,15 @@
 #include <stdio.h>
 
 struct nsc_program {
-    pcre2_code *code; /* NULL: does not compile, never matches */
-    bool jit;
-    bool strict; /* every field says what it takes: a partial match proves a cut line */
+    pcre2_code *code;   /* NULL: does not compile, never matches */
+    _Atomic(int) speed; /* enum speed: machine code is made for the first whole match, most rows never come to that */
+    bool strict;        /* every field says what it takes: a partial match proves a cut line */
     size_t fields;
     ncclscope_field field[NSC_PATTERN_FIELDS];
     uint8_t begins[32]; /* a bit for each byte that a match can begin with */
 };
+
+enum speed { NOT_TRIED, JIT, PLAIN };
 
 static const struct {
     char type;
@@ -171,8 +173,6 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
         return prog;
     }
     find_beginnings(prog);
-    prog->jit = pcre2_jit_compile(prog->code, PCRE2_JIT_COMPLETE) ==
-                0; /* hardened systems have none: slower, the same result */
     return prog;
 }
 
@@ -192,11 +192,44 @@ static struct nsc_program *program_of(struct nsc_pattern *p, pthread_mutex_t *lo
     return prog;
 }
 
+/* The longest run of plain characters behind the first field. */
+static nsc_text longest_literal(const char *t)
+{
+    nsc_text best = {NULL, 0};
+    while (*t) {
+        size_t n = strcspn(t, "{}");
+        if (n > best.len)
+            best = (nsc_text){t, n};
+        t += n;
+        const char *end = *t == '{' && t[1] != '{' ? field_end(t + 1) : *t ? t + (t[1] != 0) : t;
+        if (!end || !*end)
+            break;
+        t = end + 1;
+    }
+    return best;
+}
+
 void nsc_pattern_init(struct nsc_pattern *p, const char *template_, bool open_end)
 {
     size_t head = strcspn(template_, "{}");
-    *p = (struct nsc_pattern){
-        .template_ = template_, .head = {template_, head}, .literal = !template_[head], .open_end = open_end};
+    *p = (struct nsc_pattern){.template_ = template_,
+                              .head = {template_, head},
+                              .need = longest_literal(template_ + head),
+                              .literal = !template_[head],
+                              .open_end = open_end};
+}
+
+/* Machine code where there can be: hardened systems have none, which is slower and gives the same result. */
+static int speed_up(struct nsc_program *prog, pthread_mutex_t *lock)
+{
+    pthread_mutex_lock(lock);
+    int speed = atomic_load_explicit(&prog->speed, memory_order_relaxed);
+    if (speed == NOT_TRIED) {
+        speed = pcre2_jit_compile(prog->code, PCRE2_JIT_COMPLETE) == 0 ? JIT : PLAIN;
+        atomic_store_explicit(&prog->speed, speed, memory_order_release);
+    }
+    pthread_mutex_unlock(lock);
+    return speed;
 }
 
 void nsc_pattern_free(struct nsc_pattern *p)
@@ -235,15 +268,22 @@ bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text te
     m->length = p->head.len;
     if (p->literal)
         return p->open_end || text.len == p->head.len;
-    struct nsc_program *prog = program_of(p, lock, NULL);
+    struct nsc_program *prog = atomic_load_explicit(&p->program, memory_order_acquire);
+    if (!prog && p->need.len && !memmem(text.ptr, text.len, p->need.ptr, p->need.len))
+        return false;
+    if (!prog)
+        prog = program_of(p, lock, NULL);
     if (!prog || !prog->code)
         return false;
     unsigned char first = text.len ? (unsigned char)text.ptr[0] : 0;
     if (text.len && !(prog->begins[first / 8] >> (first % 8) & 1))
         return false;
     pcre2_match_data *data = (pcre2_match_data *)m->data;
-    int n = prog->jit ? pcre2_jit_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL)
-                      : pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL);
+    int speed = atomic_load_explicit(&prog->speed, memory_order_acquire);
+    if (speed == NOT_TRIED)
+        speed = speed_up(prog, lock);
+    int n = speed == JIT ? pcre2_jit_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL)
+                         : pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL);
     if (n <= 0)
         return false;
     m->program = prog;
@@ -295,6 +335,43 @@ bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field
     *field = m->program->field[i];
     *out = (nsc_text){m->subject.ptr + v[2 * i + 2], v[2 * i + 3] - v[2 * i + 2]};
     return true;
+}
+
+/* What a field without a name is called. */
+static const char *word_of_type(char type)
+{
+    switch (type) {
+    case 'u':
+    case 'i':
+    case 'f': return "number";
+    case 'x': return "hex";
+    case 'p': return "pointer";
+    case 'b': return "bus id";
+    case 'v': return "version";
+    case 'w': return "word";
+    default: return "text";
+    }
+}
+
+void nsc_template_spell(const char *t, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; *t && n + 1 < size; t++) {
+        const char *end = *t == '{' && t[1] != '{' ? field_end(t + 1) : NULL, *colon = end ? strchr(t, ':') : NULL;
+        if (colon && colon > t + 1)
+            n += (size_t)snprintf(out + n, size - n, "<%.*s>", (int)(colon - t - 1), t + 1);
+        else if (colon)
+            n += (size_t)snprintf(out + n, size - n, "<%s>", word_of_type(colon[1]));
+        else
+            out[n++] = *t;
+        n = n < size ? n : size - 1;
+        if (colon)
+            t = end;
+        else if ((*t == '{' || *t == '}') && t[1] == *t)
+            t++;
+    }
+    if (size)
+        out[n] = 0;
 }
 
 void nsc_pattern_engine(char *out, size_t size)

@@ -12,6 +12,7 @@ enum { NSC_PATTERN_FIELDS = 14 };
 struct nsc_pattern {
     const char *template_;
     nsc_text head;                         /* what every match begins with; all of it when `literal` */
+    nsc_text need;                         /* the longest literal behind the head: without it nothing needs compiling */
     bool literal;                          /* no fields: comparing the head is the match */
     bool open_end;                         /* may end before the text does: launcher prefixes */
     _Atomic(struct nsc_program *) program; /* NULL until first needed */
@@ -45,6 +46,9 @@ bool nsc_pattern_is_strict(const struct nsc_pattern *p);
 
 /* The i-th field of the match: false behind the last. */
 bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field, nsc_text *out);
+
+/* A template as people read it: "Channel <channel>/<conn> : <src>[<src_dev>] -> ..."; cut at `size`, always terminated. */
+void nsc_template_spell(const char *template_, char *out, size_t size);
 
 /* With or without JIT, and which: "10.42 2022-12-11 (JIT x86 64bit (little endian + unaligned))". */
 void nsc_pattern_engine(char *out, size_t size);

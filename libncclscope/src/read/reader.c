@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "read/foreign.h"
+#include "read/texts.h"
 
 #include <stdio.h>
 #include <zlib.h>
@@ -26,7 +27,7 @@ struct ncclscope_reader {
     struct nsc_wrap wrap;
     struct nsc_match match;
     struct nsc_via_cache via_cache;
-    struct nsc_first_words words;
+    struct nsc_first_words words, *text_words; /* of texts.def: NULL until the first is needed */
     struct nsc_prefix_memo memo;
     struct nsc_debts debts;
     struct known known[KNOWN];
@@ -85,6 +86,7 @@ void ncclscope_reader_free(ncclscope_reader *r)
     nsc_match_free(&r->match);
     nsc_via_cache_free(&r->via_cache);
     nsc_debts_free(&r->debts);
+    nsc_free(r->text_words);
     nsc_free(r);
 }
 
@@ -200,6 +202,33 @@ static bool wants_connection(nsc_text m)
            nsc_text_starts(via, "COLLNET") || nsc_text_starts(via, "direct shared");
 }
 
+/* No row gives the message of the record in hand a meaning; is it a text that NCCL is known to print? True if that is certain: no
+ * field of it takes just anything, so that nothing of another writer can hide there. */
+static bool recognise(ncclscope_reader *r)
+{
+    struct ncclscope_record *rec = &r->record;
+    bool strict = false;
+    if (!r->text_words)
+        r->text_words = nsc_alloc(sizeof *r->text_words);
+    rec->text = nsc_texts_match(r->grammar, r->text_words, rec->message, &r->match, &strict);
+    return rec->text && strict;
+}
+
+/* A message without a row: is it torn? `cut` says that it is. */
+static bool is_torn(ncclscope_reader *r, bool cut)
+{
+    struct ncclscope_record *rec = &r->record;
+    struct nsc_header bare;
+    if (!rec->message.len || (!cut && recognise(r)))
+        return cut;
+    if (wants_connection(rec->message) || (!cut && nsc_header_bare(rec->message, 0, &bare))) {
+        rec->text = NULL;
+        mark_torn(r);
+        return true;
+    }
+    return cut || (!rec->text && nsc_grammar_is_cut(r->grammar, rec->message, &r->match));
+}
+
 /* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
 static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
 {
@@ -211,31 +240,23 @@ static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut
     const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->match = row && !row->pattern.literal ? &r->match : NULL;
-    bool torn = !row && (cut || r->physical.unended);
+    bool torn = !row && is_torn(r, cut || r->physical.unended);
     if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
         nsc_text via = nsc_record_field(rec, NCCLSCOPE_FIELD_VIA);
         rec->via = nsc_via_parse(&r->via_cache, via);
         torn = !rec->via->row;
         if (torn)
             mark_torn(r);
-    } else if (!row && wants_connection(rec->message)) {
-        torn = true;
-        mark_torn(r);
-    } else if (!row && rec->message.len && !torn) {
-        struct nsc_header bare;
-        if (nsc_header_bare(rec->message, 0, &bare)) {
-            torn = true;
-            mark_torn(r);
-        } else {
-            torn = nsc_grammar_is_cut(r->grammar, rec->message, &r->match);
-        }
+    } else if (rec->text) {
+        rec->kind = NCCLSCOPE_KIND_RECOGNISED;
     }
     rec->flags |= torn ? NCCLSCOPE_FLAG_TORN : 0;
     if (torn || cut)
         nsc_debts_add(&r->debts, h, from_marker);
     else if (row && !nsc_pattern_is_strict(&row->pattern) && rec->kind != NCCLSCOPE_KIND_CONNECT)
         nsc_debts_whole(&r->debts, r->grammar, row, rec->message);
-    r->stats.unknown += !row && !torn && rec->message.len;
+    r->stats.recognised += rec->text != NULL;
+    r->stats.unknown += !row && !rec->text && !torn && rec->message.len;
 }
 
 static void set_who(struct ncclscope_record *rec, const struct nsc_header *h)

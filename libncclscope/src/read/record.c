@@ -1,6 +1,8 @@
 /* record.c - getters: fields become numbers only when somebody asks. */
 #include "read/record.h"
 
+#include "read/texts.h"
+
 nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f)
 {
     ncclscope_field field;
@@ -97,6 +99,11 @@ int64_t ncclscope_record_dev(const ncclscope_record *rec)
 ncclscope_text ncclscope_record_message(const ncclscope_record *rec)
 {
     return rec->message;
+}
+
+ncclscope_text ncclscope_record_family(const ncclscope_record *rec)
+{
+    return rec->text ? nsc_text_of(rec->text->family) : (nsc_text){NULL, 0};
 }
 
 ncclscope_text ncclscope_record_location(const ncclscope_record *rec)

@@ -10,8 +10,9 @@ struct ncclscope_record {
     uint64_t line, offset, repeated;
     nsc_text physical, message, host, location, pod, container, time;
     int64_t pid, tid, dev, launcher_rank;
-    const struct nsc_match *match; /* NULL: no fields */
-    const struct nsc_via *via;     /* path of a CONNECT record; NULL for other kinds */
+    const struct nsc_match *match;     /* NULL: no fields */
+    const struct nsc_known_text *text; /* of a RECOGNISED record */
+    const struct nsc_via *via;         /* path of a CONNECT record; NULL for other kinds */
 };
 
 /* The text of a field, or {NULL, 0}. */

@@ -1,0 +1,60 @@
+/* index.h - a table of templates, and the first row of it that takes a message: found by how the message begins. */
+#ifndef NSC_INDEX_H
+#define NSC_INDEX_H
+
+#include "read/pattern.h"
+
+struct nsc_row {
+    ncclscope_kind kind;
+    struct nsc_pattern pattern;
+    const char *example;
+    uint64_t want, mask; /* bytes 8 to 15 of the head, to tell rows of one bucket apart at once */
+};
+
+/* Rows by the first eight bytes of the message: a row with a shorter head stands in every list that it could match. */
+struct nsc_bucket {
+    uint64_t key;
+    uint16_t *row;
+    size_t rows;
+    bool used;
+};
+
+struct nsc_index {
+    struct nsc_row *row;
+    size_t rows;
+    struct nsc_bucket *bucket; /* hash table by key */
+    size_t buckets;
+    struct nsc_bucket by_byte[256]; /* for beginnings that no long head has */
+    uint16_t *lists;
+};
+
+enum { NSC_WORDS = 512, NSC_WORD_BYTES = 40, NSC_WORD_ROWS = 28, NSC_TOO_MANY = NSC_WORD_ROWS + 1 };
+
+/* Which rows could match a message with this first word: most rows of a bucket that begin with a field could not, and each would
+ * cost a call of PCRE2 for every line. One per reader and index. Learning a word costs as much as a hundred lines: where most are
+ * new, it ends. */
+struct nsc_first_words {
+    uint64_t known, learned;
+    struct nsc_first_word {
+        size_t len;
+        char text[NSC_WORD_BYTES];
+        size_t rows; /* NSC_TOO_MANY: this word narrows nothing */
+        uint16_t row[NSC_WORD_ROWS];
+    } word[NSC_WORDS];
+};
+
+/* Room for `rows` rows, at most 65535; false: out of memory. Then set each, then build. */
+bool nsc_index_new(struct nsc_index *x, size_t rows);
+void nsc_index_set(struct nsc_index *x, size_t i, ncclscope_kind kind, const char *template_, const char *example);
+bool nsc_index_build(struct nsc_index *x);
+void nsc_index_free(struct nsc_index *x);
+
+/* The first row, in the order they were set, that takes all of `message`; NULL if none does. `w` only makes it faster; it may be
+ * NULL. `lock` is held while a row is compiled. */
+const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
+                                      nsc_text message, struct nsc_match *m);
+/* The next row behind `after` (NULL: the first) that takes all of `message`. */
+const struct nsc_row *nsc_index_next(struct nsc_index *x, pthread_mutex_t *lock, const struct nsc_row *after,
+                                     nsc_text message, struct nsc_match *m);
+
+#endif

@@ -1,0 +1,28 @@
+/* texts.h - texts.def: which text is this, at which level, in which versions; read when the first message needs it. */
+#ifndef NSC_TEXTS_H
+#define NSC_TEXTS_H
+
+#include "read/grammar.h"
+
+/* What texts.def says of one text. Strings are constants of the library. */
+struct nsc_known_text {
+    const char *family, *level, *subsystems, *first, *last, *template_;
+};
+
+struct nsc_texts {
+    struct nsc_index index;
+    struct nsc_known_text *known; /* one per row */
+};
+
+/* All texts, NULL if memory ran out. */
+struct nsc_texts *nsc_texts_of(ncclscope_grammar *g);
+/* The first text that takes all of `message`; NULL if none does. `w` only makes it faster; *strict: every field of it says what it
+ * takes. */
+const struct nsc_known_text *nsc_texts_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
+                                             struct nsc_match *m, bool *strict);
+/* The next one behind `after` (NULL: the first). Tries all: for one message, not for a log. */
+const struct nsc_known_text *nsc_texts_next(ncclscope_grammar *g, const struct nsc_known_text *after, nsc_text message,
+                                            struct nsc_match *m);
+void nsc_texts_free(struct nsc_texts *t);
+
+#endif

@@ -1,0 +1,40 @@
+/* term.c - what the commands share: where output goes, how wide that is, which inputs could not be read. */
+#include "commands.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int write_to_file(void *file, const char *bytes, unsigned long size)
+{
+    return fwrite(bytes, 1, size, file) != size;
+}
+
+int terminal_columns(void)
+{
+    struct winsize w;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40)
+        return w.ws_col < 120 ? w.ws_col : 120;
+    return 80;
+}
+
+int terminal_flags(void)
+{
+    return !strcmp(nl_langinfo(CODESET), "UTF-8") ? 0 : NCCLSCOPE_REPORT_ASCII;
+}
+
+bool tell_problems(const ncclscope_model *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < ncclscope_model_sources(m); i++) {
+        if (!*ncclscope_model_problem(m, i))
+            continue;
+        const char *name = ncclscope_model_source_name(m, i);
+        fprintf(stderr, "ncclscope: %s: %s\n", strcmp(name, "-") ? name : "standard input",
+                ncclscope_model_problem(m, i));
+        any = true;
+    }
+    return any;
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""check-grammar.py TOOL: what the tool understands of every text that NCCL is known to print, and of the recorded logs.
+
+The texts are written as records by the checker of the tables, which reads texts.def on its own; the tool must know each. Of the
+recorded logs of each version no more than one record in two hundred may be unknown, and the records are counted without the tool."""
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+
+from harness import Checks, log_names, log_path, run
+
+COVERAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '.ci', 'nccl-coverage.py')
+MARKER = re.compile(rb'NCCL (?:INFO|WARN|TRACE|CALL)(?=[ \r\n])')
+
+
+def coverage(tool, *paths, stdin=b''):
+    result = run(tool, 'grammar', '--coverage', '--json', *paths, stdin=stdin)
+    return json.loads(result.out), result.code
+
+
+def check_texts(c, tool):
+    lines = subprocess.run([sys.executable, COVERAGE, '--samples'], check=True, capture_output=True).stdout
+    told, code = coverage(tool, '-', stdin=lines)
+    c.equal('texts', 'records', told['records'], lines.count(b'\n'))
+    c.true('texts', 'unknown: %s' % [s['shape'] for s in told['shapes'] if s['group'] == 'unknown'][:9], not told['unknown'])
+    c.true('texts', 'only %d understood, %d recognised' % (told['understood'], told['recognised']),
+           told['understood'] > 2500 and told['recognised'] > 500)
+    c.true('texts', '%d of %d are torn' % (told['torn'], told['records']), not told['torn'])
+    c.equal('texts', 'exit', code, 0)
+    sums = {group: sum(s['count'] for s in told['shapes'] if s['group'] == group) for group in ('understood', 'recognised', 'unknown')}
+    c.equal('texts', 'sums', sums, {group: told[group] for group in sums})
+
+
+def read_text(path):
+    with (gzip.open if path.endswith('.gz') else open)(path, 'rb') as file:
+        return file.read()
+
+
+def check_logs(c, tool, folder):
+    paths = [log_path(name) for name in log_names(folder)]
+    told, _ = coverage(tool, *paths)
+    markers = sum(len(MARKER.findall(read_text(path))) for path in paths)
+    c.true(folder, '%d records, %d markers in the text' % (told['records'], markers), markers <= told['records'] <= markers * 1.01 + 1)
+    c.true(folder, '%d of %d records are unknown' % (told['unknown'], told['records']), told['unknown'] * 200 <= told['records'])
+
+
+def main():
+    c, tool = Checks(), sys.argv[1]
+    check_texts(c, tool)
+    for folder in sorted({os.path.dirname(name) for name in log_names()} - {'made', 'seed'}):
+        check_logs(c, tool, folder)
+    return c.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
