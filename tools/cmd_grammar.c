@@ -12,13 +12,17 @@ static int finish(int rc, const ncclscope_error *err)
     return rc < 0 && rc != NCCLSCOPE_EIO ? EXIT_INPUT : EXIT_FINE;
 }
 
-int print_coverage(const char *const *paths, size_t n, const char *format)
+int print_coverage(const char *const *paths, size_t n, const char *format, const char *patterns)
 {
     ncclscope_grammar *g = NULL;
     ncclscope_coverage *c = NULL;
     ncclscope_error err = {0};
     bool damaged = false, empty = false;
     int rc = ncclscope_grammar_new(&g, &err);
+    if (!rc && patterns && add_patterns(g, patterns)) {
+        ncclscope_grammar_free(g);
+        return EXIT_USAGE;
+    }
     if (!rc)
         rc = ncclscope_coverage_new(&c, g, paths, n, &err);
     if (!rc) {
@@ -46,10 +50,12 @@ static int print_lines(const char *format, bool all)
 int cmd_grammar(int argc, char **argv)
 {
     bool coverage = false, json = false, all = false;
+    const char *patterns = NULL;
     static const char *const stdin_only[] = {"-"};
     const struct opt table[] = {
         {"--coverage", 0, NULL, "what part of the NCCL records of LOG... is understood, recognised, unknown", &coverage,
          NULL},
+        {"--patterns", 0, "FILE", "with rows for lines of private plugins", NULL, &patterns},
         {"--json", 0, NULL, "as JSON", &json, NULL},
         {"--verbose", 'v', NULL, "also list the texts that are known without a meaning of their own", &all, NULL},
         {0},
@@ -57,7 +63,8 @@ int cmd_grammar(int argc, char **argv)
     int left, parsed = opt_parse(table, argc, argv, &left);
     setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP) {
-        puts("usage: ncclscope grammar [-v] [--json]\n       ncclscope grammar --coverage [--json] [LOG...]\n");
+        puts("usage: ncclscope grammar [-v] [--json]\n       ncclscope grammar --coverage [--json] [--patterns FILE] "
+             "[LOG...]\n");
         opt_help(table);
         return EXIT_FINE;
     }
@@ -68,5 +75,5 @@ int cmd_grammar(int argc, char **argv)
     if (!coverage)
         return print_lines(json ? "json" : "text", all);
     return print_coverage(left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1,
-                          json ? "json" : "text");
+                          json ? "json" : "text", patterns);
 }

@@ -14,7 +14,7 @@
 
 struct scan {
     bool json, verbose, quiet, unknown;
-    const char *output, *db, *fail_on, *color;
+    const char *output, *db, *fail_on, *color, *patterns;
 };
 
 static int fail_level(const char *word)
@@ -79,6 +79,8 @@ static int scan(const struct scan *s, const char *const *paths, size_t n, ncclsc
     return rc ? rc : ncclscope_store_scan(*db, m, g, paths, n, err);
 }
 
+enum { TOLD = -1000 }; /* what went wrong is on stderr already */
+
 static int run(const struct scan *s, const char *const *paths, size_t n)
 {
     ncclscope_error err = {0};
@@ -88,6 +90,8 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
     ncclscope_store *db = NULL;
     int code = EXIT_INPUT;
     int rc = ncclscope_grammar_new(&g, &err);
+    if (!rc && s->patterns && add_patterns(g, s->patterns))
+        code = EXIT_USAGE, rc = TOLD;
     rc = rc ? rc : scan(s, paths, n, g, &m, &db, &err);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
     if (rc == NCCLSCOPE_OK) {
@@ -96,7 +100,7 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
         rc = db ? ncclscope_store_add(db, m, f, &err) : NCCLSCOPE_OK;
         code = code == EXIT_FINE ? exit_code(s, f, damaged) : code;
     }
-    if (rc != NCCLSCOPE_OK) {
+    if (rc != NCCLSCOPE_OK && rc != TOLD) {
         fprintf(stderr, "ncclscope: %s%s%s\n", db || s->db ? s->db : "", s->db ? ": " : "", err.text);
         code = EXIT_INPUT;
     }
@@ -115,6 +119,7 @@ int cmd_scan(int argc, char **argv)
         {"--json", 0, NULL, "the report as JSON, schema ncclscope.report/1", &s.json, NULL},
         {"--output", 'o', "FILE", "write the report there; .json in the name makes it JSON", NULL, &s.output},
         {"--db", 0, "FILE", "add records, model and findings to a SQLite file", NULL, &s.db},
+        {"--patterns", 0, "FILE", "rows for lines of private plugins: name = template", NULL, &s.patterns},
         {"--fail-on", 0, "SEVERITY", "note, warning (default), error or never: from where on the exit is 1", NULL,
          &s.fail_on},
         {"--unknown", 0, NULL, "instead of the report, list the lines not understood, by shape with counts", &s.unknown,
@@ -143,6 +148,7 @@ int cmd_scan(int argc, char **argv)
     if (!left && isatty(STDIN_FILENO))
         fprintf(stderr, "ncclscope: reading standard input (Ctrl-D ends it)\n");
     if (s.unknown)
-        return print_coverage(left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1, "unknown");
+        return print_coverage(left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1, "unknown",
+                              s.patterns);
     return run(&s, left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1);
 }

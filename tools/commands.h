@@ -26,7 +26,9 @@ int write_to_file(void *file, const char *bytes, unsigned long size);
 int terminal_columns(void);
 int terminal_flags(void);
 /* `ncclscope grammar --coverage`, and `scan --unknown`: reads, prints, returns the exit code. */
-int print_coverage(const char *const *paths, size_t n, const char *format);
+int print_coverage(const char *const *paths, size_t n, const char *format, const char *patterns);
+/* Adds the rows of a pattern file; true when something is wrong with it, told on stderr. */
+bool add_patterns(ncclscope_grammar *g, const char *path);
 /* Tells each input that could not be read whole on stderr; was there one? */
 bool tell_problems(const ncclscope_model *m);
 

@@ -1,4 +1,4 @@
-/* term.c - what the commands share: where output goes, how wide that is, which inputs could not be read. */
+/* term.c - what the commands share: where output goes, how wide that is, which inputs could not be read, whose rows are added. */
 #include "commands.h"
 
 #include <langinfo.h>
@@ -37,4 +37,16 @@ bool tell_problems(const ncclscope_model *m)
         any = true;
     }
     return any;
+}
+
+bool add_patterns(ncclscope_grammar *g, const char *path)
+{
+    ncclscope_error err = {0};
+    if (ncclscope_grammar_add_file(g, path, &err) == NCCLSCOPE_OK)
+        return false;
+    if (err.line)
+        fprintf(stderr, "ncclscope: %s:%llu: %s\n", path, (unsigned long long)err.line, err.text);
+    else
+        fprintf(stderr, "ncclscope: %s: %s\n", path, err.text);
+    return true;
 }

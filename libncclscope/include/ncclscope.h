@@ -109,6 +109,15 @@ typedef struct ncclscope_record ncclscope_record;
 /* The built-in rows. *out is the caller's: ncclscope_grammar_free, after the last reader that uses it.
  * NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Rows are compiled when a line first needs them, safely from several threads. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err);
+/* A row of your own, for lines that a private plugin prints through NCCL's logger: `name` is a-z, 0-9 and _; `template_` is in the
+ * language of messages.def, where a field is one of fields.def or new: {lanes:u}. It takes records that no built-in row takes, and
+ * gives them a kind of its own from 1000 on. Both are copied. Before the first reader of `g` is made.
+ * NCCLSCOPE_OK; NCCLSCOPE_EPATTERN, NCCLSCOPE_EINVAL with a sentence, nothing was added; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *template_,
+                                        ncclscope_error *err);
+/* All rows of a file: "name = template" on a line, "# example: TEXT" below it is held against it, other lines with # are comments.
+ * As above, with err->line; NCCLSCOPE_EIO if it cannot be read. Rows above the wrong one are added. Since 0.1. */
+NCCLSCOPE_API int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope_error *err);
 /* NULL is fine, as for every free. */
 NCCLSCOPE_API void ncclscope_grammar_free(ncclscope_grammar *g);
 
@@ -159,6 +168,8 @@ NCCLSCOPE_API int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_st
 /* Getters of a record. Texts are borrowed until the next call of ncclscope_reader_next on its reader; an absent text has
  * len 0 and ptr NULL; an absent number is -1. Since 0.1. */
 NCCLSCOPE_API ncclscope_kind ncclscope_record_kind(const ncclscope_record *rec);
+/* Its name: "CONNECT", or the name of a row that was added. A constant, or as old as the grammar. */
+NCCLSCOPE_API const char *ncclscope_record_kind_name(const ncclscope_record *rec);
 NCCLSCOPE_API int ncclscope_record_level(const ncclscope_record *rec);     /* enum ncclscope_level */
 NCCLSCOPE_API int ncclscope_record_flags(const ncclscope_record *rec);     /* enum ncclscope_flag, or-ed */
 NCCLSCOPE_API uint64_t ncclscope_record_line(const ncclscope_record *rec); /* from 1, in the decompressed text */
@@ -192,6 +203,9 @@ NCCLSCOPE_API int ncclscope_record_text(const ncclscope_record *rec, ncclscope_f
 /* The fields of a record in order: *field and *out of the i-th, or NCCLSCOPE_ENOTFOUND behind the last. Since 0.1. */
 NCCLSCOPE_API int ncclscope_record_field(const ncclscope_record *rec, size_t i, ncclscope_field *field,
                                          ncclscope_text *out);
+/* Name of a field of this record, also of one that an added row brought; *type, if not NULL: the letter of its type in templates
+ * (u i x f t ...). NULL if there is none. Since 0.1. */
+NCCLSCOPE_API const char *ncclscope_record_field_name(const ncclscope_record *rec, ncclscope_field f, char *type);
 
 #ifdef __cplusplus
 }

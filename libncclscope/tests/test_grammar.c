@@ -119,8 +119,42 @@ static void test_names(void)
     CHECK(nsc_field_by_name(NSC_TEXT("nosuch")) == NCCLSCOPE_FIELD_NONE);
     for (size_t i = 0; i < grammar->messages.rows; i++)
         CHECK(ncclscope_kind_name(grammar->messages.row[i].kind) != NULL);
+}
+
+static int add_row(const char *name, const char *template_)
+{
+    return ncclscope_grammar_add(grammar, name, template_, NULL);
+}
+
+/* Rows of a user take what no built-in row takes; a wrong one adds nothing. */
+static void test_added_rows(void)
+{
+    static const char lanes[] = "FABRIC/Lanes : 4 lanes in 2 groups",
+                      connect[] = "Channel 00/0 : 3[3] -> 2[2] via P2P/CUMEM";
+    char type = 0;
+    CHECK_INT(add_row("lanes", "FABRIC/Lanes : {lanes:u} lanes in {count:u} groups"), NCCLSCOPE_OK);
+    CHECK_INT(add_row("any_connection", "Channel {a:t}"), NCCLSCOPE_OK);
+    CHECK_INT(add_row("socket_thing", "NET/Socket: Frobbed {lanes:u} times"), NCCLSCOPE_OK);
+    CHECK_INT(add_row("lanes", "again"), NCCLSCOPE_EINVAL);
+    CHECK_INT(add_row("Lanes", "x"), NCCLSCOPE_EINVAL);
+    CHECK_INT(add_row("a", "{lanes:t} other type"), NCCLSCOPE_EPATTERN);
+    CHECK_INT(add_row("a", "{rank:t} holds a number"), NCCLSCOPE_EPATTERN);
+    CHECK_INT(add_row("a", "{x"), NCCLSCOPE_EPATTERN);
+    CHECK_INT(add_row("a", "{:t}"), NCCLSCOPE_EPATTERN);
+    CHECK_INT((int)grammar->user.rows.len, 3);
+    const struct nsc_row *row = nsc_grammar_match(grammar, NULL, nsc_text_of(lanes), &match);
+    CHECK(row && (int)row->kind == NSC_USER_FIRST);
+    CHECK(row && !strcmp(nsc_user_kind_name(&grammar->user, row->kind), "lanes"));
+    CHECK(!strcmp(nsc_user_field_name(&grammar->user, (ncclscope_field)NSC_USER_FIRST, &type), "lanes") && type == 'u');
+    CHECK(!strcmp(nsc_user_field_name(&grammar->user, NCCLSCOPE_FIELD_COUNT, &type), "count") && type == 'i');
+    row = nsc_grammar_match(grammar, &words, nsc_text_of(connect), &match);
+    CHECK(row && row->kind == NCCLSCOPE_KIND_CONNECT);
+    row = nsc_grammar_match(grammar, &words, NSC_TEXT("NET/Socket: Frobbed 3 times"), &match);
+    CHECK(row && (int)row->kind == NSC_USER_FIRST + 2);
+    row = nsc_grammar_match(grammar, &words, NSC_TEXT("NET/Socket: Frobbed often"), &match);
+    CHECK(row && row->kind == NCCLSCOPE_KIND_SOCKET_CHATTER);
     close_grammar();
 }
 
 CHECKS(TEST(test_every_row_compiles), TEST(test_every_example), TEST(test_index_is_only_faster), TEST(test_nothing),
-       TEST(test_cut), TEST(test_names))
+       TEST(test_cut), TEST(test_names), TEST(test_added_rows))

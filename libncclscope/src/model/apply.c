@@ -1,6 +1,8 @@
 /* apply.c - what each kind of record does to the model: a table of small functions. */
 #include "model/apply.h"
 
+#include "read/user.h"
+
 /* ---- versions, environment ---- */
 
 void nsc_apply_version(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
@@ -209,6 +211,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     }
     if (rec->level == NCCLSCOPE_LEVEL_VERSION)
         nsc_bare_version(m, rec);
+    if ((int)rec->kind >= NSC_USER_FIRST)
+        nsc_apply_own(m, rec);
     size_t k = (size_t)rec->kind;
     if (proc == NSC_NONE || k >= sizeof effects / sizeof effects[0] || !effects[k])
         return;

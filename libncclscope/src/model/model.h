@@ -157,6 +157,19 @@ struct nsc_test {
     int sides;
 };
 
+/* A record of a row that the user added: its fields lie in model.own_fields from `first` on. */
+struct nsc_own_record {
+    struct nsc_where where;
+    nsc_str kind, host;
+    int64_t pid;
+    uint32_t first, fields;
+};
+struct nsc_own_field {
+    nsc_str name, text;
+    char type; /* its letter in templates */
+};
+enum { NSC_OWN_RECORDS = 100000 }; /* so many are kept; of the others their number */
+
 struct nsc_matrix {
     struct nsc_where where;
     uint32_t gpus, first, cells; /* names and cells in model.cells from `first` on */
@@ -216,6 +229,9 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_warning) warnings;
     NSC_VEC(struct nsc_gpu_path) gpu_paths;
     NSC_VEC(struct nsc_test) tests;
+    NSC_VEC(struct nsc_own_record) own_records;
+    NSC_VEC(struct nsc_own_field) own_fields;
+    uint64_t own_more; /* records of added rows that were not kept */
     NSC_VEC(struct nsc_matrix) matrices;
     NSC_VEC(nsc_str) cells;
     NSC_VEC(struct nsc_count) connections;
@@ -284,6 +300,8 @@ static inline bool nsc_is_done(const struct nsc_rank *r)
 {
     return r->complete.line || r->used || r->destroyed.line || !r->start.line;
 }
+
+void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: of a row that the user added */
 
 /* Does a record of this kind change the model, so that rules see it? */
 bool nsc_is_judged(ncclscope_kind kind);

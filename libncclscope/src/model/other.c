@@ -1,5 +1,6 @@
 /* other.c - what a job log holds beside NCCL's lines: nccl-tests rows, a topology matrix, version lines without a header. */
 #include "model/model.h"
+#include "read/user.h"
 
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
@@ -100,5 +101,35 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
     case NCCLSCOPE_KIND_MATRIX_HEAD: matrix_head(m, rec); break;
     case NCCLSCOPE_KIND_MATRIX_ROW: matrix_row(m, rec); break;
     default: break;
+    }
+}
+
+void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    if (m->own_records.len >= NSC_OWN_RECORDS) {
+        m->own_more++;
+        return;
+    }
+    struct nsc_own_record *r = nsc_vec_push(&m->own_records);
+    if (!r) {
+        m->no_memory = true;
+        return;
+    }
+    *r = (struct nsc_own_record){.where = nsc_here(m, rec),
+                                 .kind = nsc_keep(m, nsc_text_of(ncclscope_record_kind_name(rec))),
+                                 .host = nsc_keep(m, rec->host),
+                                 .pid = rec->pid,
+                                 .first = (uint32_t)m->own_fields.len};
+    ncclscope_field field;
+    ncclscope_text text;
+    for (size_t i = 0; ncclscope_record_field(rec, i, &field, &text) == NCCLSCOPE_OK; i++) {
+        struct nsc_own_field *f = nsc_vec_push(&m->own_fields);
+        if (!f) {
+            m->no_memory = true;
+            return;
+        }
+        f->name = nsc_keep(m, nsc_text_of(ncclscope_record_field_name(rec, field, &f->type)));
+        f->text = nsc_keep(m, text);
+        r->fields++;
     }
 }

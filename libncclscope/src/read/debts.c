@@ -6,6 +6,8 @@
 void nsc_debts_whole(struct nsc_debts *d, const ncclscope_grammar *g, const struct nsc_row *row, nsc_text message)
 {
     size_t i = (size_t)(row - g->messages.row);
+    if ((int)row->kind >= NSC_USER_FIRST) /* no row of the table */
+        return;
     if (!d->last && !(d->last = nsc_alloc(g->messages.rows * NSC_LAST_BYTES)))
         return;
     if (!d->last_len && !(d->last_len = nsc_alloc(g->messages.rows * sizeof *d->last_len)))
@@ -67,6 +69,8 @@ static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, str
     const struct nsc_row *row = nsc_grammar_match(g, NULL, message, m);
     if (!row || nsc_pattern_is_strict(&row->pattern))
         return row;
+    if ((int)row->kind >= NSC_USER_FIRST)
+        return NULL;
     size_t i = (size_t)(row - g->messages.row);
     if (row->kind == NCCLSCOPE_KIND_CONNECT) {
         struct nsc_via via;

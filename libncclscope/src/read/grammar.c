@@ -98,15 +98,32 @@ void ncclscope_grammar_free(ncclscope_grammar *g)
         nsc_pattern_free(&g->prefix[i]);
     nsc_texts_free(atomic_load(&g->texts));
     nsc_index_free(&g->messages);
+    nsc_user_free(&g->user);
     pthread_mutex_destroy(&g->lock);
     nsc_free(g->prefix);
     nsc_free(g);
 }
 
+/* Rows that take what is left of a part of NCCL and say nothing: whoever adds a row knows better. */
+static bool is_chatter(ncclscope_kind kind)
+{
+    return kind == NCCLSCOPE_KIND_IB_CHATTER || kind == NCCLSCOPE_KIND_IB_RESILIENCY ||
+           kind == NCCLSCOPE_KIND_NVLS_CHATTER || kind == NCCLSCOPE_KIND_SOCKET_CHATTER;
+}
+
 const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
                                         struct nsc_match *m)
 {
-    return nsc_index_match(&g->messages, &g->lock, w, message, m);
+    const struct nsc_row *row = nsc_index_match(&g->messages, &g->lock, w, message, m);
+    if (!g->user.rows.len || (row && !is_chatter(row->kind)))
+        return row;
+    const struct nsc_row *own = nsc_index_match(&g->user.index, &g->lock, NULL, message, m);
+    return own || !row ? own : nsc_index_match(&g->messages, &g->lock, w, message, m);
+}
+
+int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *template_, ncclscope_error *err)
+{
+    return nsc_user_add(&g->user, &g->lock, name, template_, err);
 }
 
 bool nsc_grammar_is_cut(ncclscope_grammar *g, nsc_text message, struct nsc_match *m)

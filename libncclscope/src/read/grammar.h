@@ -3,9 +3,11 @@
 #define NSC_GRAMMAR_H
 
 #include "read/index.h"
+#include "read/user.h"
 
 struct ncclscope_grammar {
     struct nsc_index messages;  /* messages.def */
+    struct nsc_user user;       /* what ncclscope_grammar_add brought */
     struct nsc_pattern *prefix; /* prefixes.def */
     size_t prefixes;
     _Atomic(struct nsc_texts *) texts; /* texts.def, NULL until a message needs it */
@@ -14,8 +16,8 @@ struct ncclscope_grammar {
 
 ncclscope_field nsc_field_by_name(nsc_text name);
 
-/* The first row of messages.def, in the order of the file, that takes all of `message`; NULL if none does. `w` only makes it
- * faster; it may be NULL. */
+/* The first row of messages.def, in the order of the file, that takes all of `message`, or else the first of the user's; NULL if
+ * none does. `w` only makes it faster; it may be NULL. */
 const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
                                         struct nsc_match *m);
 /* Is `message`, which no row matched, certainly the beginning of one that a row would match? */

@@ -58,11 +58,15 @@ static bool add_literal(struct out *o, char c)
 }
 
 /* {name:type}, {name:/re/}, {:type}: what stands between the braces, to one group. */
-static const char *add_field(struct out *o, struct nsc_program *prog, nsc_text name, nsc_text type)
+static const char *add_field(struct out *o, struct nsc_program *prog, struct nsc_user *user, nsc_text name,
+                             nsc_text type)
 {
-    ncclscope_field field = name.len ? nsc_field_by_name(name) : NCCLSCOPE_FIELD_NONE;
+    const char *wrong = "no field of this name";
+    ncclscope_field field = !name.len ? NCCLSCOPE_FIELD_NONE
+                            : user    ? nsc_user_field(user, name, type, &wrong)
+                                      : nsc_field_by_name(name);
     if (name.len && field == NCCLSCOPE_FIELD_NONE)
-        return "no field of this name";
+        return wrong;
     if (name.len && prog->fields == NSC_PATTERN_FIELDS)
         return "too many fields";
     if (name.len)
@@ -93,7 +97,7 @@ static const char *field_end(const char *p)
 }
 
 /* Template to expression; NULL when fine, else what is wrong. */
-static const char *translate(const char *t, struct out *o, struct nsc_program *prog)
+static const char *translate(const char *t, struct out *o, struct nsc_program *prog, struct nsc_user *user)
 {
     for (; *t; t++) {
         if ((*t == '{' || *t == '}') && t[1] == *t) {
@@ -104,7 +108,7 @@ static const char *translate(const char *t, struct out *o, struct nsc_program *p
             if (!end || !colon || colon > end)
                 return "a field is {name:type}";
             nsc_text name = {t + 1, (size_t)(colon - t - 1)}, type = {colon + 1, (size_t)(end - colon - 1)};
-            const char *wrong = add_field(o, prog, name, type);
+            const char *wrong = add_field(o, prog, user, name, type);
             if (wrong)
                 return wrong;
             t = end;
@@ -146,7 +150,7 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
         return NULL;
     }
     prog->strict = true;
-    const char *wrong = translate(p->template_, &o, prog);
+    const char *wrong = translate(p->template_, &o, prog, p->user);
     if (!wrong && !p->open_end && !add(&o, "\\z", 2)) /* PCRE2_ENDANCHORED would forbid partial matches */
         wrong = "too long";
     if (wrong) {

@@ -15,6 +15,7 @@ struct nsc_pattern {
     nsc_text need;                         /* the longest literal behind the head: without it nothing needs compiling */
     bool literal;                          /* no fields: comparing the head is the match */
     bool open_end;                         /* may end before the text does: launcher prefixes */
+    struct nsc_user *user;                 /* whose row it is: its fields may be new; NULL for the tables */
     _Atomic(struct nsc_program *) program; /* NULL until first needed */
 };
 

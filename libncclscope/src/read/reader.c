@@ -283,6 +283,7 @@ static void new_record(ncclscope_reader *r)
         .pid = -1,
         .tid = -1,
         .dev = -1,
+        .user = &r->grammar->user,
     };
 }
 

@@ -2,6 +2,7 @@
 #include "read/record.h"
 
 #include "read/texts.h"
+#include "read/user.h"
 
 nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f)
 {
@@ -54,6 +55,18 @@ int ncclscope_record_field(const ncclscope_record *rec, size_t i, ncclscope_fiel
 ncclscope_kind ncclscope_record_kind(const ncclscope_record *rec)
 {
     return rec->kind;
+}
+
+const char *ncclscope_record_kind_name(const ncclscope_record *rec)
+{
+    const char *name = ncclscope_kind_name(rec->kind);
+    return name ? name : nsc_user_kind_name(rec->user, rec->kind);
+}
+
+const char *ncclscope_record_field_name(const ncclscope_record *rec, ncclscope_field f, char *type)
+{
+    char letter;
+    return nsc_user_field_name(rec->user, f, type ? type : &letter);
 }
 
 int ncclscope_record_level(const ncclscope_record *rec)

@@ -12,6 +12,7 @@ struct ncclscope_record {
     int64_t pid, tid, dev, launcher_rank;
     const struct nsc_match *match;     /* NULL: no fields */
     const struct nsc_known_text *text; /* of a RECOGNISED record */
+    const struct nsc_user *user;       /* whose kinds and fields from 1000 on are meant */
     const struct nsc_via *via;         /* path of a CONNECT record; NULL for other kinds */
 };
 

@@ -86,7 +86,7 @@ static int take_record(void *user, const ncclscope_record *rec)
     else if (rec->kind == NCCLSCOPE_KIND_UNKNOWN)
         count_shape(c, rec, UNKNOWN, (nsc_text){NULL, 0}, shape_of(rec->message, shape));
     else
-        count_shape(c, rec, UNDERSTOOD, nsc_text_of(ncclscope_kind_name(rec->kind)), (nsc_text){NULL, 0});
+        count_shape(c, rec, UNDERSTOOD, nsc_text_of(ncclscope_record_kind_name(rec)), (nsc_text){NULL, 0});
     return c->no_memory ? NSC_TAP_FAILED : NCCLSCOPE_OK;
 }
 

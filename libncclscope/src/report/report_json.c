@@ -351,6 +351,45 @@ static void tests(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_json_close(j, ']');
 }
 
+static void own_field(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_own_field *f)
+{
+    const char *key = nsc_say(m, f->name).ptr;
+    nsc_text text = nsc_say(m, f->text);
+    int64_t whole;
+    double number;
+    if ((f->type == 'u' || f->type == 'i') && nsc_to_i64(text, &whole))
+        nsc_json_int(j, key, whole);
+    else if (f->type == 'f' && nsc_to_f64(text, &number))
+        nsc_json_float(j, key, number);
+    else
+        nsc_json_text(j, key, text.ptr ? text : (nsc_text){"", 0});
+}
+
+/* Records of rows that the user added: only with such rows in the grammar. */
+static void own_records(struct nsc_json *j, const struct ncclscope_model *m)
+{
+    if (!m->own_records.len)
+        return;
+    nsc_json_open(j, "pattern_records", '[');
+    for (size_t i = 0; i < m->own_records.len; i++) {
+        const struct nsc_own_record *r = &m->own_records.item[i];
+        nsc_json_open(j, NULL, '{');
+        nsc_json_text(j, "kind", NSC_JSON_TEXT(m, r->kind));
+        nsc_json_int(j, "source", r->where.source);
+        nsc_json_int(j, "line", (int64_t)r->where.line);
+        nsc_json_text(j, "host", NSC_JSON_TEXT(m, r->host));
+        nsc_json_said(j, "pid", r->pid);
+        nsc_json_open(j, "fields", '{');
+        for (uint32_t k = 0; k < r->fields; k++)
+            own_field(j, m, &m->own_fields.item[r->first + k]);
+        nsc_json_close(j, '}');
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+    if (m->own_more)
+        nsc_json_int(j, "pattern_records_more", (int64_t)m->own_more);
+}
+
 static void matrices(struct nsc_json *j, const struct ncclscope_model *m)
 {
     nsc_json_open(j, "topologies", '[');
@@ -416,6 +455,7 @@ void nsc_report_json(const struct nsc_report *r)
     }
     nsc_json_close(j, ']');
     tests(j, m);
+    own_records(j, m);
     matrices(j, m);
     nsc_json_close(j, '}');
     nsc_puts(r->out, "\n");

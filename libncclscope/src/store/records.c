@@ -18,8 +18,22 @@ static const struct {
 
 enum column_type { COLUMN_U64, COLUMN_I64, COLUMN_F64, COLUMN_HEX, COLUMN_TEXT };
 
-static enum column_type type_of(ncclscope_field field)
+static enum column_type type_of_letter(char letter)
 {
+    switch (letter) {
+    case 'u': return COLUMN_U64;
+    case 'i': return COLUMN_I64;
+    case 'f': return COLUMN_F64;
+    case 'x': return COLUMN_HEX;
+    default: return COLUMN_TEXT;
+    }
+}
+
+static enum column_type type_of(const ncclscope_record *rec, ncclscope_field field)
+{
+    char letter = 't';
+    if ((int)field >= NSC_USER_FIRST && ncclscope_record_field_name(rec, field, &letter))
+        return type_of_letter(letter);
     switch (field) {
 #define FIELD(number, NAME, name, type, unit, words) \
     case NCCLSCOPE_FIELD_##NAME: \
@@ -42,7 +56,7 @@ static ncclscope_field field_named(nsc_text name)
 }
 
 /* The fields that the templates of a kind name, each once; ends with NCCLSCOPE_FIELD_NONE. */
-static void columns_of(ncclscope_kind kind, ncclscope_field out[16])
+static void columns_of_kind(ncclscope_kind kind, ncclscope_field out[16])
 {
     size_t n = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -61,21 +75,47 @@ static void columns_of(ncclscope_kind kind, ncclscope_field out[16])
     out[n] = NCCLSCOPE_FIELD_NONE;
 }
 
-static bool make_table(struct nsc_records *r, sqlite3 *db, ncclscope_kind kind)
+/* A user's kind has one row: its fields are those of any of its records. */
+static void columns_of_record(const ncclscope_record *rec, ncclscope_field out[16])
+{
+    size_t n = 0;
+    ncclscope_field f;
+    ncclscope_text text;
+    for (size_t i = 0; n < 15 && ncclscope_record_field(rec, i, &f, &text) == NCCLSCOPE_OK; i++) {
+        bool known = false;
+        for (size_t k = 0; k < n; k++)
+            known = known || out[k] == f;
+        if (!known)
+            out[n++] = f;
+    }
+    out[n] = NCCLSCOPE_FIELD_NONE;
+}
+
+/* m_connect of a row of messages.def, x_my_row of a user's. */
+static void table_name(const ncclscope_record *rec, bool user, char *out, size_t size)
+{
+    snprintf(out, size, "%c_%s", user ? 'x' : 'm', ncclscope_record_kind_name(rec));
+    for (char *p = out; *p; p++)
+        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+}
+
+static bool make_table(struct nsc_records *r, sqlite3 *db, const ncclscope_record *rec)
 {
     static const char *const types[] = {"INTEGER", "INTEGER", "REAL", "TEXT", "TEXT"};
     char name[64], create[1500], insert[400];
-    size_t c = 0, i = 0;
-    columns_of(kind, r->column[kind]);
-    snprintf(name, sizeof name, "%s", ncclscope_kind_name(kind));
-    for (char *p = name; *p; p++)
-        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    size_t c = 0, i = 0, kind = (size_t)rec->kind;
+    bool user = kind >= NSC_USER_FIRST;
+    if (user)
+        columns_of_record(rec, r->column[kind]);
+    else
+        columns_of_kind(rec->kind, r->column[kind]);
+    table_name(rec, user, name, sizeof name);
     c += (size_t)snprintf(create, sizeof create,
-                          "CREATE TABLE IF NOT EXISTS \"m_%s\"(record INTEGER PRIMARY KEY REFERENCES record", name);
-    i += (size_t)snprintf(insert, sizeof insert, "INSERT INTO \"m_%s\" VALUES(?", name);
+                          "CREATE TABLE IF NOT EXISTS \"%s\"(record INTEGER PRIMARY KEY REFERENCES record", name);
+    i += (size_t)snprintf(insert, sizeof insert, "INSERT INTO \"%s\" VALUES(?", name);
     for (const ncclscope_field *f = r->column[kind]; *f; f++) {
-        c += (size_t)snprintf(create + c, sizeof create - c, ", \"%s\" %s", ncclscope_field_name(*f),
-                              types[type_of(*f)]);
+        c += (size_t)snprintf(create + c, sizeof create - c, ", \"%s\" %s", ncclscope_record_field_name(rec, *f, NULL),
+                              types[type_of(rec, *f)]);
         i += (size_t)snprintf(insert + i, sizeof insert - i, ",?");
     }
     snprintf(create + c, sizeof create - c, ") STRICT");
@@ -102,7 +142,7 @@ static void bind_said(sqlite3_stmt *q, int i, int64_t v)
 
 static void bind_field(sqlite3_stmt *q, int i, const ncclscope_record *rec, ncclscope_field f)
 {
-    enum column_type type = type_of(f);
+    enum column_type type = type_of(rec, f);
     nsc_text t = nsc_record_field(rec, f);
     int64_t n;
     double d;
@@ -134,7 +174,7 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
     sqlite3_bind_int64(q, 3, (int64_t)rec->line);
     sqlite3_bind_int64(q, 4, (int64_t)rec->offset);
     sqlite3_bind_text(q, 5, levels[rec->level], -1, SQLITE_STATIC);
-    sqlite3_bind_text(q, 6, ncclscope_kind_name(rec->kind), -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, 6, ncclscope_record_kind_name(rec), -1, SQLITE_STATIC);
     bind_text(q, 7, rec->host);
     bind_said(q, 8, rec->pid);
     bind_said(q, 9, rec->tid);
@@ -144,9 +184,9 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
     if (!run(q))
         return NCCLSCOPE_EIO;
     int64_t id = r->next++;
-    if (!rec->match || kind >= NSC_KINDS)
+    if ((!rec->match && kind < NSC_USER_FIRST) || kind >= NSC_KINDS || kind == NCCLSCOPE_KIND_RECOGNISED)
         return NCCLSCOPE_OK;
-    if (!r->fields[kind] && !make_table(r, db, rec->kind))
+    if (!r->fields[kind] && !make_table(r, db, rec))
         return NCCLSCOPE_EIO;
     q = r->fields[kind];
     sqlite3_bind_int64(q, 1, id);

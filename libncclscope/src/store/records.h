@@ -3,15 +3,16 @@
 #define NSC_RECORDS_H
 
 #include "read/record.h"
+#include "read/user.h"
 
 #include <sqlite3.h>
 
-enum { NSC_KINDS = 1000 };
+enum { NSC_KINDS = NSC_USER_FIRST + NSC_USER_MOST };
 
 struct nsc_records {
     int64_t source, next;            /* row of the source that is read; next row of record */
     sqlite3_stmt *insert;            /* into record */
-    sqlite3_stmt *fields[NSC_KINDS]; /* into m_<kind>, NULL until its first record */
+    sqlite3_stmt *fields[NSC_KINDS]; /* into m_<kind> or x_<row>, NULL until its first record */
     ncclscope_field column[NSC_KINDS][16];
 };
 

@@ -1,0 +1,59 @@
+/* fuzz_pattern.c - a template and a message, divided by the first newline: any template compiles or says why not, a match lies within
+ * its message, and a row added by a user behaves as one of the tables. */
+#include "read/grammar.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+static void must(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_match(struct nsc_row *row, pthread_mutex_t *lock, nsc_text message, struct nsc_match *m)
+{
+    ncclscope_field field;
+    nsc_text part;
+    nsc_text begin = {message.ptr, message.len ? 1 : 0};
+    bool matches = nsc_pattern_match(&row->pattern, lock, message, m);
+    must(!matches || m->length == message.len);
+    for (size_t i = 0; matches && nsc_match_field(m, i, &field, &part); i++) {
+        must(field != NCCLSCOPE_FIELD_NONE && part.ptr >= message.ptr &&
+             part.ptr + part.len <= message.ptr + message.len);
+    }
+    if (begin.len && matches)
+        must(nsc_pattern_could_begin(&row->pattern, lock, begin, m));
+    nsc_pattern_is_cut(&row->pattern, lock, message, m);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *line = memchr(data, '\n', size);
+    size_t n = line ? (size_t)(line - data) : size;
+    char template_[600], spelt[100];
+    if (n >= sizeof template_ || size > 4000)
+        return 0;
+    memcpy(template_, data, n);
+    template_[n] = 0;
+    nsc_text message = {(const char *)data + n + (line != NULL), size - n - (line != NULL)};
+    ncclscope_grammar *g;
+    struct nsc_match m;
+    ncclscope_error err = {0};
+    must(ncclscope_grammar_new(&g, NULL) == 0 && nsc_match_new(&m, NULL) == 0);
+    nsc_template_spell(template_, spelt, sizeof spelt);
+    must(strlen(spelt) < sizeof spelt);
+    if (ncclscope_grammar_add(g, "row", template_, &err) == NCCLSCOPE_OK) {
+        check_match(&g->user.index.row[0], &g->lock, message, &m);
+        const struct nsc_row *known = nsc_grammar_match(g, NULL, message, &m);
+        must(known || !nsc_pattern_match(&g->user.index.row[0].pattern, &g->lock, message, &m) || !message.len);
+    } else {
+        must(err.text[0] && g->user.rows.len == 0);
+    }
+    nsc_match_free(&m);
+    ncclscope_grammar_free(g);
+    return 0;
+}
