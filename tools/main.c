@@ -13,7 +13,7 @@ static const struct {
     const char *words;
 } commands[] = {
     {"scan", cmd_scan, "read logs, print the report (the default command)"},
-    {"explain", cmd_explain, "what a finding means, with its fix and source"},
+    {"explain", cmd_explain, "what a finding, or a line of a log, means, with its source"},
     {"grammar", cmd_grammar, "the known lines; --coverage LOG...: what part of a log they explain"},
     {"version", cmd_version, "with the versions of PCRE2, SQLite and zlib"},
 };

@@ -95,6 +95,12 @@ NCCLSCOPE_API int ncclscope_grammar_report(ncclscope_grammar *g, const char *for
 /* What a finding's id means: why, fix and where the knowledge is from, written as text. ENOTFOUND if there is no such id. Since 0.1. */
 NCCLSCOPE_API int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user);
 
+/* What one line of a log says, as text: kind, fields, the releases that print it, what it proves about a path and what not, source.
+ * `line` is with or without its header; several records in it are explained one after the other. `columns` and `flags` as for
+ * ncclscope_report. ENOTFOUND, with nothing written, if no table knows it; OK, EIO, ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_explain_line(ncclscope_grammar *g, const char *line, int columns, int flags,
+                                         ncclscope_write_fn *write, void *user);
+
 #ifdef __cplusplus
 }
 #endif

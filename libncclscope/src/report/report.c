@@ -55,14 +55,6 @@ int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, cons
     return rc;
 }
 
-static void explain_part(const struct nsc_report *r, const char *name, const char *text)
-{
-    if (!text || !strcmp(text, "-"))
-        return;
-    nsc_printf(r->out, "%-8s ", name);
-    nsc_wrap(r, 9, nsc_text_of(text));
-}
-
 int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
 {
     for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
@@ -75,11 +67,11 @@ int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
         out->user = user;
         struct nsc_report page = {.out = out, .columns = 80};
         nsc_printf(out, "%s\n", r->id);
-        explain_part(&page, "means", r->means);
-        explain_part(&page, "why", r->why);
-        explain_part(&page, "fix", r->fix);
-        explain_part(&page, "verify", r->verify);
-        explain_part(&page, "source", r->doc);
+        nsc_part(&page, "means", nsc_text_of(r->means));
+        nsc_part(&page, "why", nsc_text_of(r->why));
+        nsc_part(&page, "fix", nsc_text_of(r->fix));
+        nsc_part(&page, "verify", nsc_text_of(r->verify));
+        nsc_part(&page, "source", nsc_text_of(r->doc));
         int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
         nsc_free(out);
         return rc;
