@@ -47,9 +47,39 @@ def check_logs(c, tool, folder):
     c.true(folder, '%d of %d records are unknown' % (told['unknown'], told['records']), told['unknown'] * 200 <= told['records'])
 
 
+VERSION = re.compile(rb'^.*NCCL version (\d+\.\d+\.\d+).*\n', re.M)
+
+
+def release(text):
+    return tuple(int(part) for part in text.split('.'))
+
+
+def check_versions(c, tool):
+    """Without its version line a log's texts must leave a range of releases that holds the truth, and is no wild guess."""
+    tried = narrow = 0
+    for name in log_names():
+        text = read_text(log_path(name))
+        true = {m.group(1).decode() for m in VERSION.finditer(text)}
+        if len(true) != 1 or name.startswith('made/'):
+            continue
+        is_ = release(true.pop())
+        told = json.loads(run(tool, '--json', '-', stdin=VERSION.sub(b'', text)).out)
+        for process in told['processes']:
+            v = process['nccl_version']
+            c.true(name, 'stated, without a line that says it', v['how'] != 'stated')
+            if v['how'] != 'inferred':
+                continue
+            tried += 1
+            low, high = release(v['from'] or '0'), release(v['to'] or '99')
+            c.true(name, '%s is not between %s and %s' % (is_, v['from'], v['to']), low <= is_ <= high)
+            narrow += low[:2] == is_[:2] or (low[1] + 4 > is_[1] and high[1] < is_[1] + 4)
+    c.true('versions', 'only %d of %d inferred ranges are narrow' % (narrow, tried), tried > 100 and narrow * 10 > tried * 9)
+
+
 def main():
     c, tool = Checks(), sys.argv[1]
     check_texts(c, tool)
+    check_versions(c, tool)
     for folder in sorted({os.path.dirname(name) for name in log_names()} - {'made', 'seed'}):
         check_logs(c, tool, folder)
     return c.end()

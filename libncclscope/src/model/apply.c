@@ -1,6 +1,7 @@
 /* apply.c - what each kind of record does to the model: a table of small functions. */
 #include "model/apply.h"
 
+#include "model/version.h"
 #include "read/user.h"
 
 /* ---- versions, environment ---- */
@@ -203,8 +204,10 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     if (rec->level == NCCLSCOPE_LEVEL_WARN &&
         (rec->kind != NCCLSCOPE_KIND_UNKNOWN || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
         warning(m, rec);
-    if (proc != NSC_NONE)
+    if (proc != NSC_NONE) {
         m->procs.item[proc].last_line = rec->line;
+        nsc_version_see(m, rec, proc);
+    }
     if (rec->via) {
         nsc_apply_connect(m, rec, proc);
         return;

@@ -260,8 +260,7 @@ static void forget_early_use(struct ncclscope_model *m)
     for (size_t i = 0; i < m->ranks.len; i++) {
         struct nsc_rank *r = &m->ranks.item[i];
         const struct nsc_source_info *s = &m->sources.item[m->procs.item[r->proc].source];
-        unsigned version = nsc_proc_version(m, r->proc);
-        if (version && version < 22200 && !s->stats.torn_lines && !s->problem)
+        if (nsc_version_of(m, r->proc).high < 22200 && !s->stats.torn_lines && !s->problem)
             r->used = false;
     }
 }
@@ -402,6 +401,8 @@ void nsc_join(struct ncclscope_model *m)
     if (m->proc_order.len)
         qsort_r(m->proc_order.item, m->proc_order.len, sizeof(uint32_t), by_host_and_pid, m);
     join_ranks(m);
+    nsc_version_share(m);
+    nsc_version_infer(m);
     forget_early_use(m);
     order_comms(m);
     list_members(m);

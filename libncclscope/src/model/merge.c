@@ -45,6 +45,11 @@ static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
     q->merged_into = to;
     if (!p->version)
         p->version = q->version, p->version_at = q->version_at;
+    for (size_t i = 0; i < q->texts.len; i++) {
+        struct nsc_printed *t = nsc_vec_push(&p->texts);
+        if (t)
+            *t = q->texts.item[i];
+    }
     if (!p->bootstrap_addr)
         p->bootstrap_if = q->bootstrap_if, p->bootstrap_addr = q->bootstrap_addr, p->bootstrap_at = q->bootstrap_at;
     if (!p->platform)

@@ -1,5 +1,5 @@
 /* model.c - the containers of the model and the keys that find things in them. */
-#include "model/model.h"
+#include "model/version.h"
 
 #include "ncclscope/model.h"
 
@@ -61,6 +61,8 @@ void ncclscope_model_free(ncclscope_model *m)
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
     nsc_vec_free(&m->sources);
+    for (size_t i = 0; i < m->procs.len; i++)
+        nsc_vec_free(&m->procs.item[i].texts);
     nsc_vec_free(&m->procs);
     nsc_vec_free(&m->ranks);
     nsc_vec_free(&m->links);
@@ -108,6 +110,7 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->container = nsc_keep(m, rec->container);
     p->source = source;
     p->merged_into = p->last_rank = p->plugin = NSC_NONE;
+    p->version_high = NSC_VERSION_OPEN;
     p->pid = rec->pid;
     p->launcher_rank = rec->launcher_rank;
     p->first = nsc_here(m, rec);

@@ -25,7 +25,14 @@ struct nsc_source_info {
     bool bare_rccl; /* "RCCL version X" */
 };
 
+enum { NSC_ROWS_SEEN = 2048 };
+
 enum nsc_once { NSC_ONCE_VERSION = 1, NSC_ONCE_DRIVER = 2, NSC_ONCE_BOOTSTRAP = 4 };
+
+struct nsc_printed {
+    nsc_str text;
+    int level;
+};
 
 struct nsc_proc {
     nsc_str host, pod, container;
@@ -38,6 +45,11 @@ struct nsc_proc {
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
+    nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
+    unsigned version_low,
+        version_high; /* between which releases its texts put it; 0 and NSC_VERSION_OPEN: not looked at */
+    NSC_VEC(struct nsc_printed) texts; /* one record of each row that it printed before it said its version */
+    uint64_t rows_seen[NSC_ROWS_SEEN / 64];
 };
 
 /* One rank of one communicator, as its own process tells it. */

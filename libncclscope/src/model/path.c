@@ -25,15 +25,6 @@ const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm
     return there ? &m->ranks.item[m->members.item[low]] : NULL;
 }
 
-unsigned nsc_proc_version(const struct ncclscope_model *m, uint32_t proc)
-{
-    if (proc == NSC_NONE)
-        return 0;
-    const struct nsc_proc *p = &m->procs.item[proc];
-    nsc_str v = p->version ? p->version : m->sources.item[p->source].bare_version;
-    return nsc_version_number(nsc_say(m, v));
-}
-
 bool nsc_class_is_nvlink(nsc_text type)
 {
     return nsc_text_is(type, "NVL") || nsc_text_is(type, "NVB") ||
@@ -118,8 +109,7 @@ bool nsc_is_rccl(const struct ncclscope_model *m)
 
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
 {
-    unsigned version = nsc_proc_version(m, proc);
-    return m->procs.item[proc].env_seen || (version && version < 21605);
+    return m->procs.item[proc].env_seen || nsc_version_of(m, proc).high < 21605;
 }
 
 /* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
@@ -133,7 +123,7 @@ static bool read_proves(const struct ncclscope_model *m, const struct nsc_link *
  * which with two ranks is this one. Only NCCL_P2P_NVL_CHUNKSIZE and the PCI one change the numbers. */
 static const struct nsc_where *chunk_proves(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
-    unsigned version = nsc_proc_version(m, r->proc);
+    unsigned version = nsc_version_of(m, r->proc).low;
     if (r->chunk != 524288 || r->nranks < 2 || r->nnodes != 1)
         return NULL;
     if (version < 21602 || (version < 22501 && r->nranks != 2) || m->procs.item[r->proc].rccl)

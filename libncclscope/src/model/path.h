@@ -2,7 +2,7 @@
 #ifndef NSC_PATH_H
 #define NSC_PATH_H
 
-#include "model/model.h"
+#include "model/version.h"
 
 /* In the order of report-json's worst_path: the first is the best. */
 enum nsc_path {
@@ -36,7 +36,6 @@ nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link 
 bool nsc_class_is_nvlink(nsc_text type);
 /* Would a variable that is set be seen? One such line proves it; up to 2.16.2 no filter hides them. */
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
-bool nsc_is_rccl(const struct ncclscope_model *m);                         /* AMD's library: no NVLink there */
-unsigned nsc_proc_version(const struct ncclscope_model *m, uint32_t proc); /* 22703; 0 if nothing says it */
+bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */
 
 #endif

@@ -215,6 +215,17 @@ const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock
     return NULL;
 }
 
+size_t nsc_index_all(struct nsc_index *x, pthread_mutex_t *lock, nsc_text message, struct nsc_match *m,
+                     const struct nsc_row **out, size_t most)
+{
+    size_t n = 0;
+    struct nsc_bucket b = message.len ? candidates(x, message) : (struct nsc_bucket){.rows = 0};
+    for (size_t i = 0; i < b.rows && n < most; i++)
+        if (nsc_pattern_match(&x->row[b.row[i]].pattern, lock, message, m))
+            out[n++] = &x->row[b.row[i]];
+    return n;
+}
+
 const struct nsc_row *nsc_index_next(struct nsc_index *x, pthread_mutex_t *lock, const struct nsc_row *after,
                                      nsc_text message, struct nsc_match *m)
 {

@@ -53,6 +53,9 @@ void nsc_index_free(struct nsc_index *x);
  * NULL. `lock` is held while a row is compiled. */
 const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
                                       nsc_text message, struct nsc_match *m);
+/* All rows that take `message`, in order, `most` at most: how many. */
+size_t nsc_index_all(struct nsc_index *x, pthread_mutex_t *lock, nsc_text message, struct nsc_match *m,
+                     const struct nsc_row **out, size_t most);
 /* The next row behind `after` (NULL: the first) that takes all of `message`. */
 const struct nsc_row *nsc_index_next(struct nsc_index *x, pthread_mutex_t *lock, const struct nsc_row *after,
                                      nsc_text message, struct nsc_match *m);

@@ -239,6 +239,7 @@ static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut
     take_repeated(rec);
     const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
+    rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;
     rec->match = row && !row->pattern.literal ? &r->match : NULL;
     bool torn = !row && is_torn(r, cut || r->physical.unended);
     if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
@@ -284,6 +285,7 @@ static void new_record(ncclscope_reader *r)
         .tid = -1,
         .dev = -1,
         .user = &r->grammar->user,
+        .row = SIZE_MAX,
     };
 }
 

@@ -4,12 +4,15 @@
 
 #include "read/pattern.h"
 
+#include <stdint.h>
+
 struct ncclscope_record {
     ncclscope_kind kind;
     int level, flags;
     uint64_t line, offset, repeated;
     nsc_text physical, message, host, location, pod, container, time;
     int64_t pid, tid, dev, launcher_rank;
+    size_t row;                        /* of messages.def; SIZE_MAX if none took it */
     const struct nsc_match *match;     /* NULL: no fields */
     const struct nsc_known_text *text; /* of a RECOGNISED record */
     const struct nsc_user *user;       /* whose kinds and fields from 1000 on are meant */

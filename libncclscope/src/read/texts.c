@@ -102,6 +102,17 @@ const struct nsc_known_text *nsc_texts_match(ncclscope_grammar *g, struct nsc_fi
     return of_row(t, row);
 }
 
+size_t nsc_texts_all(ncclscope_grammar *g, nsc_text message, struct nsc_match *m, const struct nsc_known_text **out,
+                     size_t most)
+{
+    const struct nsc_row *row[64];
+    struct nsc_texts *t = nsc_texts_of(g);
+    size_t n = t ? nsc_index_all(&t->index, &g->lock, message, m, row, most < 64 ? most : 64) : 0;
+    for (size_t i = 0; i < n; i++)
+        out[i] = of_row(t, row[i]);
+    return n;
+}
+
 const struct nsc_known_text *nsc_texts_next(ncclscope_grammar *g, const struct nsc_known_text *after, nsc_text message,
                                             struct nsc_match *m)
 {

@@ -20,6 +20,9 @@ struct nsc_texts *nsc_texts_of(ncclscope_grammar *g);
  * takes. */
 const struct nsc_known_text *nsc_texts_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
                                              struct nsc_match *m, bool *strict);
+/* All texts that take `message`, `most` at most: how many. */
+size_t nsc_texts_all(ncclscope_grammar *g, nsc_text message, struct nsc_match *m, const struct nsc_known_text **out,
+                     size_t most);
 /* The next one behind `after` (NULL: the first). Tries all: for one message, not for a log. */
 const struct nsc_known_text *nsc_texts_next(ncclscope_grammar *g, const struct nsc_known_text *after, nsc_text message,
                                             struct nsc_match *m);

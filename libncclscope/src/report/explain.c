@@ -242,7 +242,8 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
     struct meaning via = rec->via ? of_via(rec->via->row) : m;
     nsc_part(r, "proves",
              nsc_text_of(via.proves && *via.proves ? via.proves : "Nothing about the path between two GPUs."));
-    bool own = m.source && strchr("abcdefghijklmnopqrstuvwxyz*", m.source[0]) && (strstr(m.source, ".c") || strstr(m.source, ".h"));
+    bool own = m.source && strchr("abcdefghijklmnopqrstuvwxyz*", m.source[0]) &&
+               (strstr(m.source, ".c") || strstr(m.source, ".h"));
     snprintf(source, sizeof source, "%s%s", own && !strstr(m.source, "plugin") ? "NVIDIA/nccl, below src/: " : "",
              m.source ? m.source : "");
     nsc_part(r, "source", nsc_text_of(source));

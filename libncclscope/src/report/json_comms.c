@@ -11,8 +11,33 @@ void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where 
     nsc_json_close(j, '}');
 }
 
+/* Without a line of its initialisation a process's GPUs are those that its connections name behind its ranks. */
+static void gpus_of_links(struct nsc_json *j, const struct ncclscope_model *m, uint32_t proc)
+{
+    nsc_str told[64];
+    size_t n = 0;
+    for (size_t i = 0; i < m->link_order.len && n < 64; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        enum nsc_brackets brackets = l->proc == proc ? nsc_brackets_of(m, l) : NSC_BRACKETS_UNKNOWN;
+        nsc_str dev = l->direction == 2 ? l->dst_dev : l->src_dev;
+        bool known = brackets == NSC_BRACKETS_UNKNOWN;
+        int64_t index = -1;
+        for (size_t k = 0; k < n; k++)
+            known = known || told[k] == dev;
+        if (known || (brackets != NSC_BRACKETS_BUS_ID && !nsc_to_i64(nsc_say(m, dev), &index)))
+            continue;
+        told[n++] = dev;
+        nsc_json_open(j, NULL, '{');
+        nsc_json_said(j, "cuda_dev", brackets == NSC_BRACKETS_CUDA ? index : -1);
+        nsc_json_said(j, "nvml_dev", brackets == NSC_BRACKETS_NVML ? index : -1);
+        nsc_json_text(j, "bus_id", brackets == NSC_BRACKETS_BUS_ID ? nsc_say(m, dev) : (nsc_text){NULL, 0});
+        nsc_json_close(j, '}');
+    }
+}
+
 static void gpus(struct nsc_json *j, const struct ncclscope_model *m, uint32_t proc)
 {
+    bool any = false; /* said by a rank */
     nsc_json_open(j, "gpus", '[');
     for (size_t i = 0; i < m->ranks.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[i];
@@ -22,13 +47,33 @@ static void gpus(struct nsc_json *j, const struct ncclscope_model *m, uint32_t p
                     m->ranks.item[k].bus_id == r->bus_id;
         if (known)
             continue;
+        any = true;
         nsc_json_open(j, NULL, '{');
         nsc_json_said(j, "cuda_dev", r->cuda_dev);
         nsc_json_said(j, "nvml_dev", r->nvml_dev);
         nsc_json_text(j, "bus_id", NSC_JSON_TEXT(m, r->bus_id));
         nsc_json_close(j, '}');
     }
+    if (!any)
+        gpus_of_links(j, m, proc);
     nsc_json_close(j, ']');
+}
+
+/* What NCCL a process runs, and how that is known: "stated" by a line, "inferred" from its communicator or its texts. */
+static void version(struct nsc_json *j, const struct ncclscope_model *m, uint32_t proc)
+{
+    static const char *const how[] = {"unknown", "inferred", "inferred", "stated", "stated"};
+    struct nsc_version v = nsc_version_of(m, proc);
+    char low[60], high[60];
+    struct nsc_version a = {.low = v.low, .high = v.low}, b = {.low = v.high, .high = v.high};
+    nsc_version_spell(&a, low, sizeof low);
+    nsc_version_spell(&b, high, sizeof high);
+    nsc_json_open(j, "nccl_version", '{');
+    nsc_json_string(j, "how", how[v.how]);
+    nsc_json_text(j, "value", NSC_JSON_TEXT(m, v.text));
+    nsc_json_text(j, "from", v.how && v.low ? nsc_text_of(low) : (nsc_text){NULL, 0});
+    nsc_json_text(j, "to", v.how && v.high < NSC_VERSION_OPEN ? nsc_text_of(high) : (nsc_text){NULL, 0});
+    nsc_json_close(j, '}');
 }
 
 void nsc_json_processes(struct nsc_json *j, const struct ncclscope_model *m)
@@ -40,6 +85,7 @@ void nsc_json_processes(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_text(j, "host", nsc_say(m, p->host));
         nsc_json_int(j, "pid", p->pid);
         gpus(j, m, m->proc_order.item[i]);
+        version(j, m, m->proc_order.item[i]);
         nsc_json_said(j, "launcher_rank", p->launcher_rank);
         nsc_json_text(j, "pod", NSC_JSON_TEXT(m, p->pod));
         if (p->container)

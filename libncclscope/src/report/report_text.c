@@ -249,6 +249,24 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
 
 /* ---- what was read ---- */
 
+/* No line says the version: what fits the texts of all processes. */
+static void inferred_version(const struct ncclscope_model *m, char *buf, size_t size)
+{
+    struct nsc_version all = {NSC_VERSION_UNKNOWN, 0, NSC_VERSION_OPEN, 0};
+    char range[60];
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        struct nsc_version v = nsc_version_of(m, m->proc_order.item[i]);
+        all.how = v.how > all.how ? v.how : all.how;
+        all.low = v.low > all.low ? v.low : all.low;
+        all.high = v.high < all.high ? v.high : all.high;
+    }
+    nsc_version_spell(&all, range, sizeof range);
+    if (all.how == NSC_VERSION_INFERRED && all.low <= all.high)
+        snprintf(buf, size, "no version line; NCCL %s by its texts (inferred)", range);
+    else
+        snprintf(buf, size, "no version line");
+}
+
 static void one_version(const struct nsc_report *r, char *buf, size_t size)
 {
     nsc_str first = 0;
@@ -260,11 +278,11 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
         first = first ? first : v;
     }
     nsc_text t = nsc_say(r->m, first);
-    snprintf(buf, size, "%s%.*s%s",
-             !first              ? "no version line"
-             : nsc_is_rccl(r->m) ? "RCCL "
-                                 : "NCCL ",
-             (int)(t.len < 60 ? t.len : 60), t.ptr, several ? " and others" : "");
+    if (!first)
+        inferred_version(r->m, buf, size);
+    else
+        snprintf(buf, size, "%s%.*s%s", nsc_is_rccl(r->m) ? "RCCL " : "NCCL ", (int)(t.len < 60 ? t.len : 60), t.ptr,
+                 several ? " and others" : "");
 }
 
 /* Complete, or it was before it was aborted, as programs end it too. */

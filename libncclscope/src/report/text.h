@@ -10,7 +10,8 @@ void nsc_mark(const struct nsc_report *r, enum nsc_mark mark); /* " ✗ " */
 void nsc_indent(const struct nsc_report *r, int columns);
 void nsc_wrap(const struct nsc_report *r, int indent, nsc_text text); /* from column `indent` on; ends the line */
 void nsc_dim(const struct nsc_report *r, nsc_text label, int indent); /* indented, padded to 6 columns */
-void nsc_part(const struct nsc_report *r, const char *name, nsc_text text); /* "why      ...", wrapped; nothing for "-" */
+void nsc_part(const struct nsc_report *r, const char *name,
+              nsc_text text); /* "why      ...", wrapped; nothing for "-" */
 void nsc_bold(const struct nsc_report *r, nsc_text text);
 void nsc_safe(const struct nsc_report *r, nsc_text text);         /* control characters and broken UTF-8 become '?' */
 void nsc_safe_line(const struct nsc_report *r, const char *line); /* the same; a newline stays */

@@ -282,7 +282,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
     bool init = m->comms.len > 0, late = false, pairs = false;
     for (size_t i = 0; i < m->procs.len; i++)
-        late = late || nsc_proc_version(m, (uint32_t)i) >= 22200 || !nsc_proc_version(m, (uint32_t)i);
+        late = late || nsc_version_of(m, (uint32_t)i).high >= 22200;
     for (size_t i = 0; i < m->comms.len; i++)
         pairs = pairs || m->comms.item[i].nranks > 1;
     f->count = records;

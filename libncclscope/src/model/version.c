@@ -1,0 +1,170 @@
+/* version.c - texts come and go with releases: those that a process prints say between which two its NCCL is. */
+#include "model/version.h"
+
+#include "read/texts.h"
+
+#include <stdio.h>
+
+/* A WARN is printed as INFO on some paths of the program; the other way round it never is. */
+static bool fits_level(const struct nsc_known_text *k, int level)
+{
+    if (level == NCCLSCOPE_LEVEL_INFO)
+        return !strcmp(k->level, "INFO") || !strcmp(k->level, "WARN");
+    return level == NCCLSCOPE_LEVEL_WARN && !strcmp(k->level, "WARN");
+}
+
+/* The releases that print this message; false if that says nothing: no text is known, or a plugin may print it. */
+static bool range_of(ncclscope_grammar *g, nsc_text message, int level, struct nsc_match *match, unsigned *low,
+                     unsigned *high)
+{
+    enum { MOST = 32 };
+    const struct nsc_known_text *known[MOST];
+    size_t n = nsc_texts_all(g, message, match, known, MOST);
+    bool any = false;
+    *low = NSC_VERSION_OPEN;
+    *high = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!nsc_is_digit(known[i]->first[0]) || n == MOST)
+            return false;
+        if (!fits_level(known[i], level))
+            continue;
+        unsigned first = nsc_version_number(nsc_text_of(known[i]->first));
+        unsigned last = *known[i]->last ? nsc_version_number(nsc_text_of(known[i]->last)) : NSC_VERSION_OPEN;
+        *low = first < *low ? first : *low;
+        *high = last > *high ? last : *high;
+        any = true;
+    }
+    return any;
+}
+
+void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc)
+{
+    struct nsc_proc *p = &m->procs.item[proc];
+    size_t row = rec->row;
+    if (p->version || row >= NSC_ROWS_SEEN || p->rows_seen[row / 64] >> (row % 64) & 1 ||
+        rec->flags & NCCLSCOPE_FLAG_TORN)
+        return;
+    p->rows_seen[row / 64] |= (uint64_t)1 << (row % 64);
+    struct nsc_printed *t = nsc_vec_push(&p->texts);
+    if (t)
+        *t = (struct nsc_printed){nsc_keep(m, rec->message), rec->level};
+}
+
+static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_grammar *g, struct nsc_match *match)
+{
+    unsigned low, high;
+    for (size_t i = 0; i < p->texts.len; i++) {
+        const struct nsc_printed *t = &p->texts.item[i];
+        if (!range_of(g, nsc_say(m, t->text), t->level, match, &low, &high))
+            continue;
+        p->version_low = low > p->version_low ? low : p->version_low;
+        p->version_high = high < p->version_high ? high : p->version_high;
+    }
+}
+
+void nsc_version_infer(struct ncclscope_model *m)
+{
+    ncclscope_grammar *g = NULL;
+    struct nsc_match match = {NULL};
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (p->rccl || nsc_version_of(m, m->proc_order.item[i]).how != NSC_VERSION_UNKNOWN)
+            continue;
+        if (!g && (ncclscope_grammar_new(&g, NULL) || nsc_match_new(&match, NULL))) {
+            m->no_memory = true;
+            break;
+        }
+        narrow(m, p, g, &match);
+    }
+    nsc_match_free(&match);
+    ncclscope_grammar_free(g);
+}
+
+struct nsc_version nsc_version_of(const struct ncclscope_model *m, uint32_t proc)
+{
+    struct nsc_version v = {NSC_VERSION_UNKNOWN, 0, NSC_VERSION_OPEN, 0};
+    if (proc == NSC_NONE)
+        return v;
+    const struct nsc_proc *p = &m->procs.item[proc];
+    nsc_str bare = m->sources.item[p->source].bare_version;
+    v.how = p->version        ? NSC_VERSION_SAID
+            : bare            ? NSC_VERSION_SOURCE
+            : p->peer_version ? NSC_VERSION_PEER
+                              : NSC_VERSION_UNKNOWN;
+    if (v.how != NSC_VERSION_UNKNOWN) {
+        v.text = p->version ? p->version : bare ? bare : p->peer_version;
+        v.low = v.high = nsc_version_number(nsc_say(m, v.text));
+        return v;
+    }
+    bool narrowed = p->version_low > 0 || p->version_high < NSC_VERSION_OPEN;
+    if (p->rccl || !narrowed || p->version_low > p->version_high) /* texts of different releases: nothing follows */
+        return v;
+    v.how = NSC_VERSION_INFERRED;
+    v.low = p->version_low;
+    v.high = p->version_high;
+    return v;
+}
+
+static void share(struct ncclscope_model *m, const struct nsc_rank *r, const nsc_str *said)
+{
+    struct nsc_proc *p = &m->procs.item[r->proc];
+    if (r->comm != NSC_NONE && !p->version)
+        p->peer_version = said[r->comm];
+}
+
+void nsc_version_share(struct ncclscope_model *m)
+{
+    nsc_str *said = nsc_alloc((m->comms.len + 1) * sizeof *said);
+    if (!said) {
+        m->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        struct nsc_version v = nsc_version_of(m, r->proc);
+        if (r->comm != NSC_NONE && !said[r->comm] && v.how >= NSC_VERSION_SOURCE)
+            said[r->comm] = v.text;
+    }
+    for (size_t i = 0; i < m->ranks.len; i++)
+        share(m, &m->ranks.item[i], said);
+    nsc_free(said);
+}
+
+/* "41000" is no index: no machine has so many GPUs. */
+static bool is_bus_id(nsc_text dev)
+{
+    uint64_t value;
+    return nsc_to_hex(dev, &value) && value >= 0x1000;
+}
+
+/* By release: an NVML index from 2.18.3 on, a bus id from 2.5.6 to 2.18.1 (2.18.1 prints the CUDA index for cuMem), before that an
+ * index of NVML for P2P (from 2.4.2) and of CUDA for everything else. */
+enum nsc_brackets nsc_brackets_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_version v = nsc_version_of(m, l->proc);
+    if (!l->src_dev)
+        return NSC_BRACKETS_UNKNOWN;
+    if (v.low >= 21803)
+        return NSC_BRACKETS_NVML;
+    if (v.low >= 20506 && v.high <= 21801)
+        return v.high == 21801 && l->row == NSC_VIA_P2P_CUMEM ? NSC_BRACKETS_CUDA : NSC_BRACKETS_BUS_ID;
+    if (v.low >= 20402 && v.high <= 20408)
+        return l->family == NSC_P2P ? NSC_BRACKETS_NVML : NSC_BRACKETS_CUDA;
+    if (v.high <= 20307)
+        return NSC_BRACKETS_CUDA;
+    return is_bus_id(nsc_say(m, l->src_dev)) ? NSC_BRACKETS_BUS_ID : NSC_BRACKETS_UNKNOWN;
+}
+
+void nsc_version_spell(const struct nsc_version *v, char *out, size_t size)
+{
+    unsigned a = v->low, b = v->high;
+    int n = snprintf(out, size, "%u.%u.%u", a / 10000, a / 100 % 100, a % 100);
+    if (n < 0 || (size_t)n >= size || a == b)
+        return;
+    if (!a)
+        snprintf(out, size, "up to %u.%u.%u", b / 10000, b / 100 % 100, b % 100);
+    else if (b == NSC_VERSION_OPEN)
+        snprintf(out + n, size - (size_t)n, " or later");
+    else
+        snprintf(out + n, size - (size_t)n, " to %u.%u.%u", b / 10000, b / 100 % 100, b % 100);
+}
