@@ -55,7 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = read_file(g, path, &once);
     must(read_file(g, path, &again) == rc && !memcmp(&once, &again, sizeof once));
     must(rc == NCCLSCOPE_END ? !once.truncated : once.truncated);
-    if (once.gzip)
+    int utf16 =
+        size > 1 && (!memcmp(data, "\xff\xfe", 2) || !memcmp(data, "\xfe\xff", 2)); /* a fed reader takes UTF-8 */
+    if (once.gzip || utf16)
         return 0;
     ncclscope_reader *r;
     must(ncclscope_reader_new(&r, g, NULL) == NCCLSCOPE_OK);

@@ -85,5 +85,54 @@ static void test_long(void)
     nsc_wrap_free(&wrap);
 }
 
+static nsc_text more(const char *line)
+{
+    nsc_text out;
+    return nsc_unwrap_more(&wrap, nsc_text_of(line), &out) ? out : (nsc_text){NULL, 0};
+}
+
+static void test_second_look(void)
+{
+    CHECK_TEXT(more("x {\"log\": \"a NCCL\\n\"} y"), "a NCCL");
+    CHECK_TEXT(more("  \"message\": \"a NCCL b\","), "a NCCL b");
+    CHECK_TEXT(more("\"a NCCL \\\"b\\\"\","), "a NCCL \"b\"");
+    CHECK_TEXT(more("t,\"a NCCL \"\"b\"\"\""), "a NCCL \"b\"");
+    CHECK_TEXT(more("a\tNCCL\xc2\xa0 b\\[0\\]"), "a NCCL  b[0]");
+    CHECK(!more("a NCCL \"b\"").ptr && !more("{\"a\"} nothing\t").ptr && !more("").ptr);
+}
+
+static void test_messages(void)
+{
+    nsc_text out;
+    CHECK(nsc_mend_message(&wrap, NSC_TEXT("0[0] \xe2\x86\x92 1[1]"), &out));
+    CHECK_TEXT(out, "0[0] -> 1[1]");
+    CHECK(nsc_mend_message(&wrap, NSC_TEXT("Using network IB\0garbage"), &out));
+    CHECK_TEXT(out, "Using network IB");
+    CHECK(!nsc_mend_message(&wrap, NSC_TEXT("Using network IB"), &out));
+}
+
+/* One line at a time: NULL where it is kept. */
+static nsc_text piece(const char *line)
+{
+    nsc_text t = nsc_text_of(line);
+    return nsc_join_pieces(&wrap, &t) ? t : (nsc_text){NULL, 0};
+}
+
+static void test_pieces(void)
+{
+    nsc_text left;
+    CHECK_TEXT(piece("plain"), "plain");
+    CHECK_TEXT(piece("2026-01-02T03:04:05.123456789Z stdout F whole"), "2026-01-02T03:04:05.123456789Z stdout F whole");
+    CHECK(!piece("2026-01-02T03:04:05.123456789Z stdout P one ").ptr);
+    CHECK(!piece("2026-01-02T03:04:05.123456789Z stderr P ONE ").ptr);
+    CHECK(!piece("2026-01-02T03:04:06.123456789Z stdout P two ").ptr);
+    CHECK_TEXT(piece("2026-01-02T03:04:07.123456789Z stdout F three"),
+               "2026-01-02T03:04:05.123456789Z stdout P one two three");
+    CHECK(nsc_left_pieces(&wrap, &left));
+    CHECK_TEXT(left, "2026-01-02T03:04:05.123456789Z stderr P ONE ");
+    CHECK(!nsc_left_pieces(&wrap, &left));
+    nsc_wrap_free(&wrap);
+}
+
 CHECKS(TEST(test_plain), TEST(test_docker), TEST(test_docker_cut), TEST(test_colour), TEST(test_entities),
-       TEST(test_long))
+       TEST(test_long), TEST(test_second_look), TEST(test_messages), TEST(test_pieces))

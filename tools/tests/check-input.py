@@ -55,7 +55,7 @@ def check_nothing(c, tool, folder):
         'nul.log': bytes(100000),
         'one-line.log': b'x' * 3000000,
         'one-byte.log': b'\x1f',
-        'utf16.log': 'vm:1:1 [0] NCCL INFO Using network Socket\n'.encode('utf-16'),
+        'utf32.log': 'vm:1:1 [0] NCCL INFO Using network Socket\n'.encode('utf-32'),
         'empty.log.gz': gzip.compress(b''),
         'photo.jpg.gz': gzip.compress(jpeg()),
     }

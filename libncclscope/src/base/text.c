@@ -115,3 +115,21 @@ int nsc_fail(ncclscope_error *err, int code, int system, const char *format, ...
     va_end(args);
     return code;
 }
+
+unsigned nsc_version_number(nsc_text v)
+{
+    unsigned part[3] = {0, 0, 0};
+    size_t k = 0, digits = 0;
+    for (size_t i = 0; i < v.len && k < 3; i++) {
+        if (nsc_is_digit(v.ptr[i]) && digits < 4) {
+            part[k] = part[k] * 10 + (unsigned)(v.ptr[i] - '0');
+            digits++;
+        } else if (v.ptr[i] == '.' && digits) {
+            k++;
+            digits = 0;
+        } else {
+            break;
+        }
+    }
+    return k || digits ? part[0] * 10000 + part[1] * 100 + part[2] : 0;
+}

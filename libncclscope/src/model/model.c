@@ -212,24 +212,6 @@ const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc,
     return NULL;
 }
 
-unsigned nsc_version_number(nsc_text v)
-{
-    unsigned part[3] = {0, 0, 0};
-    size_t k = 0, digits = 0;
-    for (size_t i = 0; i < v.len && k < 3; i++) {
-        if (nsc_is_digit(v.ptr[i]) && digits < 4) {
-            part[k] = part[k] * 10 + (unsigned)(v.ptr[i] - '0');
-            digits++;
-        } else if (v.ptr[i] == '.' && digits) {
-            k++;
-            digits = 0;
-        } else {
-            break;
-        }
-    }
-    return k || digits ? part[0] * 10000 + part[1] * 100 + part[2] : 0;
-}
-
 static nsc_str keep_time(struct ncclscope_model *m, nsc_text t)
 {
     char iso[48];

@@ -317,8 +317,6 @@ void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec); /* o
 
 /* Does a record of this kind change the model, so that rules see it? */
 bool nsc_is_judged(ncclscope_kind kind);
-/* 2.27.3 as 22703; 0 when it is none. */
-unsigned nsc_version_number(nsc_text version);
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);
 
 #endif

@@ -40,6 +40,7 @@ static void give(struct nsc_lines *l, struct nsc_line *out, size_t len, size_t n
     out->cut = l->dropping || len > NSC_LINE_LIMIT;
     out->unended = !newline;
     out->number = ++l->number;
+    out->lines = 1;
     out->offset = l->offset;
     l->offset += len + l->dropped + newline;
     if (len > NSC_LINE_LIMIT)

@@ -7,10 +7,10 @@
 enum { NSC_LINE_LIMIT = 64 * 1024 };
 
 struct nsc_line {
-    nsc_text text; /* without its newline and one CR before that */
-    uint64_t number, offset;
-    bool cut;     /* longer than NSC_LINE_LIMIT: the rest was dropped */
-    bool unended; /* the input ends here, without a newline */
+    nsc_text text;                  /* without its newline and one CR before that */
+    uint64_t number, offset, lines; /* lines: how many physical ones it stands for */
+    bool cut;                       /* longer than NSC_LINE_LIMIT: the rest was dropped */
+    bool unended;                   /* the input ends here, without a newline */
 };
 
 struct nsc_lines {

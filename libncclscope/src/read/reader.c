@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <zlib.h>
 
-enum { CHUNK = 64 * 1024, KNOWN = 256, KNOWN_HOST = 64 };
+enum { CHUNK = 64 * 1024, KNOWN = 256, KNOWN_HOST = 64, NAMES = 64 };
 
 /* A process seen with a clean header: says where its host name begins when text is glued to it. */
 struct known {
     int64_t pid;
+    unsigned seen; /* lines */
     size_t len;
     char host[KNOWN_HOST];
 };
@@ -24,6 +25,7 @@ struct ncclscope_reader {
     int failed; /* of the source: told once, behind the last record */
     ncclscope_error failure;
     struct nsc_lines lines;
+    struct nsc_rewrap rewrap;
     struct nsc_wrap wrap;
     struct nsc_match match;
     struct nsc_via_cache via_cache;
@@ -31,15 +33,18 @@ struct ncclscope_reader {
     struct nsc_prefix_memo memo;
     struct nsc_debts debts;
     struct known known[KNOWN];
+    struct known name[NAMES]; /* hosts seen with a clean header, whatever their process */
+    size_t names;
     ncclscope_stats stats;
     uint64_t nul_lines;
-    bool digests; /* for stores: is this the very text that was read before? */
+    bool long_shm; /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
+    bool digests;  /* for stores: is this the very text that was read before? */
     unsigned long crc, adler;
     uint64_t text_bytes;
 
     /* the line in hand */
     struct nsc_line physical;
-    nsc_text line; /* unwrapped */
+    nsc_text raw, line; /* as it came, its pieces joined; and unwrapped */
     struct nsc_prefix prefix;
     struct nsc_header next; /* the record to give out next */
     bool in_line, has_next, torn;
@@ -82,6 +87,7 @@ void ncclscope_reader_free(ncclscope_reader *r)
         return;
     nsc_source_close(&r->source);
     nsc_lines_free(&r->lines);
+    nsc_rewrap_free(&r->rewrap);
     nsc_wrap_free(&r->wrap);
     nsc_match_free(&r->match);
     nsc_via_cache_free(&r->via_cache);
@@ -131,36 +137,42 @@ static struct known *known_of(ncclscope_reader *r, int64_t pid)
     return &r->known[(uint64_t)pid % KNOWN];
 }
 
+static void learn_name(ncclscope_reader *r, nsc_text host)
+{
+    for (size_t i = 0; i < r->names; i++)
+        if (nsc_text_eq((nsc_text){r->name[i].host, r->name[i].len}, host))
+            return;
+    if (r->names == NAMES || host.len > KNOWN_HOST)
+        return;
+    r->name[r->names].len = host.len;
+    memcpy(r->name[r->names++].host, host.ptr, host.len);
+}
+
 static void learn(ncclscope_reader *r, const struct nsc_header *h)
 {
     struct known *k = known_of(r, h->pid);
-    if (h->host.len > KNOWN_HOST ||
-        (k->pid == h->pid && k->len == h->host.len && !memcmp(k->host, h->host.ptr, k->len)))
+    if (h->host.len > KNOWN_HOST)
         return;
-    k->pid = h->pid;
-    k->len = h->host.len;
+    if (k->pid == h->pid && nsc_text_eq((nsc_text){k->host, k->len}, h->host)) {
+        k->seen++;
+        return;
+    }
+    *k = (struct known){.pid = h->pid, .seen = 1, .len = h->host.len};
     memcpy(k->host, h->host.ptr, k->len);
+    learn_name(r, h->host);
 }
 
-/* Text of another writer may be glued to the host: "delay 0vm:830:830". The process is known; its host begins where it always did. */
-static void unglue(ncclscope_reader *r, struct nsc_header *h)
+/* "... via P2P/CUMEMvm:831:831 [0]": no line end was between two records. The longest host name that is known and could stand there. */
+static size_t known_name_at_end(const ncclscope_reader *r, nsc_text host)
 {
-    if (!h->whole)
-        return;
-    const struct known *k = known_of(r, h->pid);
-    if (k->pid != h->pid || !k->len || h->host.len <= k->len ||
-        memcmp(h->host.ptr + h->host.len - k->len, k->host, k->len) != 0)
-        return;
-    h->start += h->host.len - k->len;
-    h->host = nsc_text_from(h->host, h->host.len - k->len);
-}
-
-static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out)
-{
-    if (!nsc_header_find(r->line, from, out))
-        return false;
-    unglue(r, out);
-    return true;
+    size_t best = 0;
+    for (size_t i = 0; i < r->names; i++) {
+        const struct known *k = &r->name[i];
+        if (k->len > best && k->len >= 2 && k->len <= host.len &&
+            !memcmp(host.ptr + host.len - k->len, k->host, k->len))
+            best = k->len;
+    }
+    return best;
 }
 
 static void mark_torn(ncclscope_reader *r)
@@ -171,6 +183,75 @@ static void mark_torn(ncclscope_reader *r)
     if (r->stats.torn_lines < 4)
         r->stats.first_torn[r->stats.torn_lines] = r->physical.number;
     r->stats.torn_lines++;
+}
+
+static bool ends_with(nsc_text text, nsc_text end)
+{
+    return text.len > end.len && !memcmp(text.ptr + text.len - end.len, end.ptr, end.len);
+}
+
+/* Text of another writer may be glued to the host: "delay 0vm:830:830"; or the beginning of the line is lost: "m:830:830". The process
+ * is known; its host is what it always was. At the beginning of a line one line more must have said so: either may be the damaged one. */
+static void mend_host(ncclscope_reader *r, struct nsc_header *h)
+{
+    const struct known *k = known_of(r, h->pid);
+    nsc_text name = {k->host, k->len};
+    if (!h->whole || k->pid != h->pid || !k->len || (!h->start && k->seen < 2))
+        return;
+    if (ends_with(h->host, name)) {
+        h->start += h->host.len - k->len;
+        h->host = nsc_text_from(h->host, h->host.len - k->len);
+    } else if (!h->start && ends_with(name, h->host)) {
+        h->host = name;
+        mark_torn(r);
+    }
+}
+
+static enum nsc_worth worth_of_message(ncclscope_reader *r, nsc_text message)
+{
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, message, &r->match);
+    bool strict = row && nsc_pattern_is_strict(&row->pattern);
+    if (row && (row->kind == NCCLSCOPE_KIND_CONNECT || row->kind == NCCLSCOPE_KIND_CONNECT_COLLNET)) {
+        struct nsc_via via;
+        nsc_via_parse_once(&r->via_cache, &r->match, &via);
+        return via.row ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
+    }
+    if (!row && !nsc_texts_match(r->grammar, NULL, message, &r->match, &strict))
+        return NSC_WORTH_CUT;
+    return strict ? NSC_WORTH_WHOLE : NSC_WORTH_LOOSE;
+}
+
+/* The same where that host is not known yet: only one place between the two makes the record before it whole. */
+static size_t host_behind(ncclscope_reader *r, size_t from, const struct nsc_header *h)
+{
+    size_t place = 0, places = 0;
+    nsc_text message = nsc_text_from(r->line, from);
+    for (size_t k = 0; k < h->host.len; k++) {
+        message.len = (size_t)(h->host.ptr + k - message.ptr);
+        if (worth_of_message(r, message) != NSC_WORTH_WHOLE)
+            continue;
+        place = k;
+        places++;
+    }
+    return places == 1 ? h->host.len - place : h->host.len;
+}
+
+static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out)
+{
+    if (!nsc_header_find(r->line, from, out))
+        return false;
+    mend_host(r, out);
+    if (!from || !out->whole || out->start < from)
+        return true;
+    size_t name = known_name_at_end(r, out->host);
+    if (!name)
+        name = host_behind(r, from, out);
+    if (name == out->host.len)
+        return true;
+    out->start += out->host.len - name;
+    out->host = nsc_text_from(out->host, out->host.len - name);
+    learn_name(r, out->host);
+    return true;
 }
 
 /* "... via NET/Socket/0 [repeated 2x across cluster]": Ray shows one of several equal lines. */
@@ -229,15 +310,36 @@ static bool is_torn(ncclscope_reader *r, bool cut)
     return cut || (!rec->text && nsc_grammar_is_cut(r->grammar, rec->message, &r->match));
 }
 
+/* "SHM/direct" is all that 2.30.7 prints, and half of what releases before it do. */
+static bool is_half_shm(ncclscope_reader *r, const struct nsc_via *via)
+{
+    r->long_shm = r->long_shm || via->row == NSC_VIA_SHM;
+    return via->row == NSC_VIA_SHM_NEW && r->long_shm;
+}
+
+/* Until 2.30.4 a path through host memory has three words. */
+static void note_release(ncclscope_reader *r)
+{
+    unsigned version = nsc_version_number(nsc_record_field(&r->record, NCCLSCOPE_FIELD_VERSION));
+    if (version)
+        r->long_shm = version < 23007;
+}
+
+static const struct nsc_via cut_short = {.row = NSC_VIA_CUT, .net_dev = -1, .proxy_rank = -1};
+
 /* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
 static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
 {
     struct ncclscope_record *rec = &r->record;
     nsc_text from_marker = nsc_text_from(r->line, h->marker);
     from_marker.len = (size_t)(rec->message.ptr + rec->message.len - from_marker.ptr);
+    while (rec->message.len && !rec->message.ptr[rec->message.len - 1]) /* an overlong line of 2.13 to 2.19 */
+        rec->message.len--;
     rec->message = nsc_text_trim_end(rec->message);
     take_repeated(rec);
     const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    if (!row && rec->message.len && nsc_mend_message(&r->wrap, rec->message, &rec->message))
+        row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;
     rec->match = row && !row->pattern.literal ? &r->match : NULL;
@@ -245,11 +347,15 @@ static void understand(ncclscope_reader *r, const struct nsc_header *h, bool cut
     if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
         nsc_text via = nsc_record_field(rec, NCCLSCOPE_FIELD_VIA);
         rec->via = nsc_via_parse(&r->via_cache, via);
+        if (is_half_shm(r, rec->via))
+            rec->via = &cut_short;
         torn = !rec->via->row;
         if (torn)
             mark_torn(r);
     } else if (rec->text) {
         rec->kind = NCCLSCOPE_KIND_RECOGNISED;
+    } else if (rec->kind == NCCLSCOPE_KIND_NCCL_VERSION) {
+        note_release(r);
     }
     rec->flags |= torn ? NCCLSCOPE_FLAG_TORN : 0;
     if (torn || cut)
@@ -382,7 +488,7 @@ static bool take_other(ncclscope_reader *r)
         return true;
     }
     if (nsc_header_bare(body, 0, &bare)) {
-        unglue(r, &bare);
+        mend_host(r, &bare);
         mark_torn(r);
         nsc_debts_add(&r->debts, &bare, marker_begun(nsc_text_from(body, bare.marker)));
         return false;
@@ -396,35 +502,85 @@ static bool take_other(ncclscope_reader *r)
     return false;
 }
 
+/* ---- lines that were wrapped at a terminal's width ---- */
+
+/* By the last record of the line. */
+static enum nsc_worth worth_of_line(void *user, nsc_text line)
+{
+    ncclscope_reader *r = user;
+    struct nsc_header h, bare, next;
+    if (!nsc_header_find(line, 0, &h))
+        return nsc_header_bare(line, 0, &bare) ? NSC_WORTH_CUT
+               : nsc_is_version_line(line)     ? NSC_WORTH_WHOLE
+                                               : NSC_WORTH_NOTHING;
+    while (h.message <= line.len && nsc_header_find(line, h.message, &next))
+        h = next;
+    nsc_text message = h.message < line.len ? nsc_text_trim_end(nsc_text_from(line, h.message)) : (nsc_text){NULL, 0};
+    return message.len ? worth_of_message(r, message) : NSC_WORTH_WHOLE;
+}
+
 /* ---- the public loop ---- */
 
-/* A new line was read: find its first record and what stands before it. True when there is something to give out. */
-static bool begin_line(ncclscope_reader *r)
+/* The first header of the line, and what stands before it; false if there is none. */
+static bool look_at_line(ncclscope_reader *r)
 {
-    r->stats.lines++;
-    r->debts.line = r->physical.number;
-    r->stats.cut_lines += r->physical.cut;
-    r->torn = r->in_line = false;
-    nsc_text raw = r->physical.text;
-    if (r->physical.number == 1 && nsc_text_starts(raw, "\xef\xbb\xbf")) /* a byte order mark */
-        raw = nsc_text_from(raw, 3);
-    r->nul_lines += raw.len && memchr(raw.ptr, 0, raw.len) != NULL;
-    r->line = nsc_unwrap(&r->wrap, raw);
-    if (!find_header(r, 0, &r->next)) {
-        r->prefix = (struct nsc_prefix){.rank = -1};
+    r->prefix = (struct nsc_prefix){.rank = -1};
+    if (!find_header(r, 0, &r->next))
+        return false;
+    nsc_prefix_parse(r->grammar, (nsc_text){r->line.ptr, r->next.start}, &r->memo, &r->match, &r->prefix);
+    return true;
+}
+
+static bool is_clean(const ncclscope_reader *r, bool found)
+{
+    return found && r->next.whole && !r->prefix.foreign;
+}
+
+/* Something may be wrapped around the header that is not looked for in every line. What it helps is taken, else the line stays. */
+static bool look_again(ncclscope_reader *r, bool found)
+{
+    nsc_text before = r->line, time = r->wrap.time;
+    if (!nsc_unwrap_more(&r->wrap, r->line, &r->line))
+        return found;
+    bool again = look_at_line(r);
+    if (is_clean(r, again))
+        return true;
+    r->line = before.ptr == r->wrap.buf ? nsc_unwrap(&r->wrap, r->raw) : before;
+    r->wrap.time = time;
+    return look_at_line(r);
+}
+
+static bool read_line(ncclscope_reader *r)
+{
+    r->line = nsc_unwrap(&r->wrap, r->raw);
+    bool found = look_at_line(r);
+    if (!is_clean(r, found))
+        found = look_again(r, found);
+    if (!found)
         return take_other(r);
-    }
-    nsc_text before = {r->line.ptr, r->next.start};
-    nsc_prefix_parse(r->grammar, before, &r->memo, &r->match, &r->prefix);
     if (r->prefix.foreign && r->next.whole) {
         mark_torn(r);
-        nsc_debts_extend(&r->debts, nsc_text_from(before, r->prefix.known));
+        nsc_debts_extend(&r->debts, nsc_text_from((nsc_text){r->line.ptr, r->next.start}, r->prefix.known));
     } else if (r->next.whole) {
         learn(r, &r->next);
     }
     r->in_line = true;
     take_record(r);
     return true;
+}
+
+/* A new line was read: find its first record and what stands before it. True when there is something to give out. */
+static bool begin_line(ncclscope_reader *r)
+{
+    r->stats.lines += r->physical.lines;
+    r->debts.line = r->physical.number;
+    r->stats.cut_lines += r->physical.cut;
+    r->torn = r->in_line = false;
+    r->raw = r->physical.text;
+    if (r->physical.number == 1 && nsc_text_starts(r->raw, "\xef\xbb\xbf")) /* a byte order mark */
+        r->raw = nsc_text_from(r->raw, 3);
+    r->nul_lines += r->raw.len && memchr(r->raw.ptr, 0, r->raw.len) != NULL;
+    return nsc_join_pieces(&r->wrap, &r->raw) && read_line(r);
 }
 
 void nsc_reader_digest(ncclscope_reader *r)
@@ -481,8 +637,10 @@ int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncc
         bool found = r->in_line && r->has_next;
         if (found)
             take_record(r);
-        else if (nsc_lines_next(&r->lines, &r->physical))
+        else if (nsc_rewrap_next(&r->rewrap, &r->lines, worth_of_line, r, &r->physical))
             found = begin_line(r);
+        else if (r->lines.finished && nsc_left_pieces(&r->wrap, &r->raw))
+            found = read_line(r);
         else if (r->lines.finished) {
             *out = NULL;
             return at_end(r, err);

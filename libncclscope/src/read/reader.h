@@ -7,6 +7,7 @@
 #include "read/lines.h"
 #include "read/prefix.h"
 #include "read/record.h"
+#include "read/rewrap.h"
 #include "read/source.h"
 #include "read/transport.h"
 #include "read/wrap.h"

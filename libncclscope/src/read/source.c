@@ -50,6 +50,8 @@ static int find_format(struct nsc_source *s, ncclscope_error *err)
         return rc;
     if (s->peek_len >= 2 && s->peeked[0] == 0x1f && s->peeked[1] == 0x8b)
         return nsc_gunzip_new(&s->gz, err);
+    s->utf16.big_endian = s->peek_len >= 2 && s->peeked[0] == 0xfe && s->peeked[1] == 0xff;
+    s->utf16.on = s->utf16.big_endian || (s->peek_len >= 2 && s->peeked[0] == 0xff && s->peeked[1] == 0xfe);
     return NCCLSCOPE_OK;
 }
 
@@ -78,7 +80,9 @@ int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, nc
     *got = 0;
     if (s->at_end)
         return NCCLSCOPE_END;
-    int rc = s->gz ? nsc_gunzip_read(s, to, size, got, err) : nsc_source_raw(s, to, size, got, err);
+    int rc = s->gz         ? nsc_gunzip_read(s, to, size, got, err)
+             : s->utf16.on ? nsc_utf16_read(s, to, size, got, err)
+                           : nsc_source_raw(s, to, size, got, err);
     s->at_end = rc != NCCLSCOPE_OK;
     s->truncated = rc == NCCLSCOPE_EDATA;
     return rc;

@@ -1,4 +1,4 @@
-/* source.h - where bytes come from: a file or standard input, plain or gzip. */
+/* source.h - where bytes come from: a file or standard input, plain, gzip or UTF-16. */
 #ifndef NSC_SOURCE_H
 #define NSC_SOURCE_H
 
@@ -6,11 +6,18 @@
 
 struct nsc_gunzip;
 
+struct nsc_utf16 {
+    bool on, big_endian, has_byte;
+    unsigned char byte; /* the first of a unit whose second has not come */
+    uint32_t high;      /* the first half of a pair, or 0 */
+};
+
 struct nsc_source {
     int fd;
     bool own_fd, at_end, truncated;
     uint64_t bytes;        /* read from the outside so far */
     struct nsc_gunzip *gz; /* NULL for plain input */
+    struct nsc_utf16 utf16;
     unsigned char *peeked; /* raw bytes read while the format was found out */
     size_t peek_len, peek_at;
 };
@@ -23,6 +30,8 @@ void nsc_source_close(struct nsc_source *s);
 /* Raw bytes, for the wrappers: OK with *got > 0, END, EIO. */
 int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 
+/* The same as UTF-8, of an input in UTF-16. */
+int nsc_utf16_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 int nsc_gunzip_new(struct nsc_gunzip **out, ncclscope_error *err);
 int nsc_gunzip_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_gunzip_free(struct nsc_gunzip *gz);

@@ -55,6 +55,24 @@ static ptrdiff_t string_at(nsc_text line, const char *key)
     return -1;
 }
 
+/* The JSON string that begins behind its quote at `at`, its escapes undone and the newlines at its end cut. */
+static nsc_text unquote(struct nsc_wrap *w, nsc_text line, size_t at)
+{
+    size_t n = 0;
+    for (size_t i = at; i < line.len && line.ptr[i] != '"'; i++) {
+        if (line.ptr[i] != '\\' || i + 1 == line.len) {
+            w->buf[n++] = line.ptr[i];
+            continue;
+        }
+        size_t used;
+        n += unescape(nsc_text_from(line, i + 1), &used, w->buf + n);
+        i += used;
+    }
+    while (n && (w->buf[n - 1] == '\n' || w->buf[n - 1] == '\r'))
+        n--;
+    return (nsc_text){w->buf, n};
+}
+
 /* One object in a line: {"log":"...\n","stream":"stdout","time":"2026-01-02T03:04:05.6Z"} of docker, and what other collectors
  * make of it. The text is the first string under one of these names; its newline goes. */
 static nsc_text unwrap_json(struct nsc_wrap *w, nsc_text line)
@@ -73,28 +91,23 @@ static nsc_text unwrap_json(struct nsc_wrap *w, nsc_text line)
         const char *end = memchr(w->time.ptr, '"', w->time.len);
         w->time.len = end ? (size_t)(end - w->time.ptr) : 0;
     }
-    size_t i = (size_t)at, n = 0;
-    for (; i < line.len && line.ptr[i] != '"'; i++) {
-        if (line.ptr[i] != '\\' || i + 1 == line.len) {
-            w->buf[n++] = line.ptr[i];
-            continue;
-        }
-        size_t used;
-        n += unescape(nsc_text_from(line, i + 1), &used, w->buf + n);
-        i += used;
-    }
-    while (n && (w->buf[n - 1] == '\n' || w->buf[n - 1] == '\r'))
-        n--;
-    return (nsc_text){w->buf, n};
+    return unquote(w, line, (size_t)at);
 }
 
-/* Without ESC [ ... letter. In place when `text` already lies in the buffer. */
+/* Without ESC [ ... letter, and ESC ] ... BEL or ESC \\ (titles, links). In place when `text` already lies in the buffer. */
 static nsc_text strip_colour(struct nsc_wrap *w, nsc_text text)
 {
     size_t n = 0;
     if (text.ptr != w->buf && !room(w, text.len))
         return text;
     for (size_t i = 0; i < text.len; i++) {
+        bool title = text.ptr[i] == 0x1b && i + 1 < text.len && text.ptr[i + 1] == ']';
+        if (title) {
+            for (i += 2; i < text.len && text.ptr[i] != 7 && text.ptr[i] != 0x1b;)
+                i++;
+            i += i + 1 < text.len && text.ptr[i] == 0x1b;
+            continue;
+        }
         if (text.ptr[i] != 0x1b || i + 1 == text.len || text.ptr[i + 1] != '[') {
             w->buf[n++] = text.ptr[i];
             continue;
@@ -139,8 +152,167 @@ nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
     return line;
 }
 
+/* ---- a second look ---- */
+
+/* A list of strings, one a line; one key of an object a line; an object behind a prefix; a quoted field of CSV. */
+static bool unquote_line(struct nsc_wrap *w, nsc_text line, size_t nccl, nsc_text *out)
+{
+    nsc_text trimmed = nsc_text_trim(line), before = {line.ptr, nccl};
+    ptrdiff_t object = nsc_text_find(before, "{\""), field = nsc_text_find(before, ",\"");
+    if (object >= 0) {
+        nsc_text inner = nsc_text_from(line, (size_t)object);
+        *out = unwrap_json(w, inner);
+        return out->ptr != inner.ptr;
+    }
+    if (trimmed.len && trimmed.ptr[0] == '"' && room(w, line.len * 3 / 2 + 4)) {
+        ptrdiff_t key = string_at(trimmed, "\"");
+        *out = unquote(w, trimmed, key >= 0 && (size_t)key < nccl ? (size_t)key : 1);
+        return true;
+    }
+    if (field < 0 || trimmed.ptr[trimmed.len - 1] != '"' || !room(w, line.len))
+        return false;
+    size_t n = 0, end = (size_t)(trimmed.ptr + trimmed.len - 1 - line.ptr);
+    for (size_t i = (size_t)field + 2; i < end; i++) {
+        w->buf[n++] = line.ptr[i];
+        i += line.ptr[i] == '"' && i + 1 < end && line.ptr[i + 1] == '"';
+    }
+    *out = (nsc_text){w->buf, n};
+    return true;
+}
+
+static char *other_room(struct nsc_wrap *w, size_t need)
+{
+    char *p = nsc_grow(w->other, &w->other_cap, need + 1, 1);
+    if (p)
+        w->other = p;
+    return p;
+}
+
+/* Tabs and unbreakable blanks to blanks, "\[0\]" to "[0]", no NUL bytes. False if nothing of that is there. */
+static bool undo_marks(struct nsc_wrap *w, nsc_text line, nsc_text *out)
+{
+    size_t n = 0;
+    bool any = false;
+    if (!other_room(w, line.len))
+        return false;
+    for (size_t i = 0; i < line.len; i++) {
+        unsigned char c = (unsigned char)line.ptr[i], next = i + 1 < line.len ? (unsigned char)line.ptr[i + 1] : 0;
+        bool blank = c == 0xc2 && next == 0xa0, escape = c == '\\' && next && strchr("[]_*<>#-", next);
+        any = any || c == '\t' || !c || blank || escape;
+        if (!c || escape)
+            continue;
+        w->other[n++] = c == '\t' || blank ? ' ' : (char)c;
+        i += blank;
+    }
+    *out = (nsc_text){w->other, n};
+    return any;
+}
+
+bool nsc_unwrap_more(struct nsc_wrap *w, nsc_text line, nsc_text *out)
+{
+    ptrdiff_t nccl = nsc_text_find(line, "NCCL");
+    if (nccl < 0)
+        return false;
+    *out = line;
+    bool quoted = unquote_line(w, line, (size_t)nccl, out);
+    nsc_text mended;
+    bool marks = undo_marks(w, *out, &mended);
+    if (marks)
+        *out = mended;
+    return quoted || marks;
+}
+
+bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out)
+{
+    static const char arrow[] = "\xe2\x86\x92";
+    const char *nul = message.len ? memchr(message.ptr, 0, message.len) : NULL;
+    if (nul)
+        message.len = (size_t)(nul - message.ptr);
+    bool drawn = nsc_text_find(message, arrow) >= 0;
+    if ((!nul && !drawn) || !other_room(w, message.len))
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < message.len; i++) {
+        if (!nsc_text_starts(nsc_text_from(message, i), arrow)) {
+            w->other[n++] = message.ptr[i];
+            continue;
+        }
+        w->other[n++] = '-';
+        w->other[n++] = '>';
+        i += 2;
+    }
+    *out = nsc_text_trim_end((nsc_text){w->other, n});
+    return true;
+}
+
+/* ---- pieces of a container runtime ---- */
+
+enum { PIECES = 64 * 1024 };
+
+/* Where the text begins behind "2026-01-02T03:04:05.678901234Z stdout P ", 0 if the line is none of these. */
+static size_t piece_text(nsc_text line, int *stream, bool *more)
+{
+    static const char *const streams[] = {" stdout ", " stderr "};
+    if (line.len < 30 || line.ptr[4] != '-' || line.ptr[10] != 'T' || !nsc_is_digit(line.ptr[0]))
+        return 0;
+    const char *blank = memchr(line.ptr, ' ', line.len < 48 ? line.len : 48);
+    size_t at = blank ? (size_t)(blank - line.ptr) : 0;
+    for (*stream = 0; *stream < 2; ++*stream)
+        if (at && nsc_text_starts(nsc_text_from(line, at), streams[*stream]))
+            break;
+    at += 8;
+    if (*stream == 2 || at + 2 > line.len || (line.ptr[at] != 'P' && line.ptr[at] != 'F') || line.ptr[at + 1] != ' ')
+        return 0;
+    *more = line.ptr[at] == 'P';
+    return at + 2;
+}
+
+static bool keep_piece(struct nsc_part *p, nsc_text piece)
+{
+    char *to = p->len + piece.len > PIECES ? NULL : nsc_grow(p->text, &p->cap, p->len + piece.len + 1, 1);
+    if (!to)
+        return false;
+    p->text = to;
+    memcpy(to + p->len, piece.ptr, piece.len);
+    p->len += piece.len;
+    return true;
+}
+
+bool nsc_join_pieces(struct nsc_wrap *w, nsc_text *line)
+{
+    int stream;
+    bool more;
+    size_t at = piece_text(*line, &stream, &more);
+    if (!at || (!more && !w->part[stream].len))
+        return true;
+    struct nsc_part *p = &w->part[stream];
+    if (!keep_piece(p,
+                    p->len ? nsc_text_from(*line, at) : *line)) /* too long: what is there is one line, this the next */
+        return true;
+    if (more)
+        return false;
+    *line = (nsc_text){p->text, p->len};
+    p->len = 0;
+    return true;
+}
+
+bool nsc_left_pieces(struct nsc_wrap *w, nsc_text *line)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!w->part[i].len)
+            continue;
+        *line = (nsc_text){w->part[i].text, w->part[i].len};
+        w->part[i].len = 0;
+        return true;
+    }
+    return false;
+}
+
 void nsc_wrap_free(struct nsc_wrap *w)
 {
     nsc_free(w->buf);
+    nsc_free(w->other);
+    nsc_free(w->part[0].text);
+    nsc_free(w->part[1].text);
     *w = (struct nsc_wrap){0};
 }

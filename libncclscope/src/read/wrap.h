@@ -1,4 +1,4 @@
-/* wrap.h - lines that something wrapped: a collector's JSON, terminal colours, HTML entities. */
+/* wrap.h - lines that something wrapped: a collector's JSON, terminal colours, HTML entities, a web page, a runtime's pieces. */
 #ifndef NSC_WRAP_H
 #define NSC_WRAP_H
 
@@ -8,10 +8,26 @@ struct nsc_wrap {
     char *buf; /* the line with its wrapping removed */
     size_t cap;
     nsc_text time; /* a collector's; borrowed from the line as given */
+    char *other;   /* as buf, for what is mended in a second attempt */
+    size_t other_cap;
+    struct nsc_part { /* pieces of one line that a container runtime cut, of stdout and of stderr */
+        char *text;
+        size_t len, cap;
+    } part[2];
 };
 
 /* The text inside: `line` itself where nothing is wrapped. */
 nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line);
+/* A second look at a line that names NCCL and has no clean header: JSON or CSV behind a prefix or within a list, tabs or
+ * unbreakable blanks for blanks, markdown's backslashes, NUL bytes. False if there is nothing to undo. */
+bool nsc_unwrap_more(struct nsc_wrap *w, nsc_text line, nsc_text *out);
+/* The same for a message that no table knows: NUL bytes behind it, an arrow that an editor drew. */
+bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out);
+/* Lines of a container runtime: "TIME stdout P TEXT" is a piece and is kept (then false), "... F TEXT" ends the line: *line is all of
+ * it. Other lines stay. */
+bool nsc_join_pieces(struct nsc_wrap *w, nsc_text *line);
+/* At the end of the input: pieces that nothing ended. False if there are none (left). */
+bool nsc_left_pieces(struct nsc_wrap *w, nsc_text *line);
 void nsc_wrap_free(struct nsc_wrap *w);
 
 #endif

@@ -81,6 +81,17 @@ static bool has_whole_job(const struct ncclscope_model *m, const struct nsc_comm
     return true;
 }
 
+/* One line in ten is torn, or more: what is not there may have been lost. */
+static bool is_battered(const struct ncclscope_model *m)
+{
+    uint64_t lines = 0, torn = 0;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        lines += m->sources.item[i].stats.records;
+        torn += m->sources.item[i].stats.torn_lines;
+    }
+    return torn * 10 > lines;
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -99,6 +110,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         }
     }
     f->comm = comm;
+    bool battered = is_battered(m);
     f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
@@ -112,7 +124,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     } else if (never) {
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
-        f->confidence = done ? "likely" : "certain";
+        f->confidence = battered ? "possible" : done ? "likely" : "certain";
         f->cause = nsc_words(
             c,
             "%lld rank%s started and wait; of the missing one%s this input holds no line. Its process did not start, "
@@ -120,6 +132,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
             "NCCL, was given other arguments, or cannot reach rank 0's address - or its log is not among the inputs.",
             (long long)waiting, waiting == 1 ? "" : "s", never == 1 ? "" : "s");
     } else {
+        f->confidence = battered ? "possible" : "certain";
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s started and never finished",
                              (long long)k->nranks, who);
         f->cause = "All ranks appeared, but initialisation did not end for these: look at their last lines and at "

@@ -1,0 +1,36 @@
+/* rewrap.h - puts lines together that a terminal or an editor wrapped at its width. */
+#ifndef NSC_REWRAP_H
+#define NSC_REWRAP_H
+
+#include "read/lines.h"
+
+enum { NSC_PIECES = 32, NSC_WRAP_NARROWEST = 60 };
+
+/* What a line is worth, for the choice between it alone and it with what follows. */
+enum nsc_worth {
+    NSC_WORTH_NOTHING, /* no record begins here */
+    NSC_WORTH_CUT,     /* one begins, and no table takes it */
+    NSC_WORTH_LOOSE,   /* a table takes it, and would take more */
+    NSC_WORTH_WHOLE    /* a table takes it as it is */
+};
+typedef enum nsc_worth nsc_worth_fn(void *user, nsc_text line);
+
+struct nsc_rewrap {
+    size_t width;   /* the longest line so far: where lines are wrapped none is longer */
+    unsigned joins; /* lines put together at this width */
+    char *held;     /* the pieces in hand, one behind the other */
+    size_t cap, len, pieces, given;
+    struct nsc_line piece[NSC_PIECES]; /* their texts lie in `held` */
+    struct nsc_line next;              /* came behind them and belongs to none; a copy */
+    char *next_text;
+    size_t next_cap;
+    bool has_next;
+};
+
+/* The next line, like nsc_lines_next; borrowed until the next call. A line as long as any before it, in which a record begins, waits
+ * for what follows: lines without a header that complete its record are put behind it. */
+bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn *worth, void *user,
+                     struct nsc_line *out);
+void nsc_rewrap_free(struct nsc_rewrap *w);
+
+#endif

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""check-damage.py TOOL: what collectors, terminals, editors and people do to a log must not change what is found in it.
+
+Real logs are damaged in every way that is known from the field. Damage that loses nothing must give the connections, communicators
+and verdict of the log as it was; damage that loses something must never bring a connection that was not there."""
+import gzip
+import html
+import json
+import random
+import sys
+
+from harness import Checks, log_path, report
+
+LOGS = ('2.21.5/h200x4-default.log.gz', '2.28.9/h200x4-default.log.gz', '2.28.9/h200x8-p2p-disabled-shm.log',
+        '2.28.9/h200x2-default.log', '2.27.3/h200x4-pod-per-gpu.log')
+
+
+def dump(value):
+    return json.dumps(value).encode()
+
+
+def wrapped(line, width):
+    return [line[i:i + width] for i in range(0, len(line), width)] or [b'']
+
+
+def csv(line):
+    return b'2026-01-02 03:04:05.123,"%s"' % line.replace(b'"', b'""')
+
+
+def pieces(line):
+    stamp = b'2026-01-02T03:04:05.123456789Z stdout '
+    if len(line) <= 60:
+        return [stamp + b'F ' + line]
+    return [stamp + b'P ' + line[:30], stamp + b'P ' + line[30:60], stamp + b'F ' + line[60:]]
+
+
+def each(change):
+    """A change of every line."""
+    return lambda lines: b''.join(change(i, line) + b'\n' for i, line in enumerate(lines))
+
+
+def split(change):
+    """A change of every line to several."""
+    return lambda lines: b''.join(part + b'\n' for line in lines for part in change(line))
+
+
+# Nothing is lost: the report must be that of the log as it was.
+HARMLESS = {
+    'Windows line ends': each(lambda i, l: l + b'\r'),
+    'old Mac line ends': lambda lines: b'\r'.join(lines) + b'\r',
+    'a blank line behind each': each(lambda i, l: l + b'\n'),
+    'blanks at the end': each(lambda i, l: l + b'   '),
+    'HTML entities': each(lambda i, l: html.escape(l.decode()).encode()),
+    'tabs in front': each(lambda i, l: b'\t' + l),
+    'tabs for blanks': each(lambda i, l: l.replace(b' ', b'\t')),
+    'unbreakable blanks': each(lambda i, l: l.replace(b' ', b'\xc2\xa0')),
+    'a drawn arrow': each(lambda i, l: l.replace(b'->', '\u2192'.encode())),
+    'quoted': each(lambda i, l: b'> ' + l),
+    'quoted twice': each(lambda i, l: b'> > ' + l),
+    'a code fence': lambda lines: b'Here is the log:\n```\n' + b'\n'.join(lines) + b'\n```\n',
+    'a list': each(lambda i, l: b'- ' + l),
+    'backslashes of markdown': each(lambda i, l: l.replace(b'[', b'\\[').replace(b']', b'\\]').replace(b'_', b'\\_')),
+    'indented': each(lambda i, l: b'    ' + l),
+    'numbered': each(lambda i, l: b'%6d\t' % (i + 1) + l),
+    'grep -n': each(lambda i, l: b'train.log:%d:' % (i + 1) + l),
+    'colours': each(lambda i, l: b'\x1b[32m' + l.replace(b'NCCL INFO', b'\x1b[1mNCCL\x1b[0m \x1b[33mINFO\x1b[0m') + b'\x1b[0m'),
+    'a title and a cleared line': each(lambda i, l: b'\x1b]0;train\x07' + l + b'\x1b[K'),
+    'NUL bytes behind': each(lambda i, l: l + b'\0\0'),
+    'NUL bytes in front': each(lambda i, l: b'\0' + l),
+    'a byte order mark': lambda lines: b'\xef\xbb\xbf' + b'\n'.join(lines) + b'\n',
+    'UTF-16, little end first': lambda lines: b'\xff\xfe' + b'\r\n'.join(lines).decode().encode('utf-16-le'),
+    'UTF-16, big end first': lambda lines: b'\xfe\xff' + b'\n'.join(lines).decode().encode('utf-16-be'),
+    'wrapped at 80': split(lambda l: wrapped(l, 80)),
+    'wrapped at 132': split(lambda l: wrapped(l, 132)),
+    'docker': each(lambda i, l: dump({'log': l.decode() + '\n', 'stream': 'stdout', 'time': '2026-01-02T03:04:05.1Z'})),
+    'CloudWatch events': each(lambda i, l: dump({'timestamp': 1767323045000 + i, 'message': l.decode(), 'ingestionTime': 1})),
+    'CloudWatch tail': each(lambda i, l: b'2026-01-02T03:04:05.123000+00:00 algo-1/i-0abc ' + l),
+    'CloudWatch Insights': each(lambda i, l: csv(l)),
+    'Loki': each(lambda i, l: dump({'line': l.decode(), 'labels': {'pod': 'train-0'}})),
+    'logcli': each(lambda i, l: b'2026-01-02T03:04:05Z {pod="train-0", container="pytorch"} ' + l),
+    'fluentd': each(lambda i, l: dump({'log': l.decode() + '\n', 'kubernetes': {'pod_name': 'train-0'}})),
+    'fluentd, file': each(lambda i, l: b'2026-01-02T03:04:05+00:00\tkube.train\t' + dump({'log': l.decode()})),
+    'fluent-bit': each(lambda i, l: b'[%d] kube.train: [1767323045.123, ' % i + dump({'log': l.decode()}) + b']'),
+    'GCP': each(lambda i, l: dump({'textPayload': l.decode(), 'severity': 'INFO'})),
+    'Elasticsearch': each(lambda i, l: dump({'_source': {'@timestamp': '2026-01-02T03:04:05Z', 'message': l.decode()}})),
+    'a JSON list': lambda lines: b'[\n' + b',\n'.join(dump(l.decode()) for l in lines) + b'\n]\n',
+    'JSON over lines': lambda lines: b'[\n' + b',\n'.join(b'  {\n    "message": ' + dump(l.decode()) + b'\n  }' for l in lines) + b'\n]\n',
+    'CRI': each(lambda i, l: b'2026-01-02T03:04:05.123456789Z stdout F ' + l),
+    'CRI in pieces': split(pieces),
+    'every second line end lost': lambda lines: b''.join(l + b'\n' * (i % 2) for i, l in enumerate(lines)) + b'\n',
+    'all line ends lost': lambda lines: b''.join(lines) + b'\n',
+    'line ends to blanks': lambda lines: b' '.join(lines) + b'\n',
+    'line ends spelt out': lambda lines: b'\\n'.join(lines) + b'\n',
+    'a progress bar before': each(lambda i, l: b'\r 10%|#     | 1/10 [00:01<00:09]\r' + l),
+}
+
+
+# Something is lost: nothing may be invented.
+def cut_ends(rng, lines):
+    """The version stays: only it, or a whole one before, tells half of SHM/direct/direct from what 2.30.7 prints."""
+    return b''.join((l if b'NCCL version' in l else l[:rng.randrange(len(l) + 1)]) + b'\n' for l in lines)
+
+
+def cut_starts(rng, lines):
+    return b''.join(l[rng.randrange(len(l) + 1):] + b'\n' for l in lines)
+
+
+def interleave(rng, lines):
+    """Two writers on one pipe: lines break off inside others."""
+    out, rest = [], list(lines)
+    while len(rest) > 1:
+        a, b = rest.pop(0), rest.pop(0)
+        at = rng.randrange(len(a) + 1)
+        out.append(a[:at] + b + b'\n' + a[at:] + b'\n')
+    return b''.join(out)
+
+
+def garbage(rng, lines):
+    """As 2.13.4 to 2.19.4 leave behind a line of 1024 bytes: no line end, but what lay in memory."""
+    return b''.join(l + (b'\0\x7fELF\xff' + bytes(rng.randrange(1, 256) for _ in range(9)).replace(b'\n', b'.') if rng.random() < 0.1 else b'\n')
+                    for l in lines)
+
+
+HARMFUL = {'line ends cut off': cut_ends, 'line beginnings cut off': cut_starts, 'interleaved': interleave,
+           'garbage for line ends': garbage}
+
+
+def essence(told):
+    links = {(l['src'], l['dst'], l['direction'], l['via']) for l in told['links']}
+    comms = sorted((c['nranks'], c['state']) for c in told['communicators'])
+    return told['totals']['connections'], comms, told['verdict'], links
+
+
+def main():
+    c, tool = Checks(), sys.argv[1]
+    for name in LOGS:
+        with (gzip.open if name.endswith('.gz') else open)(log_path(name), 'rb') as file:
+            text = file.read()
+        lines = text.rstrip(b'\n').split(b'\n')
+        connections, comms, verdict, links = essence(report(tool, '-', stdin=text)[0])
+        for kind, damage in HARMLESS.items():
+            is_ = essence(report(tool, '-', stdin=damage(lines))[0])
+            c.equal(name, kind, is_[:3], (connections, comms, verdict))
+        for kind, damage in HARMFUL.items():
+            for seed in range(4):
+                is_ = essence(report(tool, '-', stdin=damage(random.Random(seed), lines))[0])
+                c.equal(name, '%s: connections that were not there' % kind, is_[3] - links, set())
+    return c.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
