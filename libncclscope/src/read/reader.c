@@ -540,13 +540,14 @@ static bool is_clean(const ncclscope_reader *r, bool found)
 static bool look_again(ncclscope_reader *r, bool found)
 {
     nsc_text before = r->line, time = r->wrap.time;
+    bool unwrapped = before.ptr != r->raw.ptr; /* lies in a buffer that may be written to now */
     if (!nsc_unwrap_more(&r->wrap, r->line, &r->line))
         return found;
     bool again = look_at_line(r);
     if (is_clean(r, again))
         return true;
-    r->line = before.ptr == r->wrap.buf ? nsc_unwrap(&r->wrap, r->raw) : before;
-    r->wrap.time = time;
+    r->line = unwrapped ? nsc_unwrap(&r->wrap, r->raw) : before;
+    r->wrap.time = unwrapped ? r->wrap.time : time;
     return look_at_line(r);
 }
 

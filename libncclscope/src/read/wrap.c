@@ -180,11 +180,11 @@ static bool unquote_line(struct nsc_wrap *w, nsc_text line, size_t nccl, nsc_tex
     return true;
 }
 
-static char *other_room(struct nsc_wrap *w, size_t need)
+static char *grown(char **buf, size_t *cap, size_t need)
 {
-    char *p = nsc_grow(w->other, &w->other_cap, need + 1, 1);
+    char *p = nsc_grow(*buf, cap, need + 1, 1);
     if (p)
-        w->other = p;
+        *buf = p;
     return p;
 }
 
@@ -193,7 +193,7 @@ static bool undo_marks(struct nsc_wrap *w, nsc_text line, nsc_text *out)
 {
     size_t n = 0;
     bool any = false;
-    if (!other_room(w, line.len))
+    if (!grown(&w->other, &w->other_cap, line.len))
         return false;
     for (size_t i = 0; i < line.len; i++) {
         unsigned char c = (unsigned char)line.ptr[i], next = i + 1 < line.len ? (unsigned char)line.ptr[i + 1] : 0;
@@ -213,6 +213,12 @@ bool nsc_unwrap_more(struct nsc_wrap *w, nsc_text line, nsc_text *out)
     ptrdiff_t nccl = nsc_text_find(line, "NCCL");
     if (nccl < 0)
         return false;
+    if (line.ptr == w->buf) { /* which will be written to */
+        if (!grown(&w->other, &w->other_cap, line.len * 3 / 2 + 4))
+            return false;
+        memcpy(w->other, line.ptr, line.len);
+        line.ptr = w->other;
+    }
     *out = line;
     bool quoted = unquote_line(w, line, (size_t)nccl, out);
     nsc_text mended;
@@ -229,19 +235,19 @@ bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out)
     if (nul)
         message.len = (size_t)(nul - message.ptr);
     bool drawn = nsc_text_find(message, arrow) >= 0;
-    if ((!nul && !drawn) || !other_room(w, message.len))
+    if ((!nul && !drawn) || !grown(&w->message, &w->message_cap, message.len))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < message.len; i++) {
         if (!nsc_text_starts(nsc_text_from(message, i), arrow)) {
-            w->other[n++] = message.ptr[i];
+            w->message[n++] = message.ptr[i];
             continue;
         }
-        w->other[n++] = '-';
-        w->other[n++] = '>';
+        w->message[n++] = '-';
+        w->message[n++] = '>';
         i += 2;
     }
-    *out = nsc_text_trim_end((nsc_text){w->other, n});
+    *out = nsc_text_trim_end((nsc_text){w->message, n});
     return true;
 }
 
@@ -312,6 +318,7 @@ void nsc_wrap_free(struct nsc_wrap *w)
 {
     nsc_free(w->buf);
     nsc_free(w->other);
+    nsc_free(w->message);
     nsc_free(w->part[0].text);
     nsc_free(w->part[1].text);
     *w = (struct nsc_wrap){0};

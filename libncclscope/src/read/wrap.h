@@ -9,7 +9,8 @@ struct nsc_wrap {
     size_t cap;
     nsc_text time; /* a collector's; borrowed from the line as given */
     char *other;   /* as buf, for what is mended in a second attempt */
-    size_t other_cap;
+    char *message; /* and for a message of that line */
+    size_t other_cap, message_cap;
     struct nsc_part { /* pieces of one line that a container runtime cut, of stdout and of stderr */
         char *text;
         size_t len, cap;
