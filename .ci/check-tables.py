@@ -25,6 +25,7 @@ MACROS = {
     "FIELD": "FIELD(number, NAME, name, type, unit, words)",
     "MSG": "MSG(number, NAME, template, example)",
     "ALSO": "ALSO(NAME, template, example)",
+    "OTHER": "OTHER(number, NAME, template, example)",
     "PREFIX": "PREFIX(NAME, template, example)",
     "TRANSPORT": "TRANSPORT(NAME, family, template, example)",
     "TEXT": "TEXT(family, LEVEL, subsystems, first, last, template)",
@@ -271,6 +272,21 @@ def report_unknown(path, table):
         print("%8d  cut: %s" % (count, text))
 
 
+def check_others(fields, used):
+    """Lines of other programs: numbers rise, each example is taken by its own row and by none before it."""
+    rows, seen, last = [], {}, {}
+    for where, block, _, (number, name, template, example) in rows_of(["include/ncclscope/other.def"], ["OTHER"]):
+        check_number("kind", where, block, number, name, last, seen)
+        row = read_row(where, name, template, example, fields, used)
+        if row:
+            rows.append(row)
+    for number, row in enumerate(rows):
+        taker = next((other for other in rows if other.regex.fullmatch(row.example.encode())), None)
+        if taker is not row:
+            error(row.where, "%s: its example is taken by %s" % (row.kind, taker.kind if taker else "no row"))
+    return len(rows)
+
+
 LEVELS = {"INFO", "WARN", "TRACE", "CALL", "ABORT", "VERSION"}
 VERSION = re.compile(r"2(?:\.[0-9]+){2}|ofi:[0-9.]+(?:-aws)?|tcpx|sharp|fastsocket|mrc")
 
@@ -315,6 +331,7 @@ def main():
     table = Table(rows)
     check_examples(rows, table)
     check_parts(fields, used)
+    others = check_others(fields, used)
     texts = check_texts()
     for name, (where, _) in fields.items():
         if name not in used:
@@ -327,7 +344,7 @@ def main():
     sys.stdout.flush()
     for text in errors:
         print(text, file=sys.stderr)
-    print("%d rows, %d kinds, %d texts: %s" % (len(rows), len({row.kind for row in rows}), texts, "%d errors" % len(errors) if errors else "good"))
+    print("%d rows, %d kinds, %d rows of other programs, %d texts: %s" % (len(rows), len({row.kind for row in rows}), others, texts, "%d errors" % len(errors) if errors else "good"))
     return 1 if errors else 0
 
 

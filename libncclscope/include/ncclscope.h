@@ -76,7 +76,12 @@ typedef enum ncclscope_kind {
     NCCLSCOPE_KIND_TEST_NAME = 901,   /* "# Collective test starting: all_reduce_perf" */
     NCCLSCOPE_KIND_MATRIX_HEAD = 902, /* first line of `nvidia-smi topo -m` */
     NCCLSCOPE_KIND_MATRIX_ROW = 903,  /* one GPU or NIC of it */
-    NCCLSCOPE_KIND_RECOGNISED = 904 /* a text that NCCL is known to print, of which nothing is drawn; it has a family */
+    NCCLSCOPE_KIND_RECOGNISED =
+        904,                        /* a text that NCCL is known to print, of which nothing is drawn; it has a family */
+    NCCLSCOPE_KIND_TEST_JSON = 905, /* a line of what nccl-tests writes with -J */
+#define OTHER(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
+#include "ncclscope/other.def"
+#undef OTHER
 } ncclscope_kind;
 
 typedef enum ncclscope_field {

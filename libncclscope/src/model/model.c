@@ -77,6 +77,7 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->tests);
     nsc_vec_free(&m->own_records);
     nsc_vec_free(&m->own_fields);
+    nsc_vec_free(&m->happened);
     nsc_vec_free(&m->matrices);
     nsc_vec_free(&m->cells);
     nsc_vec_free(&m->connections);

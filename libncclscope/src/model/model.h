@@ -162,8 +162,8 @@ struct nsc_gpu_path {
 
 struct nsc_test {
     struct nsc_where where;
-    nsc_str collective;
-    uint64_t bytes;
+    nsc_str collective, type, redop, root;
+    uint64_t bytes, count;
     double time_us[2], algbw[2], busbw[2]; /* out of place, in place */
     int64_t wrong[2];                      /* -1: not said */
     int sides;
@@ -172,8 +172,9 @@ struct nsc_test {
 /* A record of a row that the user added: its fields lie in model.own_fields from `first` on. */
 struct nsc_own_record {
     struct nsc_where where;
-    nsc_str kind, host;
-    int64_t pid;
+    nsc_str kind, host, time;
+    ncclscope_kind number;
+    int64_t pid, launcher_rank;
     uint32_t first, fields;
 };
 struct nsc_own_field {
@@ -243,7 +244,8 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_test) tests;
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
-    uint64_t own_more; /* records of added rows that were not kept */
+    NSC_VEC(struct nsc_own_record) happened; /* lines of other.def; their fields lie in own_fields too */
+    uint64_t own_more;                       /* records of added rows that were not kept */
     NSC_VEC(struct nsc_matrix) matrices;
     NSC_VEC(nsc_str) cells;
     NSC_VEC(struct nsc_count) connections;
@@ -256,7 +258,8 @@ struct ncclscope_model {
         ring_by, tree_by;
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
-    uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
+    bool test_open, test_in_place; /* of nccl-tests' JSON: a size was read; which side comes */
+    uint32_t matrix_open;          /* index of the matrix that is being read, or NSC_NONE */
     nsc_str test_name;
     struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */
         int64_t pid;
@@ -313,6 +316,11 @@ static inline bool nsc_is_done(const struct nsc_rank *r)
     return r->complete.line || r->used || r->destroyed.line || !r->start.line;
 }
 
+/* Is it of `nvidia-smi topo -p2p`: what is supported, and no class of path? */
+bool nsc_is_p2p_matrix(const struct ncclscope_model *m, const struct nsc_matrix *x);
+nsc_str nsc_field_of(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name); /* 0: none */
+nsc_text nsc_said(const struct ncclscope_model *m, const struct nsc_own_record *r,
+                  const char *name);                                        /* a field, or len 0 */
 void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: of a row that the user added */
 
 /* Does a record of this kind change the model, so that rules see it? */

@@ -52,7 +52,7 @@ static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc
     for (size_t i = 0; i < m->matrices.len; i++) {
         const struct nsc_matrix *x = &m->matrices.item[i];
         bool whole = x->cells == x->gpus * x->gpus && a->nvml_dev >= 0 && b->nvml_dev >= 0;
-        if (!whole || a->nvml_dev >= (int64_t)x->gpus || b->nvml_dev >= (int64_t)x->gpus)
+        if (!whole || nsc_is_p2p_matrix(m, x) || a->nvml_dev >= (int64_t)x->gpus || b->nvml_dev >= (int64_t)x->gpus)
             continue;
         *because = &x->where;
         return m->cells.item[x->first + (uint32_t)a->nvml_dev * x->gpus + (uint32_t)b->nvml_dev];

@@ -10,7 +10,8 @@ static bool is_gpu_or_nic(nsc_text word)
 static ncclscope_kind matrix_kind(nsc_text body)
 {
     nsc_text first = nsc_next_word(&body), second = nsc_next_word(&body);
-    static const char *const cells[] = {"X", "NV", "PIX", "PXB", "PHB", "NODE", "SYS"};
+    static const char *const cells[] = {"X",  "NV",  "PIX", "PXB", "PHB", "NODE", "SYS",
+                                        "OK", "CNS", "GNS", "TNS", "NS",  "U"};
     if (!is_gpu_or_nic(first))
         return NCCLSCOPE_KIND_UNKNOWN;
     if (is_gpu_or_nic(second) || nsc_text_is(second, "CPU"))
@@ -45,4 +46,58 @@ ncclscope_kind nsc_foreign_kind(nsc_text body)
     if (t.ptr[0] == '#' && nsc_text_starts(t, "# Collective test starting:"))
         return NCCLSCOPE_KIND_TEST_NAME;
     return nsc_is_digit(t.ptr[0]) && is_test_row(t) ? NCCLSCOPE_KIND_TEST_ROW : NCCLSCOPE_KIND_UNKNOWN;
+}
+
+/* A pair of what nccl-tests writes with -J: "size": 8, or all of them on one line. */
+bool nsc_is_test_json(nsc_text line)
+{
+    static const char *const keys[] = {
+        "\"size\":",     "\"count\":", "\"type\":",   "\"redop\":",  "\"root\":",  "\"out_of_place\":",
+        "\"in_place\":", "\"time\":",  "\"alg_bw\":", "\"bus_bw\":", "\"nwrong\":"};
+    nsc_text t = nsc_text_trim(line);
+    if (!t.len || (t.ptr[0] != '"' && t.ptr[0] != '{'))
+        return false;
+    if (t.ptr[0] == '{')
+        return nsc_text_find(t, "\"bus_bw\":") >= 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (nsc_text_starts(t, keys[i]))
+            return true;
+    return false;
+}
+
+/* Does it name NCCL, or an exit code? By letters that few lines hold: faster than memmem. */
+static bool names_something(nsc_text t)
+{
+    for (const char *p = t.ptr, *end = t.ptr + t.len; p < end && (p = memchr(p, 'N', (size_t)(end - p))); p++)
+        if (end - p >= 4 && !memcmp(p, "NCCL", 4))
+            return true;
+    for (const char *p = t.ptr + 1, *end = t.ptr + t.len; p < end && (p = memchr(p, 'x', (size_t)(end - p))); p++)
+        if (end - p >= 5 && !memcmp(p - 1, "exit", 4) && (p[3] == 'c' || p[3] == 's')) /* exitcode, exits */
+            return true;
+    return false;
+}
+
+/* Which rows are worth trying: most lines of a job log are of a program that nobody here knows, and there are many of them. */
+static bool is_worth_it(const struct nsc_row *row, bool named, bool counts)
+{
+    if (row->pattern.head.len)
+        return true;
+    return row->pattern.template_[1] == 'c' ? counts : named; /* "{count:u} ranks ..." */
+}
+
+const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struct nsc_match *m)
+{
+    nsc_text t = nsc_text_trim(body);
+    if (t.len < 8)
+        return NULL;
+    bool named = names_something(t);
+    bool counts =
+        nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
+    if (!named && !counts && !strchr("RMPrth#e", t.ptr[0]))
+        return NULL;
+    for (size_t i = 0; i < g->others.rows; i++)
+        if (is_worth_it(&g->others.row[i], named, counts) &&
+            nsc_pattern_match(&g->others.row[i].pattern, &g->lock, t, m))
+            return &g->others.row[i];
+    return NULL;
 }

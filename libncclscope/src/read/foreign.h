@@ -1,11 +1,14 @@
-/* foreign.h - lines of other programs that a job log holds and that say something of the machine. */
+/* foreign.h - lines of other programs that a job log holds and that say something of the machine, or of what happened. */
 #ifndef NSC_FOREIGN_H
 #define NSC_FOREIGN_H
 
-#include "base/text.h"
-#include "ncclscope.h"
+#include "read/grammar.h"
 
-/* MATRIX_HEAD, MATRIX_ROW (`nvidia-smi topo -m`), TEST_NAME, TEST_ROW (nccl-tests), or UNKNOWN. */
+/* MATRIX_HEAD, MATRIX_ROW (`nvidia-smi topo -m` and -p2p), TEST_NAME, TEST_ROW (nccl-tests), or UNKNOWN. */
 ncclscope_kind nsc_foreign_kind(nsc_text line);
+/* Does the line hold a part of what nccl-tests writes with -J? */
+bool nsc_is_test_json(nsc_text line);
+/* The row of other.def that takes this line, or NULL. */
+const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text line, struct nsc_match *m);
 
 #endif

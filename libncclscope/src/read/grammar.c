@@ -15,6 +15,15 @@ static const struct {
 #undef ALSO
 };
 
+static const struct {
+    ncclscope_kind kind;
+    const char *template_, *example;
+} other_table[] = {
+#define OTHER(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_, example},
+#include "ncclscope/other.def"
+#undef OTHER
+};
+
 static const char *const prefix_table[] = {
 #define PREFIX(NAME, template_, example) template_,
 #include "prefixes.def"
@@ -64,6 +73,12 @@ const char *ncclscope_kind_name(ncclscope_kind kind)
     case NCCLSCOPE_KIND_MATRIX_HEAD: return "MATRIX_HEAD";
     case NCCLSCOPE_KIND_MATRIX_ROW: return "MATRIX_ROW";
     case NCCLSCOPE_KIND_RECOGNISED: return "RECOGNISED";
+    case NCCLSCOPE_KIND_TEST_JSON: return "TEST_JSON";
+#define OTHER(number, NAME, template_, example) \
+    case NCCLSCOPE_KIND_##NAME: \
+        return #NAME;
+#include "ncclscope/other.def"
+#undef OTHER
     }
     return NULL;
 }
@@ -77,12 +92,14 @@ int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err)
     pthread_mutex_init(&g->lock, NULL);
     g->prefixes = COUNT(prefix_table);
     g->prefix = nsc_alloc(g->prefixes * sizeof *g->prefix);
-    bool room = nsc_index_new(&g->messages, COUNT(table)) && g->prefix;
+    bool room = nsc_index_new(&g->messages, COUNT(table)) && nsc_index_new(&g->others, COUNT(other_table)) && g->prefix;
+    for (size_t i = 0; room && i < COUNT(other_table); i++)
+        nsc_index_set(&g->others, i, other_table[i].kind, other_table[i].template_, other_table[i].example);
     for (size_t i = 0; room && i < COUNT(table); i++)
         nsc_index_set(&g->messages, i, table[i].kind, table[i].template_, table[i].example);
     for (size_t i = 0; room && i < g->prefixes; i++)
         nsc_pattern_init(&g->prefix[i], prefix_table[i], true);
-    if (!room || !nsc_index_build(&g->messages)) {
+    if (!room || !nsc_index_build(&g->messages) || !nsc_index_build(&g->others)) {
         ncclscope_grammar_free(g);
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     }
@@ -98,6 +115,7 @@ void ncclscope_grammar_free(ncclscope_grammar *g)
         nsc_pattern_free(&g->prefix[i]);
     nsc_texts_free(atomic_load(&g->texts));
     nsc_index_free(&g->messages);
+    nsc_index_free(&g->others);
     nsc_user_free(&g->user);
     pthread_mutex_destroy(&g->lock);
     nsc_free(g->prefix);

@@ -7,6 +7,7 @@
 
 struct ncclscope_grammar {
     struct nsc_index messages;  /* messages.def */
+    struct nsc_index others;    /* other.def */
     struct nsc_user user;       /* what ncclscope_grammar_add brought */
     struct nsc_pattern *prefix; /* prefixes.def */
     size_t prefixes;

@@ -470,6 +470,21 @@ static nsc_text marker_begun(nsc_text text)
     return (nsc_text){text.ptr, n};
 }
 
+/* "[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607]": level, month, day and time as Google's logger prints them. */
+static nsc_text glog_time(nsc_text line)
+{
+    for (size_t i = 0; i + 12 < line.len && i < 200; i++) {
+        if (!strchr("IWEF", line.ptr[i]) || !line.ptr[i] || !nsc_is_digit(line.ptr[i + 1]) ||
+            (i && line.ptr[i - 1] != '['))
+            continue;
+        nsc_text t = nsc_text_from(line, i + 1);
+        nsc_text day = nsc_next_word(&t), clock = nsc_next_word(&t);
+        if (day.len >= 3 && day.len <= 4 && clock.len >= 8 && clock.ptr[2] == ':' && clock.ptr[5] == ':')
+            return (nsc_text){day.ptr, (size_t)(clock.ptr + clock.len - day.ptr)};
+    }
+    return (nsc_text){NULL, 0};
+}
+
 static bool take_other(ncclscope_reader *r)
 {
     nsc_text body = strip_prefixes(r, r->line);
@@ -495,6 +510,15 @@ static bool take_other(ncclscope_reader *r)
     }
     r->record.kind = nsc_foreign_kind(body);
     r->record.level = NCCLSCOPE_LEVEL_OTHER;
+    if (r->record.kind == NCCLSCOPE_KIND_UNKNOWN && nsc_is_test_json(body))
+        r->record.kind = NCCLSCOPE_KIND_TEST_JSON;
+    const struct nsc_row *row =
+        r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, r->line, &r->match) : NULL;
+    if (row) {
+        r->record.kind = row->kind;
+        r->record.time = r->record.time.len ? r->record.time : glog_time(r->line);
+        r->record.match = row->pattern.literal ? NULL : &r->match;
+    }
     if (r->record.kind != NCCLSCOPE_KIND_UNKNOWN || take_joined(r, body))
         return true;
     if (nsc_is_residue(body))

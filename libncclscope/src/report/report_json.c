@@ -342,6 +342,10 @@ static void tests(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_int(j, "line", (int64_t)t->where.line);
         nsc_json_text(j, "collective", NSC_JSON_TEXT(m, t->collective));
         nsc_json_int(j, "bytes", (int64_t)t->bytes);
+        nsc_json_int(j, "count", (int64_t)t->count);
+        nsc_json_text(j, "type", NSC_JSON_TEXT(m, t->type));
+        nsc_json_text(j, "redop", NSC_JSON_TEXT(m, t->redop));
+        nsc_json_text(j, "root", NSC_JSON_TEXT(m, t->root));
         if (t->sides > 0)
             test_side(j, "out_of_place", t, 0);
         if (t->sides > 1)
@@ -365,18 +369,17 @@ static void own_field(struct nsc_json *j, const struct ncclscope_model *m, const
         nsc_json_text(j, key, text.ptr ? text : (nsc_text){"", 0});
 }
 
-/* Records of rows that the user added: only with such rows in the grammar. */
-static void own_records(struct nsc_json *j, const struct ncclscope_model *m)
+static void kept_records(struct nsc_json *j, const char *key, const struct ncclscope_model *m,
+                         const struct nsc_own_record *list, size_t n)
 {
-    if (!m->own_records.len)
-        return;
-    nsc_json_open(j, "pattern_records", '[');
-    for (size_t i = 0; i < m->own_records.len; i++) {
-        const struct nsc_own_record *r = &m->own_records.item[i];
+    nsc_json_open(j, key, '[');
+    for (size_t i = 0; i < n; i++) {
+        const struct nsc_own_record *r = &list[i];
         nsc_json_open(j, NULL, '{');
         nsc_json_text(j, "kind", NSC_JSON_TEXT(m, r->kind));
         nsc_json_int(j, "source", r->where.source);
         nsc_json_int(j, "line", (int64_t)r->where.line);
+        nsc_json_text(j, "time", NSC_JSON_TEXT(m, r->time));
         nsc_json_text(j, "host", NSC_JSON_TEXT(m, r->host));
         nsc_json_said(j, "pid", r->pid);
         nsc_json_open(j, "fields", '{');
@@ -386,6 +389,15 @@ static void own_records(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
+}
+
+/* Records of rows that the user added, and lines that other programs wrote: only where there are any. */
+static void own_records(struct nsc_json *j, const struct ncclscope_model *m)
+{
+    if (m->happened.len)
+        kept_records(j, "events", m, m->happened.item, m->happened.len);
+    if (m->own_records.len)
+        kept_records(j, "pattern_records", m, m->own_records.item, m->own_records.len);
     if (m->own_more)
         nsc_json_int(j, "pattern_records_more", (int64_t)m->own_more);
 }
@@ -400,7 +412,7 @@ static void matrices(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_open(j, NULL, '{');
         nsc_json_int(j, "source", x->where.source);
         nsc_json_int(j, "line", (int64_t)x->where.line);
-        nsc_json_string(j, "kind", "nvidia-smi topo -m");
+        nsc_json_string(j, "kind", nsc_is_p2p_matrix(m, x) ? "nvidia-smi topo -p2p" : "nvidia-smi topo -m");
         nsc_json_int(j, "gpus", x->gpus);
         nsc_json_open(j, "matrix", '[');
         for (uint32_t row = 0; row < x->gpus; row++) {

@@ -221,6 +221,12 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
             snprintf(line, sizeof line, "The input is empty: nothing to judge.");
         else if (r->m->sources.len == 1 && r->m->sources.item[0].stats.binary)
             snprintf(line, sizeof line, "This is no log: binary data without an NCCL line. Nothing to judge.");
+        else if (r->f->list.len)
+            snprintf(
+                line, sizeof line,
+                "No NCCL line among %llu lines, so nothing can be said of paths; what other programs say of the job "
+                "is below.",
+                (unsigned long long)t->lines);
         else
             snprintf(line, sizeof line,
                      "No NCCL line among %llu lines: nothing to judge. Run the job with NCCL_DEBUG=INFO and give its "

@@ -129,6 +129,8 @@ NSC_RULE(nsc_rule_env_nvls_disabled);
 NSC_RULE(nsc_rule_shm_too_small);
 NSC_RULE(nsc_rule_ranks_missing);
 NSC_RULE(nsc_rule_ranks_lost);
+NSC_RULE(nsc_rule_ranks_hung);
+NSC_RULE(nsc_rule_ranks_exited);
 NSC_RULE(nsc_rule_peer_closed);
 NSC_RULE(nsc_rule_no_channels);
 NSC_RULE(nsc_rule_partial);

@@ -174,6 +174,23 @@ const struct nsc_rule nsc_rules[] = {
      .fix = "Look at that process: exit code, standard error, kernel log (OOM killer, Xid).",
      .verify = "All ranks end in the same way.",
      .doc = NCCL_SRC ", src/proxy.cc"},
+    {.id = "ranks/hung",
+     .check = nsc_rule_ranks_hung,
+     .means =
+         "PyTorch's watchdog gave up a collective, or the ncclras client saw a rank that is behind or does not answer.",
+     .why = "The ranks that wait are not at fault: the one that they wait for is.",
+     .fix = "Look at the rank that is named: its last lines, its stack (py-spy dump), its GPU (nvidia-smi, dmesg for "
+            "Xid). "
+            "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 tell which call each rank is in.",
+     .verify = "No time-out in the next run; `ncclras` shows equal counts.",
+     .doc = "PyTorch, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp; NCCL user guide, RAS"},
+    {.id = "ranks/exited",
+     .check = nsc_rule_ranks_exited,
+     .means = "The launcher (torchrun, DeepSpeed) says which process ended first, and how.",
+     .why = "The others fail in its wake.",
+     .fix = "Look at that process's own output, and at the kernel's log on its node (OOM killer, Xid).",
+     .verify = "All ranks end with exit code 0.",
+     .doc = "PyTorch, torch/distributed/elastic/multiprocessing/errors; DeepSpeed, launcher/launch.py"},
     {.id = "failure/peer-closed",
      .check = nsc_rule_peer_closed,
      .means = "A socket to a peer was closed or reset while it was in use.",
