@@ -2,13 +2,19 @@
 """check-grammar.py TOOL: what the tool understands of every text that NCCL is known to print, and of the recorded logs.
 
 The texts are written as records by the checker of the tables, which reads texts.def on its own; the tool must know each. Of the
-recorded logs of each version no more than one record in two hundred may be unknown, and the records are counted without the tool."""
+recorded logs of each version no more than one record in two hundred may be unknown, and the records are counted without the tool.
+The kind that the tool gives each record, by its index and compiled expressions, must be the one that the checker finds by trying
+the rows one after the other with another regex engine: for every message of the recorded logs, and for the same messages damaged."""
 import gzip
+import importlib.util
 import json
 import os
+import random
 import re
+import sqlite3
 import subprocess
 import sys
+import tempfile
 
 from harness import Checks, log_names, log_path, run
 
@@ -47,6 +53,51 @@ def check_logs(c, tool, folder):
     c.true(folder, '%d of %d records are unknown' % (told['unknown'], told['records']), told['unknown'] * 200 <= told['records'])
 
 
+def kinds_of(tool, *paths, stdin=b''):
+    """{message: kind} of all whole records, by a store."""
+    with tempfile.TemporaryDirectory() as folder:
+        db = os.path.join(folder, 'records.db')
+        run(tool, '-q', '--db', db, *paths, stdin=stdin)
+        with sqlite3.connect(db) as connection:
+            connection.text_factory = bytes
+            rows = connection.execute("SELECT message, kind FROM record WHERE level IN ('INFO', 'WARN') AND message <> ''").fetchall()
+    return {message: kind.decode() for message, kind in rows}
+
+
+def damaged(rng, message):
+    """One of the things that go wrong with a message."""
+    at, to = sorted(rng.randrange(len(message) + 1) for _ in range(2))
+    return (message[:at], message[:at] + message[to:], message[:to] + message[at:], message + b' ' + message[:at],
+            message[:at] + bytes([rng.choice(b'0123456789abcx:[]{} ->.')]) + message[at + 1:])[rng.randrange(5)]
+
+
+def check_rows(c, tool):
+    """The fast path and the slow one agree."""
+    spec = importlib.util.spec_from_file_location('tables', os.path.join(os.path.dirname(COVERAGE), 'check-tables.py'))
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    table = tables.Table(tables.read_messages(tables.read_fields(), set()))
+    told = kinds_of(tool, *(log_path(name) for name in log_names()))
+    rng = random.Random(5)
+    lines = {}
+    for message in sorted(told):
+        for _ in range(2):
+            text = damaged(rng, message).strip(b' \t\r')
+            if text and b'NCCL ' not in text and b'\n' not in text and b'[repeated' not in text:
+                lines[text] = None
+    told.update(kinds_of(tool, '-', stdin=b''.join(b'node1:%d:%d [0] NCCL INFO %s\n' % (n + 10, n + 10, text) for n, text in enumerate(lines))))
+    wrong = 0
+    for message, kind in told.items():
+        row = next(table.matches(message), None)
+        slow = row[1].kind if row else None
+        if (kind if kind not in ('UNKNOWN', 'RECOGNISED') else None) != slow:
+            wrong += 1
+            if wrong < 6:
+                c.true('rows', '%r is %s to the tool and %s to the rows in order' % (message, kind, slow), False)
+    c.true('rows', 'only %d messages were compared' % len(told), len(told) > 20000)
+    c.equal('rows', 'messages on which the two ways differ', wrong, 0)
+
+
 VERSION = re.compile(rb'^.*NCCL version (\d+\.\d+\.\d+).*\n', re.M)
 
 
@@ -80,6 +131,7 @@ def main():
     c, tool = Checks(), sys.argv[1]
     check_texts(c, tool)
     check_versions(c, tool)
+    check_rows(c, tool)
     for folder in sorted({os.path.dirname(name) for name in log_names()} - {'made', 'seed'}):
         check_logs(c, tool, folder)
     return c.end()
