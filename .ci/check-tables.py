@@ -284,7 +284,7 @@ def check_others(fields, used):
         taker = next((other for other in rows if other.regex.fullmatch(row.example.encode())), None)
         if taker is not row:
             error(row.where, "%s: its example is taken by %s" % (row.kind, taker.kind if taker else "no row"))
-    return len(rows)
+    return [row.kind for row in rows]
 
 
 LEVELS = {"INFO", "WARN", "TRACE", "CALL", "ABORT", "VERSION"}
@@ -320,6 +320,19 @@ def check_texts():
     return count
 
 
+def check_meanings(kinds):
+    """Every kind of record has its meaning, and no meaning is of a kind that is not there."""
+    with open(os.path.join(LIBRARY, "tables/meanings.def"), encoding="utf-8") as file:
+        means = re.findall(r"^MEANS\((\w+),", file.read(), re.M)
+    beside = {"TEST_NAME", "TEST_ROW", "TEST_JSON", "MATRIX_HEAD", "MATRIX_ROW", "RAS_JSON"}  # found by code, not by a row
+    for kind in sorted((set(kinds) | beside) - set(means)):
+        error("meanings.def", "%s has no meaning" % kind)
+    for kind in sorted(set(means) - set(kinds) - beside):
+        error("meanings.def", "%s is no kind" % kind)
+    for kind in sorted({kind for kind in means if means.count(kind) > 1}):
+        error("meanings.def", "%s stands there twice" % kind)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--log", nargs="+", metavar="FILE", default=[], help="logs whose unknown records are listed")
@@ -332,6 +345,7 @@ def main():
     check_examples(rows, table)
     check_parts(fields, used)
     others = check_others(fields, used)
+    check_meanings([row.kind for row in rows] + others)
     texts = check_texts()
     for name, (where, _) in fields.items():
         if name not in used:
@@ -344,7 +358,7 @@ def main():
     sys.stdout.flush()
     for text in errors:
         print(text, file=sys.stderr)
-    print("%d rows, %d kinds, %d rows of other programs, %d texts: %s" % (len(rows), len({row.kind for row in rows}), others, texts, "%d errors" % len(errors) if errors else "good"))
+    print("%d rows, %d kinds, %d rows of other programs, %d texts: %s" % (len(rows), len({row.kind for row in rows}), len(others), texts, "%d errors" % len(errors) if errors else "good"))
     return 1 if errors else 0
 
 

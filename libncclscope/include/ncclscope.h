@@ -79,6 +79,7 @@ typedef enum ncclscope_kind {
     NCCLSCOPE_KIND_RECOGNISED =
         904,                        /* a text that NCCL is known to print, of which nothing is drawn; it has a family */
     NCCLSCOPE_KIND_TEST_JSON = 905, /* a line of what nccl-tests writes with -J */
+    NCCLSCOPE_KIND_RAS_JSON = 906,  /* a line of what the ncclras client writes with -f json */
 #define OTHER(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
 #include "ncclscope/other.def"
 #undef OTHER

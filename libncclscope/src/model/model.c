@@ -78,6 +78,8 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->own_records);
     nsc_vec_free(&m->own_fields);
     nsc_vec_free(&m->happened);
+    nsc_vec_free(&m->ras);
+    nsc_vec_free(&m->ras_counts);
     nsc_vec_free(&m->matrices);
     nsc_vec_free(&m->cells);
     nsc_vec_free(&m->connections);
@@ -234,6 +236,8 @@ int ncclscope_model_source(ncclscope_model *m, const char *name)
         return NCCLSCOPE_ENOMEM;
     s->name = nsc_keep(m, nsc_text_of(name));
     m->matrix_open = NSC_NONE;
+    m->ras_state.step = 0;
+    m->ras_state.next.comm = m->ras_state.next.time = 0;
     m->test_name = 0;
     return NCCLSCOPE_OK;
 }

@@ -169,6 +169,21 @@ struct nsc_test {
     int sides;
 };
 
+/* A rank as a report of ncclras shows it (-f json). */
+struct nsc_ras_rank {
+    struct nsc_where where;
+    uint32_t group;                              /* of one communicator in one report */
+    nsc_str time, comm, host;                    /* comm: its commId */
+    int64_t size, rank, pid, cuda_dev, nvml_dev; /* -1: not said */
+    int64_t init_state, async_error;             /* ncclResult_t: 0 fine, 7 in progress */
+    bool missing, unresponsive, dead, finalized, destroyed, aborted;
+    uint32_t first, counts; /* in model.ras_counts: how often each collective was called */
+};
+struct nsc_ras_count {
+    nsc_str collective;
+    uint64_t calls;
+};
+
 /* A record of a row that the user added: its fields lie in model.own_fields from `first` on. */
 struct nsc_own_record {
     struct nsc_where where;
@@ -245,7 +260,9 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
     NSC_VEC(struct nsc_own_record) happened; /* lines of other.def; their fields lie in own_fields too */
-    uint64_t own_more;                       /* records of added rows that were not kept */
+    NSC_VEC(struct nsc_ras_rank) ras;        /* groups are in one piece */
+    NSC_VEC(struct nsc_ras_count) ras_counts;
+    uint64_t own_more; /* records of added rows that were not kept */
     NSC_VEC(struct nsc_matrix) matrices;
     NSC_VEC(nsc_str) cells;
     NSC_VEC(struct nsc_count) connections;
@@ -259,7 +276,12 @@ struct ncclscope_model {
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
     bool test_open, test_in_place; /* of nccl-tests' JSON: a size was read; which side comes */
-    uint32_t matrix_open;          /* index of the matrix that is being read, or NSC_NONE */
+    struct nsc_ras_state {         /* of the report that is being read */
+        struct nsc_ras_rank next;
+        int step;  /* how far that rank is; 0: none is open */
+        bool hash; /* the key before was "hash" */
+    } ras_state;
+    uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
     nsc_str test_name;
     struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */
         int64_t pid;
@@ -288,6 +310,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec); /* apply
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec);
 void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc);
 void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: lines that are not NCCL's */
+void nsc_apply_json(struct ncclscope_model *m, const ncclscope_record *rec);  /* json_lines.c: TEST_JSON, RAS_JSON */
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
                        enum nsc_structure what); /* attribute.c */
 void nsc_end_source(struct ncclscope_model *m);

@@ -165,78 +165,6 @@ nsc_text nsc_said(const struct ncclscope_model *m, const struct nsc_own_record *
     return s ? nsc_say(m, s) : (nsc_text){NULL, 0};
 }
 
-/* ---- nccl-tests' JSON ---- */
-
-/* The next "key": value of *rest; an opened object or list has no value. */
-static bool next_pair(nsc_text *rest, nsc_text *key, nsc_text *value)
-{
-    const char *quote = rest->len ? memchr(rest->ptr, '"', rest->len) : NULL;
-    if (!quote)
-        return false;
-    nsc_text t = nsc_text_from(*rest, (size_t)(quote + 1 - rest->ptr));
-    const char *end = t.len ? memchr(t.ptr, '"', t.len) : NULL;
-    if (!end)
-        return false;
-    *key = (nsc_text){t.ptr, (size_t)(end - t.ptr)};
-    t = nsc_text_trim(nsc_text_from(t, key->len + 1));
-    *rest = t;
-    *value = (nsc_text){NULL, 0};
-    if (!t.len || t.ptr[0] != ':')
-        return true;
-    t = nsc_text_trim(nsc_text_from(t, 1));
-    bool string = t.len && t.ptr[0] == '"';
-    t = nsc_text_from(t, string);
-    size_t n = 0;
-    while (n < t.len && (string ? t.ptr[n] != '"' : !strchr(",{}[]", t.ptr[n]) || !t.ptr[n]))
-        n++;
-    *value = nsc_text_trim((nsc_text){t.ptr, n});
-    *rest = nsc_text_from(t, string && n < t.len ? n + 1 : n);
-    return true;
-}
-
-static void take_json_pair(struct ncclscope_model *m, const ncclscope_record *rec, nsc_text key, nsc_text value)
-{
-    if (nsc_text_is(key, "size") && value.len) {
-        struct nsc_test *t = nsc_vec_push(&m->tests);
-        m->test_open = t;
-        if (t) {
-            t->where = nsc_here(m, rec);
-            t->collective = m->test_name;
-            nsc_to_u64(value, &t->bytes);
-        }
-    }
-    struct nsc_test *t = m->test_open && m->tests.len ? &m->tests.item[m->tests.len - 1] : NULL;
-    bool in_place = nsc_text_is(key, "in_place");
-    if (!t)
-        return;
-    if (in_place || nsc_text_is(key, "out_of_place"))
-        m->test_in_place = in_place;
-    int side = m->test_in_place;
-    if (nsc_text_is(key, "count"))
-        nsc_to_u64(value, &t->count);
-    else if (nsc_text_is(key, "type"))
-        t->type = nsc_keep(m, value);
-    else if (nsc_text_is(key, "redop"))
-        t->redop = nsc_keep(m, value);
-    else if (nsc_text_is(key, "root"))
-        t->root = nsc_keep(m, nsc_text_trim(value));
-    else if (nsc_text_is(key, "time"))
-        nsc_to_f64(value, &t->time_us[side]), t->wrong[side] = -1;
-    else if (nsc_text_is(key, "alg_bw"))
-        nsc_to_f64(value, &t->algbw[side]);
-    else if (nsc_text_is(key, "bus_bw") && nsc_to_f64(value, &t->busbw[side]))
-        t->sides = t->sides > side ? t->sides : side + 1;
-    else if (nsc_text_is(key, "nwrong"))
-        nsc_to_i64(value, &t->wrong[side]);
-}
-
-static void test_json(struct ncclscope_model *m, const ncclscope_record *rec)
-{
-    nsc_text rest = rec->message, key, value;
-    while (next_pair(&rest, &key, &value))
-        take_json_pair(m, rec, key, value);
-}
-
 void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     switch ((int)rec->kind) {
@@ -244,7 +172,8 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
     case NCCLSCOPE_KIND_TEST_NAME: test_name(m, rec); break;
     case NCCLSCOPE_KIND_MATRIX_HEAD: matrix_head(m, rec); break;
     case NCCLSCOPE_KIND_MATRIX_ROW: matrix_row(m, rec); break;
-    case NCCLSCOPE_KIND_TEST_JSON: test_json(m, rec); break;
+    case NCCLSCOPE_KIND_TEST_JSON:
+    case NCCLSCOPE_KIND_RAS_JSON: nsc_apply_json(m, rec); break;
     default: happened(m, rec); break;
     }
 }

@@ -49,20 +49,40 @@ ncclscope_kind nsc_foreign_kind(nsc_text body)
 }
 
 /* A pair of what nccl-tests writes with -J: "size": 8, or all of them on one line. */
-bool nsc_is_test_json(nsc_text line)
+static bool is_test_json(nsc_text t)
 {
     static const char *const keys[] = {
         "\"size\":",     "\"count\":", "\"type\":",   "\"redop\":",  "\"root\":",  "\"out_of_place\":",
         "\"in_place\":", "\"time\":",  "\"alg_bw\":", "\"bus_bw\":", "\"nwrong\":"};
-    nsc_text t = nsc_text_trim(line);
-    if (!t.len || (t.ptr[0] != '"' && t.ptr[0] != '{'))
-        return false;
     if (t.ptr[0] == '{')
         return nsc_text_find(t, "\"bus_bw\":") >= 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (nsc_text_starts(t, keys[i]))
             return true;
     return false;
+}
+
+static bool has_any(nsc_text t, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (nsc_text_find(t, *keys) >= 0)
+            return true;
+    return false;
+}
+
+ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)
+{
+    static const char *const begin[] = {
+        "\"cuda_driver_version\":", "\"communicators_count\":", "\"secondary_hash\":", NULL};
+    static const char *const end[] = {"\"timeouts_count\":", "\"results\":", "\"bus_bw\":", NULL};
+    nsc_text t = nsc_text_trim(line);
+    if (!t.len || (t.ptr[0] != '"' && t.ptr[0] != '{'))
+        return NCCLSCOPE_KIND_UNKNOWN;
+    bool now = *ras || has_any(t, begin);
+    *ras = now && !has_any(t, end);
+    if (now && nsc_text_find(t, "\"bus_bw\":") < 0)
+        return NCCLSCOPE_KIND_RAS_JSON;
+    return is_test_json(t) ? NCCLSCOPE_KIND_TEST_JSON : NCCLSCOPE_KIND_UNKNOWN;
 }
 
 /* Does it name NCCL, or an exit code? By letters that few lines hold: faster than memmem. */

@@ -6,8 +6,9 @@
 
 /* MATRIX_HEAD, MATRIX_ROW (`nvidia-smi topo -m` and -p2p), TEST_NAME, TEST_ROW (nccl-tests), or UNKNOWN. */
 ncclscope_kind nsc_foreign_kind(nsc_text line);
-/* Does the line hold a part of what nccl-tests writes with -J? */
-bool nsc_is_test_json(nsc_text line);
+/* TEST_JSON, RAS_JSON: the line holds a part of what nccl-tests writes with -J, or ncclras with -f json; or UNKNOWN. *ras: a report
+ * of ncclras has begun and not ended. */
+ncclscope_kind nsc_json_kind(nsc_text line, bool *ras);
 /* The row of other.def that takes this line, or NULL. */
 const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text line, struct nsc_match *m);
 

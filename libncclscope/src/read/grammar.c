@@ -74,6 +74,7 @@ const char *ncclscope_kind_name(ncclscope_kind kind)
     case NCCLSCOPE_KIND_MATRIX_ROW: return "MATRIX_ROW";
     case NCCLSCOPE_KIND_RECOGNISED: return "RECOGNISED";
     case NCCLSCOPE_KIND_TEST_JSON: return "TEST_JSON";
+    case NCCLSCOPE_KIND_RAS_JSON: return "RAS_JSON";
 #define OTHER(number, NAME, template_, example) \
     case NCCLSCOPE_KIND_##NAME: \
         return #NAME;

@@ -38,6 +38,7 @@ struct ncclscope_reader {
     ncclscope_stats stats;
     uint64_t nul_lines;
     bool long_shm; /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
+    bool ras_json; /* within a report of ncclras */
     bool digests;  /* for stores: is this the very text that was read before? */
     unsigned long crc, adler;
     uint64_t text_bytes;
@@ -510,8 +511,8 @@ static bool take_other(ncclscope_reader *r)
     }
     r->record.kind = nsc_foreign_kind(body);
     r->record.level = NCCLSCOPE_LEVEL_OTHER;
-    if (r->record.kind == NCCLSCOPE_KIND_UNKNOWN && nsc_is_test_json(body))
-        r->record.kind = NCCLSCOPE_KIND_TEST_JSON;
+    if (r->record.kind == NCCLSCOPE_KIND_UNKNOWN)
+        r->record.kind = nsc_json_kind(body, &r->ras_json);
     const struct nsc_row *row =
         r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, r->line, &r->match) : NULL;
     if (row) {

@@ -235,7 +235,9 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
         rec->kind == NCCLSCOPE_KIND_ENV_INVALID || rec->kind == NCCLSCOPE_KIND_CONFIG_RESET)
         explain_variable(r, rec);
     explain_fields(r, rec);
-    if (!explain_versions(r, g, rec->message, match))
+    if (rec->level == NCCLSCOPE_LEVEL_OTHER)
+        nsc_part(r, "versions", NSC_TEXT("not NCCL's: another program prints it"));
+    else if (!explain_versions(r, g, rec->message, match))
         nsc_part(r, "versions",
                  NSC_TEXT("no release of NCCL from 2.3.5 to 2.30.7 prints exactly this: another program's or fork's "
                           "words, a plugin's, or a damaged line"));
@@ -251,7 +253,7 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
 
 static bool is_known(const ncclscope_record *rec)
 {
-    return rec->kind != NCCLSCOPE_KIND_UNKNOWN && rec->level != NCCLSCOPE_LEVEL_OTHER;
+    return rec->kind != NCCLSCOPE_KIND_UNKNOWN;
 }
 
 /* Each record of `line`; how many are known. */

@@ -391,11 +391,61 @@ static void kept_records(struct nsc_json *j, const char *key, const struct nccls
     nsc_json_close(j, ']');
 }
 
+static void ras_rank(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_ras_rank *r)
+{
+    nsc_json_open(j, NULL, '{');
+    nsc_json_int(j, "rank", r->rank);
+    nsc_json_text(j, "host", NSC_JSON_TEXT(m, r->host));
+    nsc_json_said(j, "pid", r->pid);
+    nsc_json_said(j, "cuda_dev", r->cuda_dev);
+    nsc_json_said(j, "nvml_dev", r->nvml_dev);
+    nsc_json_int(j, "line", (int64_t)r->where.line);
+    nsc_json_bool(j, "missing", r->missing);
+    if (r->missing) {
+        nsc_json_bool(j, "unresponsive", r->unresponsive);
+        nsc_json_bool(j, "considered_dead", r->dead);
+    } else {
+        nsc_json_said(j, "init_state", r->init_state);
+        nsc_json_said(j, "async_error", r->async_error);
+        nsc_json_bool(j, "finalize_called", r->finalized);
+        nsc_json_bool(j, "destroy_flag", r->destroyed);
+        nsc_json_bool(j, "abort_flag", r->aborted);
+        nsc_json_open(j, "collective_counts", '{');
+        for (uint32_t i = 0; i < r->counts; i++)
+            nsc_json_int(j, nsc_say(m, m->ras_counts.item[r->first + i].collective).ptr,
+                         (int64_t)m->ras_counts.item[r->first + i].calls);
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, '}');
+}
+
+/* Reports of ncclras: one entry for each communicator in each, in order. */
+static void ras(struct nsc_json *j, const struct ncclscope_model *m)
+{
+    nsc_json_open(j, "ras", '[');
+    for (size_t i = 0; i < m->ras.len;) {
+        const struct nsc_ras_rank *r = &m->ras.item[i];
+        nsc_json_open(j, NULL, '{');
+        nsc_json_int(j, "source", r->where.source);
+        nsc_json_text(j, "time", NSC_JSON_TEXT(m, r->time));
+        nsc_json_text(j, "communicator", NSC_JSON_TEXT(m, r->comm));
+        nsc_json_said(j, "nranks", r->size);
+        nsc_json_open(j, "ranks", '[');
+        for (uint32_t group = r->group; i < m->ras.len && m->ras.item[i].group == group; i++)
+            ras_rank(j, m, &m->ras.item[i]);
+        nsc_json_close(j, ']');
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+}
+
 /* Records of rows that the user added, and lines that other programs wrote: only where there are any. */
 static void own_records(struct nsc_json *j, const struct ncclscope_model *m)
 {
     if (m->happened.len)
         kept_records(j, "events", m, m->happened.item, m->happened.len);
+    if (m->ras.len)
+        ras(j, m);
     if (m->own_records.len)
         kept_records(j, "pattern_records", m, m->own_records.item, m->own_records.len);
     if (m->own_more)

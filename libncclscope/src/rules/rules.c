@@ -126,6 +126,11 @@ void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host)
         c->f->no_memory = c->f->no_memory || host;
 }
 
+bool nsc_number_said(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name, int64_t *out)
+{
+    return nsc_to_i64(nsc_said(m, r, name), out);
+}
+
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;

@@ -1,12 +1,7 @@
-/* rules_hang.c - what other programs say of a job that stopped: PyTorch's watchdog, torchrun, the ncclras client. */
+/* rules_hang.c - what other programs say of a job that stopped: PyTorch's watchdog, launchers. */
 #include "rules/rules.h"
 
 #include <stdlib.h>
-
-static bool number_of(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name, int64_t *out)
-{
-    return nsc_to_i64(nsc_said(m, r, name), out);
-}
 
 /* The earliest work that a watchdog gave up, by its number; NULL if none did. */
 static const struct nsc_own_record *first_stuck(const struct ncclscope_model *m, int64_t *seq)
@@ -15,7 +10,7 @@ static const struct nsc_own_record *first_stuck(const struct ncclscope_model *m,
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t n;
-        if (r->number != NCCLSCOPE_KIND_TORCH_TIMEOUT || !number_of(m, r, "seq", &n) || (first && n >= *seq))
+        if (r->number != NCCLSCOPE_KIND_TORCH_TIMEOUT || !nsc_number_said(m, r, "seq", &n) || (first && n >= *seq))
             continue;
         first = r;
         *seq = n;
@@ -29,7 +24,7 @@ static const struct nsc_own_record *last_of_rank(const struct ncclscope_model *m
     const struct nsc_own_record *last = NULL;
     for (size_t i = 0; i < m->happened.len; i++) {
         int64_t of;
-        if (m->happened.item[i].number == kind && number_of(m, &m->happened.item[i], "rank", &of) && of == rank)
+        if (m->happened.item[i].number == kind && nsc_number_said(m, &m->happened.item[i], "rank", &of) && of == rank)
             last = &m->happened.item[i];
     }
     return last;
@@ -40,7 +35,7 @@ static int64_t size_of_job(const struct ncclscope_model *m)
     int64_t most = 0, n;
     for (size_t i = 0; i < m->happened.len; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OPTIONS &&
-            number_of(m, &m->happened.item[i], "nranks", &n))
+            nsc_number_said(m, &m->happened.item[i], "nranks", &n))
             most = n > most ? n : most;
     for (size_t i = 0; i < m->comms.len; i++)
         most = m->comms.item[i].nranks > most ? m->comms.item[i].nranks : most;
@@ -60,7 +55,7 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, int64_t seq, i
         const struct nsc_own_record *r = &m->happened.item[i];
         bool timeout = r->number == NCCLSCOPE_KIND_TORCH_TIMEOUT, work = r->number == NCCLSCOPE_KIND_TORCH_WORK;
         int64_t rank, enqueued;
-        if ((!timeout && !work) || !number_of(m, r, "rank", &rank) || rank < 0 || rank >= MOST_RANKS)
+        if ((!timeout && !work) || !nsc_number_said(m, r, "rank", &rank) || rank < 0 || rank >= MOST_RANKS)
             continue;
         *highest = rank > *highest ? rank : *highest;
         if (timeout && !seen[rank]) {
@@ -68,8 +63,9 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, int64_t seq, i
             ++*waiting;
             nsc_show(c, f, &r->where);
         }
-        if (work && r == last_of_rank(m, NCCLSCOPE_KIND_TORCH_WORK, rank) && number_of(m, r, "enqueued", &enqueued) &&
-            enqueued < seq && !last_of_rank(m, NCCLSCOPE_KIND_TORCH_TIMEOUT, rank)) {
+        if (work && r == last_of_rank(m, NCCLSCOPE_KIND_TORCH_WORK, rank) &&
+            nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
+            !last_of_rank(m, NCCLSCOPE_KIND_TORCH_TIMEOUT, rank)) {
             nsc_name_rank(c, f, (uint64_t)rank);
             nsc_show_first(c, f, &r->where);
         }
@@ -94,7 +90,7 @@ static void tell_watchdog(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
     nsc_text op = nsc_said(m, stuck, "collective");
-    number_of(m, stuck, "ran_ms", &ran);
+    nsc_number_said(m, stuck, "ran_ms", &ran);
     sort_ranks(c, f, seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
@@ -120,46 +116,10 @@ static void tell_watchdog(struct nsc_case *c)
     }
 }
 
-/* The client's picture of one moment: a rank that is behind, or a process that does not answer. */
-static void tell_ras(struct nsc_case *c)
-{
-    const struct ncclscope_model *m = c->m;
-    int64_t most = 0, n, rank;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number == NCCLSCOPE_KIND_RAS_LAUNCHED && number_of(m, r, "seq", &n))
-            most = n > most ? n : most;
-        nsc_text node = nsc_said(m, r, "name"), gpu = nsc_said(m, r, "gpu"), pid = nsc_said(m, r, "pid");
-        struct nsc_finding *f = NULL;
-        if (r->number == NCCLSCOPE_KIND_RAS_BEHIND && number_of(m, r, "seq", &n) && number_of(m, r, "rank", &rank) &&
-            n < most) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "error", "possible");
-            nsc_name_rank(c, f, (uint64_t)rank);
-            f->title = nsc_words(
-                c, "ncclras: rank %lld (GPU %.*s, process %.*s on %.*s) was at operation %lld, others at %lld",
-                (long long)rank, (int)gpu.len, gpu.ptr, (int)pid.len, pid.ptr, (int)node.len, node.ptr, (long long)n,
-                (long long)most);
-            f->cause =
-                "One picture does not tell a rank that hangs from one that is a moment late: ask again after some "
-                "seconds, a rank that hangs stays where it is.";
-        } else if (r->number == NCCLSCOPE_KIND_RAS_LOST) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
-            f->title = nsc_words(c, "ncclras: process %.*s on %.*s (GPU %.*s) does not answer", (int)pid.len, pid.ptr,
-                                 (int)node.len, node.ptr, (int)gpu.len, gpu.ptr);
-            f->cause = "Its watcher thread is gone with it, or its node cannot be reached.";
-        }
-        if (!f)
-            continue;
-        nsc_name_host(c, f, nsc_field_of(m, r, "name"));
-        f->count = 1;
-        nsc_show(c, f, &r->where);
-    }
-}
-
 void nsc_rule_ranks_hung(struct nsc_case *c)
 {
     tell_watchdog(c);
-    tell_ras(c);
+    nsc_tell_ras(c);
 }
 
 /* ---- processes that ended ---- */
@@ -202,9 +162,9 @@ static bool tell_root(struct nsc_case *c, size_t at)
          i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if (r->number == NCCLSCOPE_KIND_RUN_RANK)
-            number_of(m, r, "rank", &rank);
-        else if (r->number == NCCLSCOPE_KIND_RUN_EXIT && number_of(m, r, "code", &code))
-            number_of(m, r, "pid", &pid);
+            nsc_number_said(m, r, "rank", &rank);
+        else if (r->number == NCCLSCOPE_KIND_RUN_EXIT && nsc_number_said(m, r, "code", &code))
+            nsc_number_said(m, r, "pid", &pid);
         else if (r->number == NCCLSCOPE_KIND_RUN_HOST)
             host_id = nsc_field_of(m, r, "name");
         else if (r->number == NCCLSCOPE_KIND_RUN_TIME)
@@ -238,7 +198,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t code = 0;
         bool ended = r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT;
-        if (!ended || !number_of(m, r, "code", &code) || !code)
+        if (!ended || !nsc_number_said(m, r, "code", &code) || !code)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         nsc_text local = nsc_said(m, r, "local_rank");
