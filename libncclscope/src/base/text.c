@@ -133,3 +133,20 @@ unsigned nsc_version_number(nsc_text v)
     }
     return k || digits ? part[0] * 10000 + part[1] * 100 + part[2] : 0;
 }
+
+size_t nsc_put_utf8(char *to, uint32_t c)
+{
+    if (c < 0x80)
+        return to[0] = (char)c, 1;
+    if (c < 0x800)
+        return to[0] = (char)(0xc0 | c >> 6), to[1] = (char)(0x80 | (c & 63)), 2;
+    if (c < 0x10000) {
+        to[0] = (char)(0xe0 | c >> 12);
+        to[1] = (char)(0x80 | (c >> 6 & 63));
+        return to[2] = (char)(0x80 | (c & 63)), 3;
+    }
+    to[0] = (char)(0xf0 | c >> 18);
+    to[1] = (char)(0x80 | (c >> 12 & 63));
+    to[2] = (char)(0x80 | (c >> 6 & 63));
+    return to[3] = (char)(0x80 | (c & 63)), 4;
+}

@@ -78,6 +78,9 @@ unsigned nsc_version_number(nsc_text version);
 /* The next word of *rest between blanks, moved past; len 0 at the end. */
 nsc_text nsc_next_word(nsc_text *rest);
 
+/* A code point as UTF-8: writes and returns 1 to 4 bytes. */
+size_t nsc_put_utf8(char *to, uint32_t c);
+
 int nsc_fail(ncclscope_error *err, int code, int system, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -121,3 +121,17 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
             return &g->others.row[i];
     return NULL;
 }
+
+nsc_text nsc_glog_time(nsc_text line)
+{
+    for (size_t i = 0; i + 12 < line.len && i < 200; i++) {
+        if (!strchr("IWEF", line.ptr[i]) || !line.ptr[i] || !nsc_is_digit(line.ptr[i + 1]) ||
+            (i && line.ptr[i - 1] != '['))
+            continue;
+        nsc_text t = nsc_text_from(line, i + 1);
+        nsc_text day = nsc_next_word(&t), clock = nsc_next_word(&t);
+        if (day.len >= 3 && day.len <= 4 && clock.len >= 8 && clock.ptr[2] == ':' && clock.ptr[5] == ':')
+            return (nsc_text){day.ptr, (size_t)(clock.ptr + clock.len - day.ptr)};
+    }
+    return (nsc_text){NULL, 0};
+}

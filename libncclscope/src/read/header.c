@@ -182,3 +182,12 @@ bool nsc_is_version_line(nsc_text line)
         return false;
     return !more.len || (memchr(more.ptr, ':', more.len) && !nsc_next_word(&rest).len);
 }
+
+nsc_text nsc_marker_begun(nsc_text text)
+{
+    static const char marker[] = "NCCL INFO ";
+    size_t n = 0;
+    while (n < text.len && n < sizeof marker - 1 && text.ptr[n] == marker[n])
+        n++;
+    return (nsc_text){text.ptr, n};
+}

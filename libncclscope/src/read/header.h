@@ -18,6 +18,8 @@ struct nsc_header {
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out);
 /* A header with no marker behind it: host:pid:tid [dev], then nothing, or another writer's text; `marker` is where that begins. */
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out);
+/* "NCCL I" of "NCCL IINFO 11-12 ...": how much of its marker a record got out before another writer came. */
+nsc_text nsc_marker_begun(nsc_text text);
 /* Is the whole line a version line: "NCCL version 2.18.3+cuda12.2"? */
 bool nsc_is_version_line(nsc_text line);
 

@@ -3,7 +3,9 @@
 #define NSC_READER_H
 
 #include "read/debts.h"
+#include "read/digest.h"
 #include "read/header.h"
+#include "read/hosts.h"
 #include "read/lines.h"
 #include "read/prefix.h"
 #include "read/record.h"
@@ -12,8 +14,45 @@
 #include "read/transport.h"
 #include "read/wrap.h"
 
-/* Take a digest of the text while it is read; and what it is: two checksums and the length, printed. */
+struct ncclscope_reader {
+    ncclscope_grammar *grammar;
+    struct nsc_source source;
+    bool reads; /* from a source; else it is fed */
+    int failed; /* of the source: told once, behind the last record */
+    ncclscope_error failure;
+    struct nsc_lines lines;
+    struct nsc_rewrap rewrap;
+    struct nsc_wrap wrap;
+    struct nsc_match match;
+    struct nsc_via_cache via_cache;
+    struct nsc_first_words words, *text_words; /* of texts.def: NULL until the first is needed */
+    struct nsc_prefix_memo memo;
+    struct nsc_debts debts;
+    struct nsc_hosts hosts;
+    ncclscope_stats stats;
+    uint64_t nul_lines;
+    bool long_shm; /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
+    bool ras_json; /* within a report of ncclras */
+    bool digests;  /* for stores: is this the very text that was read before? */
+    struct nsc_digest digest;
+
+    /* the line in hand */
+    struct nsc_line physical;
+    nsc_text raw, line; /* as it came, its pieces joined; and unwrapped */
+    struct nsc_prefix prefix;
+    struct nsc_header next; /* the record to give out next */
+    bool in_line, has_next, torn;
+    struct ncclscope_record record;
+};
+
+void nsc_mark_torn(ncclscope_reader *r); /* the line in hand */
+/* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
+void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut);
+/* Is this all of a message that NCCL prints? */
+enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message);
+
+/* Take a digest of the text while it is read; and what it is. */
 void nsc_reader_digest(ncclscope_reader *r);
-void nsc_reader_digest_text(const ncclscope_reader *r, char *out, size_t size);
+const struct nsc_digest *nsc_reader_digest_of(const ncclscope_reader *r);
 
 #endif

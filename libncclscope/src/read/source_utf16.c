@@ -1,23 +1,6 @@
 /* source_utf16.c - UTF-16, as a Windows shell writes a redirected log, to UTF-8. */
 #include "read/source.h"
 
-static size_t put_utf8(unsigned char *to, uint32_t c)
-{
-    if (c < 0x80)
-        return to[0] = (unsigned char)c, 1;
-    if (c < 0x800)
-        return to[0] = (unsigned char)(0xc0 | c >> 6), to[1] = (unsigned char)(0x80 | (c & 63)), 2;
-    if (c < 0x10000) {
-        to[0] = (unsigned char)(0xe0 | c >> 12);
-        to[1] = (unsigned char)(0x80 | (c >> 6 & 63));
-        return to[2] = (unsigned char)(0x80 | (c & 63)), 3;
-    }
-    to[0] = (unsigned char)(0xf0 | c >> 18);
-    to[1] = (unsigned char)(0x80 | (c >> 12 & 63));
-    to[2] = (unsigned char)(0x80 | (c >> 6 & 63));
-    return to[3] = (unsigned char)(0x80 | (c & 63)), 4;
-}
-
 /* One unit of two bytes; half of a pair waits for the other, a lone half becomes U+FFFD. */
 static size_t take_unit(struct nsc_utf16 *u, uint32_t unit, unsigned char *to)
 {
@@ -26,14 +9,14 @@ static size_t take_unit(struct nsc_utf16 *u, uint32_t unit, unsigned char *to)
     if (u->high && low) {
         uint32_t c = 0x10000 + ((u->high - 0xd800) << 10) + (unit - 0xdc00);
         u->high = 0;
-        return put_utf8(to, c);
+        return nsc_put_utf8((char *)to, c);
     }
     if (u->high)
-        n = put_utf8(to, 0xfffd);
+        n = nsc_put_utf8((char *)to, 0xfffd);
     u->high = high ? unit : 0;
     if (high || unit == 0xfeff)
         return n;
-    return n + put_utf8(to + n, low ? 0xfffd : unit);
+    return n + nsc_put_utf8((char *)to + n, low ? 0xfffd : unit);
 }
 
 int nsc_utf16_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)

@@ -11,15 +11,6 @@ static char *room(struct nsc_wrap *w, size_t need)
     return p;
 }
 
-static size_t put_utf8(char *to, unsigned c)
-{
-    if (c < 0x80)
-        return to[0] = (char)c, 1;
-    if (c < 0x800)
-        return to[0] = (char)(0xc0 | c >> 6), to[1] = (char)(0x80 | (c & 63)), 2;
-    return to[0] = (char)(0xe0 | c >> 12), to[1] = (char)(0x80 | (c >> 6 & 63)), to[2] = (char)(0x80 | (c & 63)), 3;
-}
-
 /* One escape of a JSON string, `s` behind the backslash; bytes written. */
 static size_t unescape(nsc_text s, size_t *used, char *to)
 {
@@ -29,7 +20,7 @@ static size_t unescape(nsc_text s, size_t *used, char *to)
     const char *known = strchr(from, s.ptr[0]);
     if (s.ptr[0] == 'u' && s.len >= 5 && nsc_to_hex((nsc_text){s.ptr + 1, 4}, &code)) {
         *used = 5;
-        return put_utf8(to, (unsigned)code);
+        return nsc_put_utf8(to, (uint32_t)code);
     }
     to[0] = known && s.ptr[0] ? into[known - from] : s.ptr[0];
     return 1;
@@ -326,4 +317,21 @@ void nsc_wrap_free(struct nsc_wrap *w)
     nsc_free(w->part[0].text);
     nsc_free(w->part[1].text);
     *w = (struct nsc_wrap){0};
+}
+
+void nsc_take_repeated(nsc_text *message, uint64_t *more)
+{
+    static const char open[] = " [repeated ", close[] = "x across cluster]";
+    nsc_text m = *message;
+    size_t tail = sizeof close - 1;
+    if (m.len < tail || memcmp(m.ptr + m.len - tail, close, tail) != 0)
+        return;
+    const char *at = memrchr(m.ptr, '[', m.len);
+    size_t start = at ? (size_t)(at - m.ptr) : 0;
+    if (start < 1 || !nsc_text_starts(nsc_text_from(m, start - 1), open))
+        return;
+    nsc_text n = {m.ptr + start + sizeof open - 2, m.len - tail - start - sizeof open + 2};
+    if (nsc_to_u64(n, more) && *more)
+        --*more;
+    *message = nsc_text_trim_end((nsc_text){m.ptr, start});
 }

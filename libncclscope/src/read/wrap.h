@@ -29,6 +29,8 @@ bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out);
 bool nsc_join_pieces(struct nsc_wrap *w, nsc_text *line);
 /* At the end of the input: pieces that nothing ended. False if there are none (left). */
 bool nsc_left_pieces(struct nsc_wrap *w, nsc_text *line);
+/* "... via NET/Socket/0 [repeated 2x across cluster]": Ray shows one of several equal lines. Cuts that off; how many more there are. */
+void nsc_take_repeated(nsc_text *message, uint64_t *more);
 void nsc_wrap_free(struct nsc_wrap *w);
 
 #endif

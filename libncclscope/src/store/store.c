@@ -117,7 +117,7 @@ static int on_source_end(void *user, const ncclscope_reader *r, const char *name
         snprintf(d->text, sizeof d->text, "unread");
         return NCCLSCOPE_OK;
     }
-    nsc_reader_digest_text(r, d->text, sizeof d->text);
+    nsc_digest_print(nsc_reader_digest_of(r), d->text, sizeof d->text);
     int64_t old = 0;
     sqlite3_prepare_v2(s->db, "SELECT id FROM source WHERE digest = ?", -1, &q, NULL);
     sqlite3_bind_text(q, 1, d->text, -1, SQLITE_STATIC);

@@ -1,0 +1,65 @@
+/* hosts.c - names of hosts that clean headers showed, to mend those of damaged ones. */
+#include "read/hosts.h"
+
+static struct nsc_known_host *known_of(struct nsc_hosts *hosts, int64_t pid)
+{
+    return &hosts->known[(uint64_t)pid % NSC_HOST_PROCESSES];
+}
+
+void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host)
+{
+    for (size_t i = 0; i < hosts->names; i++)
+        if (nsc_text_eq((nsc_text){hosts->name[i].host, hosts->name[i].len}, host))
+            return;
+    if (hosts->names == NSC_HOST_NAMES || host.len > NSC_HOST_LENGTH)
+        return;
+    hosts->name[hosts->names].len = host.len;
+    memcpy(hosts->name[hosts->names++].host, host.ptr, host.len);
+}
+
+void nsc_hosts_learn(struct nsc_hosts *hosts, const struct nsc_header *h)
+{
+    struct nsc_known_host *k = known_of(hosts, h->pid);
+    if (h->host.len > NSC_HOST_LENGTH)
+        return;
+    if (k->pid == h->pid && nsc_text_eq((nsc_text){k->host, k->len}, h->host)) {
+        k->seen++;
+        return;
+    }
+    *k = (struct nsc_known_host){.pid = h->pid, .seen = 1, .len = h->host.len};
+    memcpy(k->host, h->host.ptr, k->len);
+    nsc_hosts_learn_name(hosts, h->host);
+}
+
+size_t nsc_hosts_at_end(const struct nsc_hosts *hosts, nsc_text host)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < hosts->names; i++) {
+        const struct nsc_known_host *k = &hosts->name[i];
+        if (k->len > best && k->len >= 2 && k->len <= host.len &&
+            !memcmp(host.ptr + host.len - k->len, k->host, k->len))
+            best = k->len;
+    }
+    return best;
+}
+
+static bool ends_with(nsc_text text, nsc_text end)
+{
+    return text.len > end.len && !memcmp(text.ptr + text.len - end.len, end.ptr, end.len);
+}
+
+bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h)
+{
+    const struct nsc_known_host *k = known_of(hosts, h->pid);
+    nsc_text name = {k->host, k->len};
+    if (!h->whole || k->pid != h->pid || !k->len || (!h->start && k->seen < 2))
+        return false;
+    if (ends_with(h->host, name)) {
+        h->start += h->host.len - k->len;
+        h->host = nsc_text_from(h->host, h->host.len - k->len);
+    } else if (!h->start && ends_with(name, h->host)) {
+        h->host = name;
+        return true;
+    }
+    return false;
+}

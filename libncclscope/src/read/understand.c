@@ -1,0 +1,121 @@
+/* understand.c - the message of a record to its row, its text or nothing; and whether another writer cut it. */
+#include "base/alloc.h"
+#include "read/reader.h"
+#include "read/texts.h"
+
+void nsc_mark_torn(ncclscope_reader *r)
+{
+    if (r->torn)
+        return;
+    r->torn = true;
+    if (r->stats.torn_lines < 4)
+        r->stats.first_torn[r->stats.torn_lines] = r->physical.number;
+    r->stats.torn_lines++;
+}
+
+enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message)
+{
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, message, &r->match);
+    bool strict = row && nsc_pattern_is_strict(&row->pattern);
+    if (row && (row->kind == NCCLSCOPE_KIND_CONNECT || row->kind == NCCLSCOPE_KIND_CONNECT_COLLNET)) {
+        struct nsc_via via;
+        nsc_via_parse_once(&r->via_cache, &r->match, &via);
+        return via.row ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
+    }
+    if (!row && !nsc_texts_match(r->grammar, NULL, message, &r->match, &strict))
+        return NSC_WORTH_CUT;
+    return strict ? NSC_WORTH_WHOLE : NSC_WORTH_LOOSE;
+}
+
+/* Does a message that no row took want to be a connection: "Cha[0] -> 3[3] via P2P/CUMEM/read"? */
+static bool wants_connection(nsc_text m)
+{
+    ptrdiff_t at = nsc_text_find(m, " via ");
+    if (at < 0 || nsc_text_find(m, " <- ") >= 0)
+        return false;
+    nsc_text via = nsc_text_from(m, (size_t)at + 5);
+    return nsc_text_starts(via, "P2P") || nsc_text_starts(via, "SHM") || nsc_text_starts(via, "NET") ||
+           nsc_text_starts(via, "COLLNET") || nsc_text_starts(via, "direct shared");
+}
+
+/* No row gives the message of the record in hand a meaning; is it a text that NCCL is known to print? True if that is certain: no
+ * field of it takes just anything, so that nothing of another writer can hide there. */
+static bool recognise(ncclscope_reader *r)
+{
+    struct ncclscope_record *rec = &r->record;
+    bool strict = false;
+    if (!r->text_words)
+        r->text_words = nsc_alloc(sizeof *r->text_words);
+    rec->text = nsc_texts_match(r->grammar, r->text_words, rec->message, &r->match, &strict);
+    return rec->text && strict;
+}
+
+/* A message without a row: is it torn? `cut` says that it is. */
+static bool is_torn(ncclscope_reader *r, bool cut)
+{
+    struct ncclscope_record *rec = &r->record;
+    struct nsc_header bare;
+    if (!rec->message.len || (!cut && recognise(r)))
+        return cut;
+    if (wants_connection(rec->message) || (!cut && nsc_header_bare(rec->message, 0, &bare))) {
+        rec->text = NULL;
+        nsc_mark_torn(r);
+        return true;
+    }
+    return cut || (!rec->text && nsc_grammar_is_cut(r->grammar, rec->message, &r->match));
+}
+
+/* "SHM/direct" is all that 2.30.7 prints, and half of what releases before it do. */
+static bool is_half_shm(ncclscope_reader *r, const struct nsc_via *via)
+{
+    r->long_shm = r->long_shm || via->row == NSC_VIA_SHM;
+    return via->row == NSC_VIA_SHM_NEW && r->long_shm;
+}
+
+/* Until 2.30.4 a path through host memory has three words. */
+static void note_release(ncclscope_reader *r)
+{
+    unsigned version = nsc_version_number(nsc_record_field(&r->record, NCCLSCOPE_FIELD_VERSION));
+    if (version)
+        r->long_shm = version < 23007;
+}
+
+static const struct nsc_via cut_short = {.row = NSC_VIA_CUT, .net_dev = -1, .proxy_rank = -1};
+
+void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
+{
+    struct ncclscope_record *rec = &r->record;
+    nsc_text from_marker = nsc_text_from(r->line, h->marker);
+    from_marker.len = (size_t)(rec->message.ptr + rec->message.len - from_marker.ptr);
+    while (rec->message.len && !rec->message.ptr[rec->message.len - 1]) /* an overlong line of 2.13 to 2.19 */
+        rec->message.len--;
+    rec->message = nsc_text_trim_end(rec->message);
+    nsc_take_repeated(&rec->message, &rec->repeated);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    if (!row && rec->message.len && nsc_mend_message(&r->wrap, rec->message, &rec->message))
+        row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
+    rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;
+    rec->match = row && !row->pattern.literal ? &r->match : NULL;
+    bool torn = !row && is_torn(r, cut || r->physical.unended);
+    if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
+        nsc_text via = nsc_record_field(rec, NCCLSCOPE_FIELD_VIA);
+        rec->via = nsc_via_parse(&r->via_cache, via);
+        if (is_half_shm(r, rec->via))
+            rec->via = &cut_short;
+        torn = !rec->via->row;
+        if (torn)
+            nsc_mark_torn(r);
+    } else if (rec->text) {
+        rec->kind = NCCLSCOPE_KIND_RECOGNISED;
+    } else if (rec->kind == NCCLSCOPE_KIND_NCCL_VERSION) {
+        note_release(r);
+    }
+    rec->flags |= torn ? NCCLSCOPE_FLAG_TORN : 0;
+    if (torn || cut)
+        nsc_debts_add(&r->debts, h, from_marker);
+    else if (row && !nsc_pattern_is_strict(&row->pattern) && rec->kind != NCCLSCOPE_KIND_CONNECT)
+        nsc_debts_whole(&r->debts, r->grammar, row, rec->message);
+    r->stats.recognised += rec->text != NULL;
+    r->stats.unknown += !row && !rec->text && !torn && rec->message.len;
+}
