@@ -52,7 +52,7 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h)
 {
     const struct nsc_known_host *k = known_of(hosts, h->pid);
     nsc_text name = {k->host, k->len};
-    if (!h->whole || k->pid != h->pid || !k->len || (!h->start && k->seen < 2))
+    if (!h->whole || k->pid != h->pid || !k->len || k->len == h->host.len || (!h->start && k->seen < 2))
         return false;
     if (ends_with(h->host, name)) {
         h->start += h->host.len - k->len;

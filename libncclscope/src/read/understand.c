@@ -27,13 +27,21 @@ enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message)
     return strict ? NSC_WORTH_WHOLE : NSC_WORTH_LOOSE;
 }
 
+/* What stands behind the first " via ". By a letter that few messages hold: faster than memmem. */
+static nsc_text behind_via(nsc_text m)
+{
+    for (const char *p = m.ptr, *end = m.ptr + m.len; p < end && (p = memchr(p, 'v', (size_t)(end - p))); p++)
+        if (p > m.ptr && p[-1] == ' ' && end - p > 4 && !memcmp(p, "via ", 4))
+            return nsc_text_from(m, (size_t)(p + 4 - m.ptr));
+    return (nsc_text){NULL, 0};
+}
+
 /* Does a message that no row took want to be a connection: "Cha[0] -> 3[3] via P2P/CUMEM/read"? */
 static bool wants_connection(nsc_text m)
 {
-    ptrdiff_t at = nsc_text_find(m, " via ");
-    if (at < 0 || nsc_text_find(m, " <- ") >= 0)
+    nsc_text via = behind_via(m);
+    if (!via.len || nsc_text_find(m, " <- ") >= 0)
         return false;
-    nsc_text via = nsc_text_from(m, (size_t)at + 5);
     return nsc_text_starts(via, "P2P") || nsc_text_starts(via, "SHM") || nsc_text_starts(via, "NET") ||
            nsc_text_starts(via, "COLLNET") || nsc_text_starts(via, "direct shared");
 }

@@ -229,7 +229,7 @@ bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out)
     const char *nul = message.len ? memchr(message.ptr, 0, message.len) : NULL;
     if (nul)
         message.len = (size_t)(nul - message.ptr);
-    bool drawn = nsc_text_find(message, arrow) >= 0;
+    bool drawn = message.len && memchr(message.ptr, arrow[0], message.len) && nsc_text_find(message, arrow) >= 0;
     if ((!nul && !drawn) || !grown(&w->message, &w->message_cap, message.len))
         return false;
     size_t n = 0;
@@ -324,7 +324,7 @@ void nsc_take_repeated(nsc_text *message, uint64_t *more)
     static const char open[] = " [repeated ", close[] = "x across cluster]";
     nsc_text m = *message;
     size_t tail = sizeof close - 1;
-    if (m.len < tail || memcmp(m.ptr + m.len - tail, close, tail) != 0)
+    if (m.len < tail || m.ptr[m.len - 1] != ']' || memcmp(m.ptr + m.len - tail, close, tail) != 0)
         return;
     const char *at = memrchr(m.ptr, '[', m.len);
     size_t start = at ? (size_t)(at - m.ptr) : 0;
