@@ -65,7 +65,7 @@ static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_gram
 void nsc_version_infer(struct ncclscope_model *m)
 {
     ncclscope_grammar *g = NULL;
-    struct nsc_match match = {NULL};
+    struct nsc_match match = {0};
     for (size_t i = 0; i < m->proc_order.len; i++) {
         struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         if (p->rccl || nsc_version_of(m, m->proc_order.item[i]).how != NSC_VERSION_UNKNOWN)

@@ -10,5 +10,6 @@ void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where 
 void nsc_json_processes(struct nsc_json *j, const struct ncclscope_model *m);
 void nsc_json_communicator(struct nsc_json *j, const struct ncclscope_model *m, uint32_t index);
 void nsc_json_link(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_link *l);
+void nsc_json_others(struct nsc_json *j, const struct ncclscope_model *m); /* what is not NCCL's */
 
 #endif
