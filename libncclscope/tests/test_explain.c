@@ -54,6 +54,9 @@ static void test_paths(void)
     CHECK_INT(explain("node1:830:831 [2] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read"), NCCLSCOPE_OK);
     CHECK(says("host node1, process 830") && says("CUDA device 2") && says("NVLink and PCIe print the same words"));
     CHECK(says("NCCL 2.18.3 to 2.19.4") && says("from NCCL 2.20.3 on"));
+    CHECK_INT(explain("NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"), NCCLSCOPE_OK);
+    CHECK(says("NVLink and PCIe print the same words") && !says("torn") && !says("host host"));
+    CHECK_INT(explain("  NCCL WARN Missing ranks"), NCCLSCOPE_ENOTFOUND);
     CHECK_INT(explain("Ring 00 : 0[0] -> 1[1] via direct shared memory"), NCCLSCOPE_OK);
     CHECK(says("NCCL 2.3.5 to") && says("Host memory instead of GPU to GPU"));
 }

@@ -281,18 +281,29 @@ static int explain_all(const struct nsc_report *r, ncclscope_grammar *g, nsc_tex
     return known;
 }
 
-/* As it is; or, where it holds no record, as the message of one. */
+/* "NCCL INFO Channel ...": pasted without what stands before it, and not damaged. */
+static bool begins_with_marker(const char *line)
+{
+    struct nsc_header h;
+    return nsc_header_find(nsc_text_trim(nsc_text_of(line)), 0, &h) && !h.marker && !h.whole;
+}
+
+/* As it is; or, where it holds no header, as the message of one. */
 static int explain_text(const struct nsc_report *r, ncclscope_grammar *g, const char *line, struct nsc_match *match)
 {
-    static const char header[] = "host:1:1 [0] NCCL INFO ";
-    size_t n = strlen(line), head = sizeof header - 1;
+    bool marker = begins_with_marker(line);
+    const char *header = marker ? "host:1:1 [0] " : "host:1:1 [0] NCCL INFO ";
+    size_t n, head = strlen(header);
+    if (marker)
+        line += strspn(line, " \t");
+    n = strlen(line);
     char *with_header = nsc_alloc(head + n + 2);
     if (!with_header)
         return -1;
     memcpy(with_header, header, head);
     memcpy(with_header + head, line, n);
     with_header[head + n] = '\n';
-    int known = explain_all(r, g, (nsc_text){with_header + head, n + 1}, true, match);
+    int known = marker ? 0 : explain_all(r, g, (nsc_text){with_header + head, n + 1}, true, match);
     if (!known)
         known = explain_all(r, g, (nsc_text){with_header, head + n + 1}, false, match);
     nsc_free(with_header);
