@@ -29,7 +29,8 @@ uint64_t nsc_hash(const void *bytes, size_t len)
     uint64_t w = 0;
     if (len)
         memcpy(&w, p, len);
-    h = (h ^ w) * 0xc4ceb9fe1a85ec53u;
+    h ^= w;
+    h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53u; /* what differs in high bits is to differ in the low ones, too */
     return h ^ (h >> 29);
 }
 

@@ -151,24 +151,29 @@ static struct nsc_bucket candidates(const struct nsc_index *x, nsc_text message)
 static nsc_text first_word(nsc_text message)
 {
     size_t n = 0, digits = 0, first_digit = 0, most = message.len < NSC_WORD_BYTES ? message.len : NSC_WORD_BYTES;
-    while (n < most && message.ptr[n] != ' ' && digits < 3) {
+    for (; n < most && message.ptr[n] != ' ' && digits < 3; n++) {
         if (nsc_is_digit(message.ptr[n]) && !digits++)
             first_digit = n;
-        n++;
+        if (message.ptr[n] == 'x' && digits == 1 && first_digit == n - 1)
+            digits = 3; /* "opId=0xdf4b" */
     }
-    if (digits == 3)
+    if (digits >= 3)
         return (nsc_text){message.ptr, first_digit >= 4 ? first_digit : 0};
     return (nsc_text){message.ptr, n + 1 < most ? n + 2 : 0};
 }
 
+/* `b` has the candidates of one message with this word: all of them if the word is as long as what a bucket is chosen by. */
 static void learn(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_word *f, nsc_text word,
-                  struct nsc_match *m)
+                  struct nsc_bucket b, struct nsc_match *m)
 {
+    bool all = word.len < KEY;
     f->len = word.len;
     memcpy(f->text, word.ptr, word.len);
     f->rows = 0;
-    for (size_t i = 0; i < x->rows && f->rows < NSC_TOO_MANY; i++) {
-        if (!nsc_pattern_could_begin(&x->row[i].pattern, lock, word, m))
+    for (size_t k = 0, n = all ? x->rows : b.rows; k < n && f->rows < NSC_TOO_MANY; k++) {
+        size_t i = all ? k : b.row[k];
+        nsc_text head = x->row[i].pattern.head;
+        if ((head.len && head.ptr[0] != word.ptr[0]) || !nsc_pattern_could_begin(&x->row[i].pattern, lock, word, m))
             continue;
         if (f->rows < NSC_WORD_ROWS)
             f->row[f->rows] = (uint16_t)i;
@@ -176,23 +181,37 @@ static void learn(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_w
     }
 }
 
+static bool is_word(const struct nsc_first_word *f, nsc_text word)
+{
+    return f->len == word.len && memcmp(f->text, word.ptr, word.len) == 0;
+}
+
+/* What is known of a word, learned now if it is new. It has one of two places: the words of a log are few, and two that share a
+ * place come in turns. NULL: most words are new. */
+static struct nsc_first_word *look_up(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
+                                      nsc_text word, struct nsc_bucket b, struct nsc_match *m)
+{
+    struct nsc_first_word *pair = &w->word[nsc_hash(word.ptr, word.len) % NSC_WORDS & ~(uint64_t)1];
+    for (int i = 0; i < 2; i++)
+        if (is_word(&pair[i], word)) {
+            w->known++;
+            return &pair[i];
+        }
+    if (w->learned > 2 * NSC_WORDS + w->known / 1000)
+        return NULL;
+    struct nsc_first_word *f = &pair[pair[0].len ? w->learned & 1 : 0];
+    w->learned++;
+    learn(x, lock, f, word, b, m);
+    return f;
+}
+
 /* Narrows the candidates to those that the first word allows. */
 static struct nsc_bucket narrowed(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
                                   nsc_text message, struct nsc_bucket b, struct nsc_match *m)
 {
     nsc_text word = first_word(message);
-    if (!word.len)
-        return b;
-    struct nsc_first_word *f = &w->word[nsc_hash(word.ptr, word.len) % NSC_WORDS];
-    if (f->len != word.len || memcmp(f->text, word.ptr, word.len) != 0) {
-        if (w->learned > 2 * NSC_WORDS + w->known / 1000)
-            return b;
-        w->learned++;
-        learn(x, lock, f, word, m);
-    } else {
-        w->known++;
-    }
-    return f->rows == NSC_TOO_MANY ? b : (struct nsc_bucket){.row = f->row, .rows = f->rows};
+    struct nsc_first_word *f = word.len ? look_up(x, lock, w, word, b, m) : NULL;
+    return !f || f->rows == NSC_TOO_MANY ? b : (struct nsc_bucket){.row = f->row, .rows = f->rows};
 }
 
 const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
