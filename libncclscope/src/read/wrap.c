@@ -214,12 +214,11 @@ bool nsc_unwrap_more(struct nsc_wrap *w, nsc_text line, nsc_text *out)
         memcpy(w->other, line.ptr, line.len);
         line.ptr = w->other;
     }
-    *out = line;
-    bool quoted = unquote_line(w, line, (size_t)nccl, out);
-    nsc_text mended;
-    bool marks = undo_marks(w, *out, &mended);
-    if (marks)
-        *out = mended;
+    nsc_text unquoted, mended;
+    bool quoted = unquote_line(w, line, (size_t)nccl, &unquoted);
+    bool marks = undo_marks(w, quoted ? unquoted : line, &mended);
+    if (quoted || marks)
+        *out = marks ? mended : unquoted;
     return quoted || marks;
 }
 
