@@ -67,10 +67,10 @@ void nsc_apply_env_by_plugin(struct ncclscope_model *m, const ncclscope_record *
 
 void nsc_apply_event_of(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
-    static const ncclscope_field texts[] = {NCCLSCOPE_FIELD_NET,  NCCLSCOPE_FIELD_PEER,    NCCLSCOPE_FIELD_PROVIDER,
-                                            NCCLSCOPE_FIELD_FILE, NCCLSCOPE_FIELD_SRC_DEV, NCCLSCOPE_FIELD_REASON};
-    static const ncclscope_field numbers[] = {NCCLSCOPE_FIELD_LOCAL_RANK, NCCLSCOPE_FIELD_SIZE, NCCLSCOPE_FIELD_NICS,
-                                              NCCLSCOPE_FIELD_RESULT};
+    static const ncclscope_field texts[] = {NCCLSCOPE_FIELD_NET,    NCCLSCOPE_FIELD_PEER, NCCLSCOPE_FIELD_PROVIDER,
+                                            NCCLSCOPE_FIELD_REASON, NCCLSCOPE_FIELD_FILE, NCCLSCOPE_FIELD_SRC_DEV};
+    static const ncclscope_field numbers[] = {NCCLSCOPE_FIELD_STATUS, NCCLSCOPE_FIELD_LOCAL_RANK, NCCLSCOPE_FIELD_SIZE,
+                                              NCCLSCOPE_FIELD_NICS, NCCLSCOPE_FIELD_RESULT};
     nsc_text text = {NULL, 0};
     int64_t n = -1;
     (void)t;
@@ -217,11 +217,14 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     if ((int)rec->kind >= NSC_USER_FIRST)
         nsc_apply_own(m, rec);
     size_t k = (size_t)rec->kind;
-    if (proc == NSC_NONE || k >= sizeof effects / sizeof effects[0] || !effects[k])
+    if (proc == NSC_NONE)
         return;
-    struct nsc_thread *t = nsc_thread_of(m, proc, rec->tid);
+    nsc_effect *effect = k < sizeof effects / sizeof effects[0] ? effects[k] : NULL;
+    if (!effect && rec->level == NCCLSCOPE_LEVEL_WARN)
+        effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
+    struct nsc_thread *t = effect ? nsc_thread_of(m, proc, rec->tid) : NULL;
     if (t)
-        effects[k](m, rec, proc, t);
+        effect(m, rec, proc, t);
 }
 
 bool nsc_is_judged(ncclscope_kind kind)

@@ -41,10 +41,12 @@ static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net
         return;
     name.len = (size_t)(colon - rest.ptr);
     rest = nsc_text_from(rest, name.len + 1);
-    const char *slash = rest.len ? memrchr(rest.ptr, '/', rest.len) : NULL;
-    if (slash) {
-        kind = nsc_text_from(rest, (size_t)(slash - rest.ptr) + 1);
-        port = (nsc_text){rest.ptr, (size_t)(slash - rest.ptr)};
+    size_t slash = rest.len;
+    while (slash && rest.ptr[slash - 1] != '/')
+        slash--;
+    if (slash > 1) { /* "1/IB", or with a rail "1:0/IB" */
+        kind = nsc_text_from(rest, slash);
+        port = (nsc_text){rest.ptr, slash - 1};
         const char *rail = memchr(port.ptr, ':', port.len);
         port.len = rail ? (size_t)(rail - port.ptr) : port.len;
     }

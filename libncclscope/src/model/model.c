@@ -187,7 +187,10 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
 struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number,
                                nsc_text text)
 {
-    nsc_str s = nsc_keep(m, text);
+    enum { MOST = 1024 }; /* a flood of WARNs that are all different is told by kind alone */
+    bool flood = m->procs.item[proc].events >= MOST;
+    nsc_str s = flood ? 0 : nsc_keep(m, text);
+    number = flood ? -1 : number;
     struct nsc_key key = {(uint64_t)rec->kind << 32 | proc, (uint64_t)number, (uint64_t)s << 8 | (uint64_t)rec->level};
     uint32_t i = nsc_map_get(&m->event_by, key);
     if (i != NSC_NONE) {
@@ -202,6 +205,8 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
     *e = (struct nsc_event){
         .kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
     e->where = nsc_here(m, rec);
+    e->time = rec->time.len ? nsc_keep(m, rec->time) : 0;
+    m->procs.item[proc].events++;
     return e;
 }
 

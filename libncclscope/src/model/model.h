@@ -42,6 +42,7 @@ struct nsc_proc {
     struct nsc_where version_at, bootstrap_at, platform_at, closing_at, first;
     uint64_t last_line, driver;
     uint32_t plugin;    /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
+    uint32_t events;    /* different ones of it in model.events */
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
@@ -140,6 +141,7 @@ struct nsc_event {
     uint32_t proc;
     int64_t number; /* local rank, size ...: by kind */
     nsc_str text;   /* address, network, path ...: by kind */
+    nsc_str time;   /* of the first, as printed */
     uint64_t count;
     int level;
     struct nsc_where where;

@@ -100,10 +100,16 @@ static bool is_damaged(const struct nsc_report *r)
     return false;
 }
 
+/* No rule judges it. */
+static bool is_open(const struct nsc_warning *w)
+{
+    return !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
+}
+
 static bool has_open_warnings(const struct nsc_report *r)
 {
     for (size_t i = 0; i < r->m->warnings.len; i++)
-        if (!nsc_is_judged(r->m->warnings.item[i].kind))
+        if (is_open(&r->m->warnings.item[i]))
             return true;
     return false;
 }
@@ -454,7 +460,7 @@ static void warnings(const struct nsc_report *r)
     size_t n = 0;
     for (size_t i = 0; i < r->m->warnings.len; i++) {
         const struct nsc_warning *w = &r->m->warnings.item[i];
-        if (nsc_is_judged(w->kind) || n++ >= WARNINGS_SHOWN)
+        if (!is_open(w) || n++ >= WARNINGS_SHOWN)
             continue;
         if (n == 1)
             nsc_puts(r->out, "\nNCCL's own warnings that no rule has judged:\n");

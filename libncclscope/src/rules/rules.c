@@ -83,10 +83,13 @@ void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_
     (void)c;
     if (!w || !w->line)
         return;
-    f->evidences -= f->evidences == NSC_EVIDENCE;
-    memmove(&f->evidence[1], &f->evidence[0], f->evidences * sizeof f->evidence[0]);
+    size_t at = 0;
+    while (at < f->evidences && (f->evidence[at].source != w->source || f->evidence[at].line != w->line))
+        at++;
+    f->evidences += at == f->evidences && at < NSC_EVIDENCE;
+    at -= at == NSC_EVIDENCE;
+    memmove(&f->evidence[1], &f->evidence[0], at * sizeof f->evidence[0]);
     f->evidence[0] = *w;
-    f->evidences++;
 }
 
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank)
@@ -339,8 +342,9 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
     f->model = m;
     struct nsc_case c = {.m = m, .f = f};
     for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
-        const char *reason = r->needs ? r->needs(m) : NULL;
+        const char *reason = r->needs(m);
         c.rule = r;
+        nsc_tell_failures(&c);
         if (!reason) {
             r->check(&c);
             continue;
@@ -351,6 +355,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         else
             f->no_memory = true;
     }
+    nsc_settle_failures(f);
     for (size_t i = 0; i < f->list.len; i++) {
         struct nsc_finding *x = &f->list.item[i];
         if (x->ranks.len)

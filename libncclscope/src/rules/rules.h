@@ -13,13 +13,16 @@ struct nsc_case;
 struct nsc_rule {
     const char *id;
     void (*check)(struct nsc_case *c);
-    const char *(*needs)(const struct ncclscope_model *m); /* why it cannot look, or NULL; may itself be NULL */
+    const char *(*needs)(const struct ncclscope_model *m); /* why it cannot look, or NULL */
     const char *means;                                     /* what is seen when it is raised */
     const char *why;                                       /* why that matters */
     const char *fix;
     const char *verify; /* how to see that it helped */
     const char *doc;    /* where the knowledge is from */
 };
+
+/* Of what failed: broke by itself, or saw that something else had. */
+enum nsc_failure_part { NSC_NO_FAILURE, NSC_ROOT, NSC_WAKE };
 
 struct nsc_pair {
     uint64_t a, b;
@@ -36,6 +39,8 @@ struct nsc_finding {
     NSC_VEC(struct nsc_pair) pairs;
     NSC_VEC(nsc_str) hosts;
     uint64_t count; /* lines, processes or things: what the title counts */
+    enum nsc_failure_part part;
+    const struct nsc_event *began; /* of a failure: the first event; NULL if none dates it */
     struct nsc_where evidence[NSC_EVIDENCE];
     size_t evidences;
 };
@@ -76,6 +81,11 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,
 bool nsc_raised(const struct nsc_case *c, const char *id);
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 
+/* failures.c: what failures.def says of events under the id of the rule in hand; then which finding is the root of which. */
+void nsc_tell_failures(struct nsc_case *c);
+void nsc_settle_failures(struct ncclscope_findings *all);
+bool nsc_failure_is_known(ncclscope_kind kind);
+
 /* What several rules ask of a model. */
 const char *nsc_needs_links(const struct ncclscope_model *m);
 const char *nsc_needs_comms(const struct ncclscope_model *m);
@@ -111,34 +121,8 @@ enum nsc_costs {
     NSC_COSTS
 };
 
-#define NSC_RULE(name) extern void name(struct nsc_case *c)
-NSC_RULE(nsc_rule_shm_within_node);
-NSC_RULE(nsc_rule_net_within_node);
-NSC_RULE(nsc_rule_pod_per_gpu);
-NSC_RULE(nsc_rule_p2p_read);
-NSC_RULE(nsc_rule_p2p_copy_engine);
-NSC_RULE(nsc_rule_p2p_link_unproven);
-NSC_RULE(nsc_rule_socket);
-NSC_RULE(nsc_rule_plugin_missing);
-NSC_RULE(nsc_rule_plugin_failed);
-NSC_RULE(nsc_rule_libfabric_provider);
-NSC_RULE(nsc_rule_no_rdma_device);
-NSC_RULE(nsc_rule_gdr_off);
-NSC_RULE(nsc_rule_interface_missing);
-NSC_RULE(nsc_rule_env_p2p_disabled);
-NSC_RULE(nsc_rule_env_shm_disabled);
-NSC_RULE(nsc_rule_env_p2p_level);
-NSC_RULE(nsc_rule_env_nvls_disabled);
-NSC_RULE(nsc_rule_shm_too_small);
-NSC_RULE(nsc_rule_ranks_missing);
-NSC_RULE(nsc_rule_ranks_lost);
-NSC_RULE(nsc_rule_ranks_hung);
-NSC_RULE(nsc_rule_ranks_exited);
-NSC_RULE(nsc_rule_peer_closed);
-NSC_RULE(nsc_rule_no_channels);
-NSC_RULE(nsc_rule_partial);
-NSC_RULE(nsc_rule_torn);
-NSC_RULE(nsc_rule_unknown_lines);
-#undef NSC_RULE
+#define RULE(id, check, ...) void nsc_rule_##check(struct nsc_case *c);
+#include "rules.def"
+#undef RULE
 
 #endif

@@ -14,6 +14,8 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
         if (e->kind != NCCLSCOPE_KIND_SHM_EXTEND && !segment)
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->part = NSC_ROOT;
+        f->began = f->began ? f->began : e;
         f->count += e->count;
         bytes = e->number > bytes ? e->number : bytes;
         nsc_name_host(c, f, e->proc == NSC_NONE ? 0 : m->procs.item[e->proc].host);
@@ -110,6 +112,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         }
     }
     f->comm = comm;
+    f->part = NSC_WAKE;
     bool battered = is_battered(m);
     f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
     f->count = (uint64_t)(never ? never : waiting);
@@ -225,6 +228,8 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
         if (!r || !is_lost(m, e, r) || (first && r->proc != first->proc))
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        f->part = NSC_WAKE;
+        f->began = f->began ? f->began : e;
         first = r;
         f->count++;
         nsc_show(c, f, &e->where);
@@ -241,30 +246,6 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
     f->cause = "Its process ended without closing NCCL: crash, kill, out of memory, or an exception of the program. "
                "Its own last words are outside NCCL: "
                "look at that process's standard error and at the kernel log.";
-}
-
-void nsc_rule_peer_closed(struct nsc_case *c)
-{
-    const struct ncclscope_model *m = c->m;
-    struct nsc_finding *f = NULL;
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        bool closed = e->kind == NCCLSCOPE_KIND_REMOTE_CLOSED || e->kind == NCCLSCOPE_KIND_SOCKET_FAILED;
-        if (!closed || e->level != NCCLSCOPE_LEVEL_WARN)
-            continue;
-        if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
-            f->title = nsc_words(c, "A peer closed its connection%s%s", e->text ? ": " : "",
-                                 e->text ? nsc_say(m, e->text).ptr : "");
-            f->caused_by = "ranks/lost";
-            f->cause = "Usually the second symptom: another process died first and took its sockets with it. Find the "
-                       "rank that stopped speaking earliest, "
-                       "by time, in all logs of the job.";
-        }
-        f->count += e->count;
-        nsc_name_host(c, f, m->procs.item[e->proc].host);
-        nsc_show(c, f, &e->where);
-    }
 }
 
 /* ---- the log itself ---- */

@@ -123,6 +123,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+            f->part = NSC_ROOT;
+            f->began = e;
             f->title =
                 e->kind == NCCLSCOPE_KIND_NET_NONE ? "No network could be started: NCCL's initialisation fails"
                 : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
@@ -261,6 +263,8 @@ void nsc_rule_interface_missing(struct nsc_case *c)
         if (!f) {
             const struct nsc_env *env = nsc_env_of(m, e->proc, "NCCL_SOCKET_IFNAME");
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+            f->part = NSC_ROOT;
+            f->began = e;
             f->title =
                 env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s names no interface of this host", nsc_say(m, env->value).ptr)
                     : "NCCL found no network interface to use";

@@ -1,0 +1,203 @@
+/* failures.c - NCCL's warnings to findings, by failures.def; and of everything that failed, what was the root and what its wake. */
+#include "rules/rules.h"
+
+enum { NOTE = NCCLSCOPE_NOTE, WARNING = NCCLSCOPE_WARNING, ERROR = NCCLSCOPE_ERROR };
+enum { ROOT = NSC_ROOT, WAKE = NSC_WAKE, STATE = NSC_NO_FAILURE };
+
+struct failure {
+    ncclscope_kind kind;
+    int64_t number;
+    const char *words, *id;
+    int severity;
+    const char *cls;
+    enum nsc_failure_part part;
+    const char *title, *cause;
+};
+
+static const struct failure failures[] = {
+#define FAILURE(KIND, number, words, id, severity, cls, part, title, cause) \
+    {NCCLSCOPE_KIND_##KIND, number, words, id, severity, cls, (enum nsc_failure_part)part, title, cause},
+#include "failures.def"
+#undef FAILURE
+};
+enum { FAILURES = sizeof failures / sizeof failures[0] };
+
+static const struct failure *failure_of(const struct nsc_event *e)
+{
+    for (size_t i = 0; e->level == NCCLSCOPE_LEVEL_WARN && i < FAILURES; i++) {
+        const struct failure *f = &failures[i];
+        if (f->kind == e->kind && (f->number < 0 || f->number == e->number) &&
+            (!f->words[0] || nsc_text_find(e->where.text, f->words) >= 0))
+            return f;
+    }
+    return NULL;
+}
+
+bool nsc_failure_is_known(ncclscope_kind kind)
+{
+    for (size_t i = 0; i < FAILURES; i++)
+        if (failures[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* ---- what came first ---- */
+
+/* Two times as printed: comparable if they differ in digits alone. */
+static int compare_times(nsc_text a, nsc_text b, bool *comparable)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    for (size_t i = 0; i < n && *comparable; i++)
+        *comparable = a.ptr[i] == b.ptr[i] || (nsc_is_digit(a.ptr[i]) && nsc_is_digit(b.ptr[i]));
+    *comparable = *comparable && n >= 8;
+    return *comparable ? memcmp(a.ptr, b.ptr, n) : 0;
+}
+
+/* Is it known that `a` was printed before `b`? By the clocks of their hosts, or by their place in one file. */
+static bool is_before(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b)
+{
+    bool comparable = a->time && b->time;
+    int c = comparable ? compare_times(nsc_say(m, a->time), nsc_say(m, b->time), &comparable) : 0;
+    if (comparable && c)
+        return c < 0;
+    return a->where.source == b->where.source && a->where.line < b->where.line;
+}
+
+/* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */
+static int64_t rank_of_process(const struct ncclscope_model *m, uint32_t proc)
+{
+    int64_t rank = -1, largest = 0;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->proc != proc || r->nranks <= largest || r->rank < 0)
+            continue;
+        largest = r->nranks;
+        rank = r->rank;
+    }
+    return rank;
+}
+
+static const char *who(struct nsc_case *c, uint32_t proc)
+{
+    const struct nsc_proc *p = &c->m->procs.item[proc];
+    int64_t rank = rank_of_process(c->m, proc);
+    const char *where = nsc_words(c, "host %s, pid %lld", nsc_say(c->m, p->host).ptr, (long long)p->pid);
+    return rank < 0 ? where : nsc_words(c, "rank %lld, %s", (long long)rank, where);
+}
+
+/* ---- one finding for each id ---- */
+
+static bool was_said_by(const struct ncclscope_model *m, uint32_t proc, const char *id, const struct nsc_event *before)
+{
+    for (const struct nsc_event *e = m->events.item; e < before; e++) {
+        const struct failure *f = e->proc == proc ? failure_of(e) : NULL;
+        if (f && !strcmp(f->id, id))
+            return true;
+    }
+    return false;
+}
+
+static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, uint64_t processes)
+{
+    nsc_text text = nsc_say(c->m, f->began->text);
+    int64_t number;
+    if (nsc_to_i64(text, &number)) /* a rank or a device: the line itself says whose */
+        text.len = 0;
+    const char *others = processes > 1 ? nsc_words(c, "; %llu processes say so", (unsigned long long)processes) : "";
+    f->part = first->part;
+    f->title = nsc_words(c, "%s%s%.*s (%s%s%s)", first->title, text.len ? ": " : "", (int)text.len,
+                         text.len ? text.ptr : "", processes > 1 ? "first " : "", who(c, f->began->proc), others);
+    f->cause = first->cause;
+    nsc_show_first(c, f, &f->began->where);
+}
+
+void nsc_tell_failures(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    const struct failure *first = NULL;
+    uint64_t processes = 0;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        const struct failure *row = failure_of(e);
+        if (!row || strcmp(row->id, c->rule->id) != 0)
+            continue;
+        if (!f)
+            f = nsc_found(c, row->severity, row->cls, "certain");
+        f->count += e->count;
+        bool new_process = !was_said_by(m, e->proc, row->id, e);
+        processes += new_process;
+        int64_t rank = new_process ? rank_of_process(m, e->proc) : -1;
+        if (rank >= 0)
+            nsc_name_rank(c, f, (uint64_t)rank);
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+        f->severity = row->severity > f->severity ? row->severity : f->severity;
+        if (!f->began || is_before(m, e, f->began)) {
+            f->began = e;
+            first = row;
+        }
+    }
+    if (f)
+        tell(c, f, first, processes);
+}
+
+/* ---- root and wake ---- */
+
+/* Did the process that the finding begins in belong to the communicator that another finding is about? */
+static bool is_member(const struct ncclscope_model *m, uint32_t proc, uint32_t comm)
+{
+    const struct nsc_comm *k = &m->comms.item[comm];
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].proc == proc)
+            return true;
+    return false;
+}
+
+static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
+{
+    if (!root->began || root->part == NSC_NO_FAILURE || root == f || root->rule == f->rule || root->caused_by)
+        return false;
+    if (f->began)
+        return is_before(m, root->began, f->began) ||
+               (root->part == NSC_ROOT && f->part == NSC_WAKE && !is_before(m, f->began, root->began));
+    bool waits = !strcmp(f->rule->id, "ranks/missing"); /* for one that failed */
+    return f->part == NSC_WAKE && (!waits || f->comm == NSC_NONE || is_member(m, root->began->proc, f->comm));
+}
+
+/* Peers of a process that vanished see closed connections, and what follows from them. */
+static const char *vanished(const struct ncclscope_findings *all, const struct nsc_finding *f)
+{
+    for (size_t i = 0; f->began && i < all->list.len; i++)
+        if (!strcmp(all->list.item[i].rule->id, "ranks/lost") && &all->list.item[i] != f)
+            return "ranks/lost";
+    return NULL;
+}
+
+/* Of those that could have caused it the first in time, what breaks by itself before what only follows; where time is not known,
+ * the first in the order of the rules. */
+static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, const struct nsc_finding *f)
+{
+    const struct nsc_finding *best = NULL;
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *x = &all->list.item[i];
+        if (!could_cause(all->model, x, f) || (best && best->part == NSC_ROOT && x->part == NSC_WAKE))
+            continue;
+        if (!best || best->part != x->part || is_before(all->model, x->began, best->began))
+            best = x;
+    }
+    return best;
+}
+
+void nsc_settle_failures(struct ncclscope_findings *all)
+{
+    for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */
+        for (size_t i = 0; i < all->list.len; i++) {
+            struct nsc_finding *f = &all->list.item[i];
+            if (f->caused_by || f->part == NSC_NO_FAILURE || (f->part == NSC_WAKE) != wake)
+                continue;
+            const struct nsc_finding *root = cause_of(all, f);
+            const char *gone = wake && (!root || root->part == NSC_WAKE) ? vanished(all, f) : NULL;
+            f->caused_by = gone ? gone : root ? root->rule->id : NULL;
+        }
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""check-rules.py TOOL: every finding in a log where it must be raised and in one where it must not.
+
+testdata/rules/<id with a dot for the slash>.txt holds both kinds:
+
+    ==== raised warning configuration likely by=env/p2p-disabled "words of its title"
+    @job hosts=a,b ranks=4 version=2.28.9 via=P2P/CUMEM net=NET/Socket/0
+    a:10:10 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1
+    ==== silent
+    @log 2.28.9/h200x8-default.log.gz
+
+Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), parts of its title. `silent`
+may be followed by `but` and a severity: the finding may be there, but not above it. `@job` writes the lines of a healthy job (see `job`), `@log`
+those of a recorded one; `---- NAME` begins another input; `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs.
+Every id of rules.def must have both kinds."""
+import glob
+import gzip
+import os
+import re
+import shlex
+import sys
+import tempfile
+
+import harness
+
+TABLES = os.path.join(harness.HERE, '..', '..', 'libncclscope', 'tables')
+
+
+def job(hosts='vm', ranks='2', version='2.28.9', via='P2P/CUMEM', net='NET/IB/0/GDRDMA', split='0'):
+    """A healthy job: `ranks` over `hosts` in blocks, joined in a ring, `via` within a host and `net` between two; split=1: no connections."""
+    hosts, n = hosts.split(','), int(ranks)
+    per = -(-n // len(hosts))
+    lines = []
+    who = ['%s:%d:%d [%d] NCCL INFO ' % (hosts[r // per], 100 + r, 100 + r, r % per) for r in range(n)]
+    for r in range(n):
+        lines.append(who[r] + 'NCCL version %s+cuda12.4' % version)
+    for word in ('START', 'COMPLETE'):
+        for r in range(n):
+            lines.append(who[r] + 'ncclCommInitRank comm 0x%x rank %d nranks %d cudaDev %d nvmlDev %d busId %x000 commId 0xfeed - Init %s'
+                         % (0x1000 + r, r, n, r % per, r % per, r % per + 1, word))
+    for r in range(n if split == '0' else 0):
+        peer = (r + 1) % n
+        path = via if r // per == peer // per else net
+        sides = (('[send] ', r), ('[receive] ', peer)) if path.startswith('NET') else (('', r),)
+        for side, at in sides:
+            lines.append(who[at] + 'Channel 00/0 : %d[%d] -> %d[%d] %svia %s' % (r, r % per, peer, peer % per, side, path))
+    return lines
+
+
+def recorded(name):
+    path = harness.log_path(name)
+    with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8', errors='surrogateescape') as file:
+        return file.read().split('\n')[:-1]
+
+
+class Section:
+    def __init__(self, head):
+        words = shlex.split(head)
+        self.raised = words[0] == 'raised'
+        self.words = words[1:]
+        self.files, self.args = [('log', [])], []
+
+    def add(self, line):
+        if line.startswith('---- args '):
+            self.args += shlex.split(line[10:])
+        elif line.startswith('---- '):
+            self.files.append((line[5:].strip(), []))
+        elif line.startswith('@job'):
+            self.files[-1][1].extend(job(**dict(w.split('=', 1) for w in line.split()[1:])))
+        elif line.startswith('@log '):
+            self.files[-1][1].extend(recorded(line[5:].strip()))
+        else:
+            self.files[-1][1].append(line)
+
+
+def sections(path):
+    out = []
+    with open(path, encoding='utf-8') as file:
+        for line in file.read().split('\n')[:-1]:
+            if line.startswith('==== '):
+                out.append(Section(line[5:]))
+            elif out and not (line.startswith('#') and not out[-1].files[-1][1]):
+                out[-1].add(line)
+    return out
+
+
+def misfits(finding, words):
+    """Which of the words do not hold."""
+    for word in words:
+        if word.startswith('by='):
+            if (finding['caused_by'] or '-') != word[3:]:
+                yield '%s, not %s' % (word, finding['caused_by'])
+        elif word in ('note', 'warning', 'error') and ' ' not in word:
+            if finding['severity'] != word and not (word == 'error' and finding['class'] == word):
+                yield '%s, not %s' % (word, finding['severity'])
+        elif word in ('fault', 'configuration', 'by-design', 'visibility', 'unknown'):
+            if finding['class'] != word:
+                yield '%s, not %s' % (word, finding['class'])
+        elif word in ('certain', 'likely', 'possible'):
+            if finding['confidence'] != word:
+                yield '%s, not %s' % (word, finding['confidence'])
+        elif word not in finding['title']:
+            yield '"%s" in its title: %s' % (word, finding['title'])
+
+
+def check(tool, checks, rule, number, section):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, lines in section.files:
+            if lines:
+                paths.append(os.path.join(folder, name))
+                with open(paths[-1], 'w', encoding='utf-8', errors='surrogateescape') as file:
+                    file.write('\n'.join(lines) + '\n')
+        report, _ = harness.report(tool, *[a.replace('{dir}', folder) for a in section.args], *paths)
+    found = [f for f in report['findings'] if f['id'] == rule]
+    what = '%s, section %d' % (rule, number)
+    others = ', '.join(f['id'] for f in report['findings'])
+    if section.raised:
+        fits = [f for f in found if not list(misfits(f, section.words))]
+        why = '; '.join(list(misfits(found[0], section.words))) if found else 'not raised, but ' + (others or 'nothing')
+        checks.true(what, why, bool(fits))
+    elif section.words[:1] == ['but']:
+        order = ['note', 'warning', 'error']
+        loud = [f for f in found if order.index(f['severity']) > order.index(section.words[1])]
+        checks.true(what, 'raised as ' + (loud[0]['severity'] if loud else ''), not loud)
+    else:
+        checks.true(what, 'raised: ' + (found[0]['title'] if found else ''), not found)
+
+
+def ids_of(table, row):
+    with open(os.path.join(TABLES, table), encoding='utf-8') as file:
+        return re.findall(row, file.read(), re.M)
+
+
+def main():
+    tool, checks = sys.argv[1], harness.Checks()
+    ids = ids_of('rules.def', r'^RULE\("([^"]+)"')
+    for rule in ids_of('failures.def', r'^FAILURE\(\w+, -?\d+, "[^"]*", "([^"]+)"'):
+        checks.true(rule, 'of failures.def is no rule', rule in ids)
+    folder = os.path.join(harness.TESTDATA, 'rules')
+    for path in sorted(glob.glob(os.path.join(folder, '*.txt'))):
+        rule = os.path.basename(path)[:-4].replace('.', '/', 1)
+        checks.true(rule, 'is no rule', rule in ids)
+        for number, section in enumerate(sections(path), 1):
+            check(tool, checks, rule, number, section)
+    for rule in ids:
+        path = os.path.join(folder, rule.replace('/', '.', 1) + '.txt')
+        kinds = {s.raised for s in sections(path)} if os.path.exists(path) else set()
+        checks.true(rule, 'lacks a log that raises it, or one that does not', kinds == {True, False})
+    return checks.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
