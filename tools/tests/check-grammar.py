@@ -54,13 +54,15 @@ def check_logs(c, tool, folder):
 
 
 def kinds_of(tool, *paths, stdin=b''):
-    """{message: kind} of all whole records, by a store."""
+    """{message: kind} of all whole records, by a store: without such as another one on their line may have cut."""
     with tempfile.TemporaryDirectory() as folder:
         db = os.path.join(folder, 'records.db')
         run(tool, '-q', '--db', db, *paths, stdin=stdin)
         with sqlite3.connect(db) as connection:
             connection.text_factory = bytes
-            rows = connection.execute("SELECT message, kind FROM record WHERE level IN ('INFO', 'WARN') AND message <> ''").fetchall()
+            rows = connection.execute("SELECT message, kind FROM record WHERE level IN ('INFO', 'WARN') AND message <> '' "
+                                      "AND NOT (kind = 'UNKNOWN' AND EXISTS (SELECT 1 FROM record AS behind WHERE behind.source = record.source "
+                                      "AND behind.line = record.line AND behind.id > record.id))").fetchall()
     return {message: kind.decode() for message, kind in rows}
 
 

@@ -45,7 +45,7 @@ static inline bool nsc_is_digit(char c)
 /* Offset of `s` in `a`, or -1. */
 static inline ptrdiff_t nsc_text_find(nsc_text a, const char *s)
 {
-    const char *p = a.len ? memmem(a.ptr, a.len, s, strlen(s)) : NULL;
+    const char *p = a.ptr ? memmem(a.ptr, a.len, s, strlen(s)) : NULL;
     return p ? p - a.ptr : -1;
 }
 

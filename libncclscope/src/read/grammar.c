@@ -145,10 +145,22 @@ int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *te
     return nsc_user_add(&g->user, &g->lock, name, template_, err);
 }
 
-bool nsc_grammar_is_cut(ncclscope_grammar *g, nsc_text message, struct nsc_match *m)
+static bool could_be_more(ncclscope_grammar *g, const struct nsc_row *but, nsc_text message, struct nsc_match *m)
 {
     for (size_t i = 0; i < g->messages.rows; i++)
-        if (nsc_pattern_is_cut(&g->messages.row[i].pattern, &g->lock, message, m))
+        if (&g->messages.row[i] != but && nsc_pattern_is_cut(&g->messages.row[i].pattern, &g->lock, message, m))
             return true;
     return false;
+}
+
+bool nsc_grammar_is_cut(ncclscope_grammar *g, nsc_text message, struct nsc_match *m)
+{
+    return could_be_more(g, NULL, message, m);
+}
+
+bool nsc_grammar_goes_on(ncclscope_grammar *g, const struct nsc_row *row, nsc_text message, struct nsc_match *m)
+{
+    const char *t = row->pattern.template_;
+    bool ends_with_field = t[0] && t[strlen(t) - 1] == '}';
+    return ends_with_field || could_be_more(g, row, message, m);
 }

@@ -23,5 +23,7 @@ const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_w
                                         struct nsc_match *m);
 /* Is `message`, which no row matched, certainly the beginning of one that a row would match? */
 bool nsc_grammar_is_cut(ncclscope_grammar *g, nsc_text message, struct nsc_match *m);
+/* Could `message`, which `row` matched, be but the beginning of what was printed: does it end with a field, or begin another row? */
+bool nsc_grammar_goes_on(ncclscope_grammar *g, const struct nsc_row *row, nsc_text message, struct nsc_match *m);
 
 #endif

@@ -150,6 +150,16 @@ static void new_record(ncclscope_reader *r)
     };
 }
 
+/* Four records or more on one line. */
+static bool holds_many(nsc_text line, size_t from)
+{
+    size_t n = 0;
+    nsc_text rest = nsc_text_from(line, from < line.len ? from : line.len);
+    for (ptrdiff_t at; n < 3 && (at = nsc_text_find(rest, " NCCL ")) >= 0; n++)
+        rest = nsc_text_from(rest, (size_t)at + 6);
+    return n == 3;
+}
+
 /* The record that begins at r->next; the one behind it on the same line, if any, is found on the way. */
 static void take_record(ncclscope_reader *r)
 {
@@ -162,6 +172,7 @@ static void take_record(ncclscope_reader *r)
         if (end > h.message + 2 && !memcmp(r->line.ptr + end - 2, "\\n", 2))
             end -= 2; /* pasted: the line end is spelt out */
         nsc_mark_torn(r);
+        r->many = r->many || holds_many(r->line, h.message);
     }
     set_who(&r->record, &h);
     r->record.flags |= h.whole ? NCCLSCOPE_FLAG_HEADER : NCCLSCOPE_FLAG_TORN;
@@ -305,6 +316,24 @@ static bool look_again(ncclscope_reader *r, bool found)
     return look_at_line(r);
 }
 
+/* "vm:2374:23vm:2379:2379 [5]": what another writer left ends in what looks like the beginning of a host's name. One that clean
+ * headers showed is taken for it. */
+static void strip_glued(ncclscope_reader *r)
+{
+    nsc_text host = r->next.host, before = {r->line.ptr, r->next.start};
+    size_t name = nsc_hosts_at_end(&r->hosts, host), level = 4;
+    if (!name && before.len >= 5 &&
+        !memcmp(before.ptr + before.len - 5, "NCCL ", 5)) { /* "... NCCL INnode7:12:12 [0]" */
+        while (level && (host.len <= level || memcmp(host.ptr, "INFO", level) != 0))
+            level--;
+        name = host.len - level;
+    }
+    if (!name || name == host.len)
+        return;
+    r->next.start += host.len - name;
+    r->next.host = nsc_text_from(host, host.len - name);
+}
+
 static bool read_line(ncclscope_reader *r)
 {
     r->line = nsc_unwrap(&r->wrap, r->raw);
@@ -315,11 +344,13 @@ static bool read_line(ncclscope_reader *r)
         return take_other(r);
     if (r->prefix.foreign && r->next.whole) {
         nsc_mark_torn(r);
+        strip_glued(r);
         nsc_debts_extend(&r->debts, nsc_text_from((nsc_text){r->line.ptr, r->next.start}, r->prefix.known));
     } else if (r->next.whole) {
         nsc_hosts_learn(&r->hosts, &r->next);
     }
     r->in_line = true;
+    r->many = false;
     take_record(r);
     return true;
 }

@@ -31,6 +31,7 @@ struct ncclscope_reader {
     struct nsc_hosts hosts;
     ncclscope_stats stats;
     uint64_t nul_lines;
+    uint64_t glued, alone; /* records with another one right behind them on their line; and those that end with their line */
     bool long_shm; /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
     bool ras_json; /* within a report of ncclras */
     bool digests;  /* for stores: is this the very text that was read before? */
@@ -42,6 +43,7 @@ struct ncclscope_reader {
     struct nsc_prefix prefix;
     struct nsc_header next; /* the record to give out next */
     bool in_line, has_next, torn;
+    bool many; /* it holds so many records that their line ends were lost, not that writers met */
     struct ncclscope_record record;
 };
 

@@ -88,6 +88,16 @@ static void note_release(ncclscope_reader *r)
         r->long_shm = version < 23007;
 }
 
+/* Where one writer broke into another's line, what stands before is whole only if nothing could follow it: "rank 1 nranks 4" may have
+ * been "rank 1 nranks 48 ...". Where line ends are lost by the rule, it is whole. A connection is judged by its via. */
+static bool may_be_cut(ncclscope_reader *r, const struct nsc_row *row)
+{
+    if (r->many || (r->glued >= 3 && r->glued * 4 >= r->alone) || row->kind == NCCLSCOPE_KIND_CONNECT ||
+        row->kind == NCCLSCOPE_KIND_CONNECT_COLLNET)
+        return false;
+    return nsc_grammar_goes_on(r->grammar, row, r->record.message, &r->match);
+}
+
 static const struct nsc_via cut_short = {.row = NSC_VIA_CUT, .net_dev = -1, .proxy_rank = -1};
 
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
@@ -101,6 +111,12 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     nsc_take_repeated(&rec->message, &rec->repeated);
     const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     if (!row && rec->message.len && nsc_mend_message(&r->wrap, rec->message, &rec->message))
+        row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    r->glued += cut;
+    r->alone += !cut;
+    if (row && cut && may_be_cut(r, row))
+        row = NULL;
+    else if (row && cut)
         row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;

@@ -63,6 +63,11 @@ void nsc_rule_socket(struct nsc_case *c)
         f->caused_by = "net/no-rdma-device";
         f->cause = "NCCL saw no InfiniBand or RoCE device and no network plugin took over.";
         nsc_show_first(c, f, &none->where);
+    } else if (nsc_event_of(c->m, proc, NCCLSCOPE_KIND_NET_FAILED)) {
+        const struct nsc_event *failed = nsc_event_of(c->m, proc, NCCLSCOPE_KIND_NET_FAILED);
+        f->cause = nsc_words(c, "NCCL's network %s did not start, and sockets are what is left.",
+                             nsc_say(c->m, failed->text).ptr);
+        nsc_show_first(c, f, &failed->where);
     } else {
         f->cause = "The log does not say why: look for NET/IB, NET/Plugin and `Using network` lines of these ranks.";
     }
@@ -102,12 +107,12 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
     }
 }
 
-/* "Failed to initialize NET plugin IB" (or IBext, which comes with images) is the normal end of the search for devices on a machine that has none. */
+/* "Failed to initialize NET plugin IB" (or IBext, which comes with images) is the normal end of the search for devices on a machine
+ * that has none; where a network is missed, net/socket and net/no-rdma-device tell. */
 static bool is_harmless_failure(const struct ncclscope_model *m, const struct nsc_event *e)
 {
     nsc_text net = nsc_say(m, e->text);
-    return (nsc_text_starts(net, "IB") && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)) ||
-           nsc_text_is(net, "Socket");
+    return nsc_text_starts(net, "IB") || nsc_text_is(net, "Socket");
 }
 
 void nsc_rule_plugin_failed(struct nsc_case *c)
