@@ -194,6 +194,14 @@ static void warning(struct ncclscope_model *m, const ncclscope_record *rec)
     *w = (struct nsc_warning){.kind = rec->kind, .shape = s, .lines = 1, .where = nsc_here(m, rec)};
 }
 
+/* AMD's library prints it and NVIDIA's does not. */
+static bool is_rccls_own(ncclscope_kind kind)
+{
+    return kind == NCCLSCOPE_KIND_RCCL_SYSTEM || kind == NCCLSCOPE_KIND_RCCL_MISSING ||
+           kind == NCCLSCOPE_KIND_RCCL_NUMA || kind == NCCLSCOPE_KIND_RCCL_OPTION || kind == NCCLSCOPE_KIND_RCCL_NODE ||
+           kind == NCCLSCOPE_KIND_RCCL_DMABUF_OFF;
+}
+
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     if (rec->level == NCCLSCOPE_LEVEL_OTHER) {
@@ -208,6 +216,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         m->procs.item[proc].last_line = rec->line;
         nsc_version_see(m, rec, proc);
     }
+    if (proc != NSC_NONE && is_rccls_own(rec->kind))
+        m->procs.item[proc].rccl = true;
     if (rec->via) {
         nsc_apply_connect(m, rec, proc);
         return;

@@ -129,6 +129,7 @@ void nsc_apply_init_start(struct ncclscope_model *m, const ncclscope_record *rec
     take_identity(m, r, rec);
     if (!r->start.line)
         r->start = nsc_here(m, rec);
+    r->bare_start = r->cuda_dev < 0 && !r->bus_id;
     r->births++;
     if (r->parent != NSC_NONE)
         r->parent_births = m->ranks.item[r->parent].births;
@@ -323,7 +324,8 @@ void nsc_apply_trees(struct ncclscope_model *m, const ncclscope_record *rec, uin
     int64_t channel, up;
     (void)proc;
     enters_init(m, t);
-    while (next_tree(&rest, &channel, &down, &up)) {
+    bool cut = nsc_record_span(rec) >= NSC_NCCL_LINE;
+    while (next_tree(&rest, &channel, &down, &up) && !(cut && !rest.len)) { /* "->0->12" may have been 1234 */
         struct nsc_key key = {t->rank, (uint64_t)channel, self};
         if (t->rank != NSC_NONE && nsc_map_get(&m->tree_by, key) != NSC_NONE)
             continue;

@@ -2,6 +2,7 @@
  *
  * Communicators join by commId; children without one by their parent's id, how many children it had made, and the colour; older
  * logs, which say none of this, by size and by how many of that size the process had made before. */
+#include "model/version.h"
 #include "model/path.h"
 
 #include <stdio.h>
@@ -389,6 +390,24 @@ static void join_ranks(struct ncclscope_model *m)
     nsc_free(order);
 }
 
+/* 2.3.5 prints no end of an initialisation: where nobody does, connections are the sign of it. */
+static void excuse_the_oldest(struct ncclscope_model *m)
+{
+    bool *connects = nsc_alloc(m->procs.len + 1);
+    bool ends = !connects;
+    for (size_t i = 0; i < m->ranks.len; i++)
+        ends = ends || m->ranks.item[i].complete.line;
+    for (size_t i = 0; !ends && i < m->links.len; i++)
+        if (m->links.item[i].proc != NSC_NONE)
+            connects[m->links.item[i].proc] = true;
+    for (size_t i = 0; !ends && i < m->ranks.len; i++) {
+        struct nsc_rank *r = &m->ranks.item[i];
+        r->used = r->used || (r->bare_start && connects[r->proc] && nsc_version_of(m, r->proc).low <= 20305);
+    }
+    m->no_memory = m->no_memory || !connects;
+    nsc_free(connects);
+}
+
 void nsc_join(struct ncclscope_model *m)
 {
     nsc_merge_sources(m);
@@ -401,9 +420,9 @@ void nsc_join(struct ncclscope_model *m)
     if (m->proc_order.len)
         qsort_r(m->proc_order.item, m->proc_order.len, sizeof(uint32_t), by_host_and_pid, m);
     join_ranks(m);
-    nsc_version_share(m);
-    nsc_version_infer(m);
+    nsc_version_settle(m);
     forget_early_use(m);
+    excuse_the_oldest(m);
     order_comms(m);
     list_members(m);
     name_comms(m);

@@ -5,9 +5,14 @@
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    nsc_str said = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
+    if (s->bare_version && said != s->bare_version) {
+        s->bare_other = said;
+        s->bare_doubtful = true;
+    }
     if (s->bare_version)
         return;
-    s->bare_version = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
+    s->bare_version = said;
     s->bare_version_at = nsc_here(m, rec);
     s->bare_rccl = nsc_text_starts(rec->message, "RCCL ");
 }

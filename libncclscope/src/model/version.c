@@ -1,5 +1,5 @@
 /* version.c - texts come and go with releases: those that a process prints say between which two its NCCL is. */
-#include "model/version.h"
+#include "model/path.h"
 
 #include "read/texts.h"
 
@@ -19,6 +19,8 @@ static bool range_of(ncclscope_grammar *g, nsc_text message, int level, struct n
 {
     enum { MOST = 32 };
     const struct nsc_known_text *known[MOST];
+    if (nsc_text_starts(message, "NET/IB"))
+        return false; /* plugins made from NCCL's own InfiniBand code print its texts too, whatever NCCL they are loaded into */
     size_t n = nsc_texts_all(g, message, match, known, MOST);
     bool any = false;
     *low = NSC_VERSION_OPEN;
@@ -62,22 +64,22 @@ static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_gram
     }
 }
 
-void nsc_version_infer(struct ncclscope_model *m)
+/* A version line without a header is of one process. The texts of some of the others are asked whether it can be theirs. */
+static void doubt_bare_versions(struct ncclscope_model *m, ncclscope_grammar *g, struct nsc_match *match)
 {
-    ncclscope_grammar *g = NULL;
-    struct nsc_match match = {0};
-    for (size_t i = 0; i < m->proc_order.len; i++) {
-        struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        if (p->rccl || nsc_version_of(m, m->proc_order.item[i]).how != NSC_VERSION_UNKNOWN)
-            continue;
-        if (!g && (ncclscope_grammar_new(&g, NULL) || nsc_match_new(&match, NULL))) {
-            m->no_memory = true;
-            break;
+    enum { ASKED = 16 };
+    for (size_t i = 0; i < m->sources.len; i++) {
+        struct nsc_source_info *s = &m->sources.item[i];
+        unsigned bare = s->bare_version && !s->bare_rccl ? nsc_version_number(nsc_say(m, s->bare_version)) : 0;
+        for (size_t k = 0, asked = 0; bare && !s->bare_doubtful && k < m->proc_order.len && asked < ASKED; k++) {
+            struct nsc_proc *p = &m->procs.item[m->proc_order.item[k]];
+            if (p->source != i || p->version || p->rccl)
+                continue;
+            asked++;
+            narrow(m, p, g, match);
+            s->bare_doubtful = p->version_low <= p->version_high && (bare < p->version_low || bare > p->version_high);
         }
-        narrow(m, p, g, &match);
     }
-    nsc_match_free(&match);
-    ncclscope_grammar_free(g);
 }
 
 struct nsc_version nsc_version_of(const struct ncclscope_model *m, uint32_t proc)
@@ -86,7 +88,8 @@ struct nsc_version nsc_version_of(const struct ncclscope_model *m, uint32_t proc
     if (proc == NSC_NONE)
         return v;
     const struct nsc_proc *p = &m->procs.item[proc];
-    nsc_str bare = m->sources.item[p->source].bare_version;
+    const struct nsc_source_info *s = &m->sources.item[p->source];
+    nsc_str bare = s->bare_doubtful ? 0 : s->bare_version;
     v.how = p->version        ? NSC_VERSION_SAID
             : bare            ? NSC_VERSION_SOURCE
             : p->peer_version ? NSC_VERSION_PEER
@@ -112,7 +115,7 @@ static void share(struct ncclscope_model *m, const struct nsc_rank *r, const nsc
         p->peer_version = said[r->comm];
 }
 
-void nsc_version_share(struct ncclscope_model *m)
+static void share_all(struct ncclscope_model *m)
 {
     nsc_str *said = nsc_alloc((m->comms.len + 1) * sizeof *said);
     if (!said) {
@@ -128,6 +131,26 @@ void nsc_version_share(struct ncclscope_model *m)
     for (size_t i = 0; i < m->ranks.len; i++)
         share(m, &m->ranks.item[i], said);
     nsc_free(said);
+}
+
+void nsc_version_settle(struct ncclscope_model *m)
+{
+    ncclscope_grammar *g = NULL;
+    struct nsc_match match = {0};
+    bool rccl = nsc_is_rccl(m);
+    if (ncclscope_grammar_new(&g, NULL) || nsc_match_new(&match, NULL)) {
+        m->no_memory = true;
+        goto out;
+    }
+    if (!rccl) /* the table has the releases of NCCL */
+        doubt_bare_versions(m, g, &match);
+    share_all(m);
+    for (size_t i = 0; !rccl && i < m->proc_order.len; i++)
+        if (nsc_version_of(m, m->proc_order.item[i]).how == NSC_VERSION_UNKNOWN)
+            narrow(m, &m->procs.item[m->proc_order.item[i]], g, &match);
+out:
+    nsc_match_free(&match);
+    ncclscope_grammar_free(g);
 }
 
 /* "41000" is no index: no machine has so many GPUs. */

@@ -23,10 +23,9 @@ enum { NSC_VERSION_OPEN = 1000000 };
 struct nsc_version nsc_version_of(const struct ncclscope_model *m, uint32_t proc);
 /* A record of a process that has not said its version: one of each row is kept. */
 void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc);
-/* Ranks are joined: versions pass from those who said theirs to the others of their communicators. */
-void nsc_version_share(struct ncclscope_model *m);
-/* For processes of which nothing says the version: what their texts leave. */
-void nsc_version_infer(struct ncclscope_model *m);
+/* Ranks are joined: doubtful version lines are put aside, versions pass from those who said theirs to the others of their
+ * communicators, and for the rest it is what their texts leave. */
+void nsc_version_settle(struct ncclscope_model *m);
 /* What stands in brackets behind the ranks of a connection line of this process. */
 enum nsc_brackets { NSC_BRACKETS_UNKNOWN, NSC_BRACKETS_NVML, NSC_BRACKETS_CUDA, NSC_BRACKETS_BUS_ID };
 enum nsc_brackets nsc_brackets_of(const struct ncclscope_model *m, const struct nsc_link *l);

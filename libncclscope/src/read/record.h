@@ -19,6 +19,11 @@ struct ncclscope_record {
     const struct nsc_via *via;         /* path of a CONNECT record; NULL for other kinds */
 };
 
+/* NCCL writes a line, from its host on, to a buffer of 1024 bytes: what would not fit is missing at the end. */
+enum { NSC_NCCL_LINE = 1023 };
+/* Bytes of the record from its host to the end of its message; 0 if its host is not known or was mended. */
+size_t nsc_record_span(const struct ncclscope_record *rec);
+
 /* The text of a field, or {NULL, 0}. */
 nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f);
 

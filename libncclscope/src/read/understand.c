@@ -110,11 +110,18 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     rec->message = nsc_text_trim_end(rec->message);
     nsc_take_repeated(&rec->message, &rec->repeated);
     const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    size_t span = row && !cut ? 0 : nsc_record_span(rec);
+    if (span > NSC_NCCL_LINE &&
+        span - NSC_NCCL_LINE < rec->message.len) { /* 2.13.4 to 2.19.4 print garbage behind it */
+        nsc_text first = {rec->message.ptr, rec->message.len - (span - NSC_NCCL_LINE)};
+        row = nsc_grammar_match(r->grammar, &r->words, first, &r->match);
+        rec->message = row ? first : rec->message;
+    }
     if (!row && rec->message.len && nsc_mend_message(&r->wrap, rec->message, &rec->message))
         row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     r->glued += cut;
     r->alone += !cut;
-    if (row && cut && may_be_cut(r, row))
+    if (row && cut && span < NSC_NCCL_LINE && may_be_cut(r, row))
         row = NULL;
     else if (row && cut)
         row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);

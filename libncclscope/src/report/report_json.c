@@ -97,7 +97,7 @@ static void distinct(struct nsc_json *j, const char *key, const struct ncclscope
 
 static void versions(struct nsc_json *j, const struct ncclscope_model *m)
 {
-    size_t n = m->procs.len + m->sources.len, k = 0;
+    size_t n = m->procs.len + 2 * m->sources.len, k = 0;
     nsc_str *v = nsc_alloc((n + 1) * sizeof *v), *p = nsc_alloc((n + 1) * sizeof *p);
     uint64_t last = 0;
     bool rccl = nsc_is_rccl(m);
@@ -105,7 +105,7 @@ static void versions(struct nsc_json *j, const struct ncclscope_model *m)
         v[k++] = m->procs.item[i].version;
     }
     for (size_t i = 0; v && i < m->sources.len; i++)
-        v[k++] = m->sources.item[i].bare_version;
+        v[k++] = m->sources.item[i].bare_version, v[k++] = m->sources.item[i].bare_other;
     for (size_t i = 0; p && i < m->procs.len; i++)
         p[i] = m->procs.item[i].platform;
     distinct(j, "nccl_versions", m, v, v ? k : 0);

@@ -286,7 +286,8 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
     for (size_t i = 0; i < r->m->procs.len + r->m->sources.len; i++) {
         nsc_str v =
             i < r->m->procs.len ? r->m->procs.item[i].version : r->m->sources.item[i - r->m->procs.len].bare_version;
-        several = several || (v && first && v != first);
+        several = several || (v && first && v != first) ||
+                  (i >= r->m->procs.len && r->m->sources.item[i - r->m->procs.len].bare_other);
         first = first ? first : v;
     }
     nsc_text t = nsc_say(r->m, first);
