@@ -63,8 +63,8 @@ static void test_entities(void)
 {
     CHECK_TEXT(undo("NCCL INFO Channel 00 : 0[0] -&gt; 1[1] via P2P/IPC"),
                "NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/IPC");
-    CHECK_TEXT(undo("NCCL &lt;a&gt; &quot;b&quot; &#39;c&#39; &amp;gt; &x; & &am"),
-               "NCCL <a> \"b\" 'c' &gt; &x; & &am");
+    CHECK_TEXT(undo("NCCL &lt;a&gt; &quot;b&quot; &#39;c&#39; &amp;gt; &x; & &am"), "NCCL <a> \"b\" 'c' > &x; & &am");
+    CHECK_TEXT(undo("NCCL&nbsp;a &#62;&#x3e; &#0; &#; &#xffffff;"), "NCCL a >> &#0; &#; &#xffffff;");
     CHECK_TEXT(undo("R&D &gt; all"), "R&D &gt; all"); /* not a line of NCCL */
     CHECK_TEXT(undo("NCCL &"), "NCCL &");
 }
@@ -94,11 +94,32 @@ static nsc_text more(const char *line)
 static void test_second_look(void)
 {
     CHECK_TEXT(more("x {\"log\": \"a NCCL\\n\"} y"), "a NCCL");
-    CHECK_TEXT(more("  \"message\": \"a NCCL b\","), "a NCCL b");
-    CHECK_TEXT(more("\"a NCCL \\\"b\\\"\","), "a NCCL \"b\"");
-    CHECK_TEXT(more("t,\"a NCCL \"\"b\"\"\""), "a NCCL \"b\"");
+    CHECK_TEXT(more("  \"message\": \"a NCCL INFO b\","), "a NCCL INFO b");
+    CHECK_TEXT(more("\"a NCCL INFO \\\"b\\\"\","), "a NCCL INFO \"b\"");
+    CHECK_TEXT(more("t,\"a NCCL INFO \"\"b\"\"\""), "a NCCL INFO \"b\"");
+    CHECK_TEXT(more("[\"x\", \"NCCL INFO b\", \"NCCL INFO b\", \"NCCL WARN c\\n\"]"), "NCCL INFO b\rNCCL WARN c");
+    CHECK_TEXT(more("[32mNCCL INFO a^[[0m\\033[1;31m"), "NCCL INFO a");
     CHECK_TEXT(more("a\tNCCL\xc2\xa0 b\\[0\\]"), "a NCCL  b[0]");
     CHECK(!more("a NCCL \"b\"").ptr && !more("{\"a\"} nothing\t").ptr && !more("").ptr);
+}
+
+static size_t tail(const char *line, size_t start)
+{
+    return strlen(line) - nsc_without_tail(nsc_text_of(line), start);
+}
+
+static void test_tails(void)
+{
+    CHECK_INT(tail("a NCCL INFO b<0>", 0), 0);
+    CHECK_INT(tail("a NCCL INFO b<0> <br/>", 0), 6);
+    CHECK_INT(tail("`a NCCL INFO b`", 1), 1);
+    CHECK_INT(tail("a NCCL INFO b`", 0), 0);
+    CHECK_INT(tail("| a NCCL INFO b |", 2), 2);
+    CHECK_INT(tail("b'a NCCL INFO b\\n',", 2), 4);
+    CHECK_INT(tail("a NCCL INFO 'b'", 0), 0);
+    CHECK_INT(tail("[32ma NCCL INFO b[0m", 4), 3);
+    CHECK_INT(tail("a", 0), 0);
+    CHECK_INT(tail("", 0), 0);
 }
 
 static void test_messages(void)
@@ -135,4 +156,4 @@ static void test_pieces(void)
 }
 
 CHECKS(TEST(test_plain), TEST(test_docker), TEST(test_docker_cut), TEST(test_colour), TEST(test_entities),
-       TEST(test_long), TEST(test_second_look), TEST(test_messages), TEST(test_pieces))
+       TEST(test_long), TEST(test_second_look), TEST(test_tails), TEST(test_messages), TEST(test_pieces))

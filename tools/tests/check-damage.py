@@ -85,6 +85,25 @@ HARMLESS = {
     'Elasticsearch': each(lambda i, l: dump({'_source': {'@timestamp': '2026-01-02T03:04:05Z', 'message': l.decode()}})),
     'a JSON list': lambda lines: b'[\n' + b',\n'.join(dump(l.decode()) for l in lines) + b'\n]\n',
     'JSON over lines': lambda lines: b'[\n' + b',\n'.join(b'  {\n    "message": ' + dump(l.decode()) + b'\n  }' for l in lines) + b'\n]\n',
+    'journalctl -o json': each(lambda i, l: dump({'__REALTIME_TIMESTAMP': '1', 'MESSAGE': l.decode(), '_PID': '7'})),
+    'Splunk': each(lambda i, l: dump({'_time': '1', '_raw': l.decode()})),
+    'events on one line': lambda lines: b''.join(dump({'events': [{'timestamp': 1, 'message': l.decode()} for l in lines[i:i + 50]]}) + b'\n'
+                                                 for i in range(0, len(lines), 50)),
+    'Loki API': lambda lines: b''.join(dump({'data': {'result': [{'values': [['17', l.decode()] for l in lines[i:i + 50]]}]}}) + b'\n'
+                                       for i in range(0, len(lines), 50)),
+    'fluent-bit, standard output': each(lambda i, l: b'[%d] kube.x: [[17.25, {}], {"log"=>' % i + dump(l.decode()) + b', "stream"=>"stdout"}]'),
+    'two columns of CSV': each(lambda i, l: b'"2026-01-02 03:04:05","%s"' % l.replace(b'"', b'""')),
+    'a column within CSV': each(lambda i, l: b'2026-01-02 03:04:05,"%s",stdout' % l.replace(b'"', b'""')),
+    'Python bytes': each(lambda i, l: b"b'" + l + b"\\n'"),
+    'line breaks of HTML': each(lambda i, l: l + b'<br>'),
+    'numeric entities': each(lambda i, l: l.replace(b'&', b'&#38;').replace(b'<', b'&#60;').replace(b'>', b'&#x3e;')),
+    'entities of entities': each(lambda i, l: html.escape(html.escape(l.decode())).encode()),
+    'blanks as entities': each(lambda i, l: l.replace(b' ', b'&nbsp;')),
+    'an arrow with a long dash': each(lambda i, l: l.replace(b'->', '\u2013>'.encode())),
+    'backquotes': each(lambda i, l: b'`' + l + b'`'),
+    'a row of a table': each(lambda i, l: b'| ' + l + b' |'),
+    'colours without their escapes': each(lambda i, l: b'[32m' + l + b'[0m'),
+    'colours spelt out': each(lambda i, l: b'\\033[1;32m' + l + b'\\033[0m'),
     'CRI': each(lambda i, l: b'2026-01-02T03:04:05.123456789Z stdout F ' + l),
     'CRI in pieces': split(pieces),
     'every second line end lost': lambda lines: b''.join(l + b'\n' * (i % 2) for i, l in enumerate(lines)) + b'\n',
@@ -93,6 +112,11 @@ HARMLESS = {
     'line ends spelt out': lambda lines: b'\\n'.join(lines) + b'\n',
     'a progress bar before': each(lambda i, l: b'\r 10%|#     | 1/10 [00:01<00:09]\r' + l),
 }
+
+
+# Where a host's name begins behind text that ends in a letter, and a version line without a header, cannot be told for certain there.
+BLURRED = {'old Mac line ends', 'every second line end lost', 'all line ends lost', 'line ends to blanks', 'line ends spelt out', 'Loki API',
+           'events on one line', 'a progress bar before'}
 
 
 # Something is lost: nothing may be invented.
@@ -128,7 +152,10 @@ HARMFUL = {'line ends cut off': cut_ends, 'line beginnings cut off': cut_starts,
 def essence(told):
     links = {(l['src'], l['dst'], l['direction'], l['via']) for l in told['links']}
     comms = sorted((c['nranks'], c['state']) for c in told['communicators'])
-    return told['totals']['connections'], comms, told['verdict'], links
+    found = sorted(f['id'] for f in told['findings'] if f['severity'] != 'note')
+    who = sorted((p['host'], p['pid']) for p in told['processes'])
+    env = sorted((e['name'], e['value']) for e in told['env'])
+    return told['totals']['connections'], comms, told['verdict'], found, told['nccl_versions'], who, env, links
 
 
 def main():
@@ -137,14 +164,15 @@ def main():
         with (gzip.open if name.endswith('.gz') else open)(log_path(name), 'rb') as file:
             text = file.read()
         lines = text.rstrip(b'\n').split(b'\n')
-        connections, comms, verdict, links = essence(report(tool, '-', stdin=text)[0])
+        should = essence(report(tool, '-', stdin=text)[0])
         for kind, damage in HARMLESS.items():
             is_ = essence(report(tool, '-', stdin=damage(lines))[0])
-            c.equal(name, kind, is_[:3], (connections, comms, verdict))
+            compared = 4 if kind in BLURRED else -1
+            c.equal(name, kind, is_[:compared], should[:compared])
         for kind, damage in HARMFUL.items():
             for seed in range(4):
                 is_ = essence(report(tool, '-', stdin=damage(random.Random(seed), lines))[0])
-                c.equal(name, '%s: connections that were not there' % kind, is_[3] - links, set())
+                c.equal(name, '%s: connections that were not there' % kind, is_[-1] - should[-1], set())
     return c.end()
 
 

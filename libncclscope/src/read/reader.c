@@ -226,16 +226,27 @@ static nsc_text strip_prefixes(ncclscope_reader *r, nsc_text line)
     return nsc_text_from(line, at);
 }
 
+/* The line from `start` on, without what quotes, tables and pages put around it. */
+static nsc_text bare_text(nsc_text line, size_t start)
+{
+    while (start < line.len && strchr(" \t'\"`|>", line.ptr[start]))
+        start++;
+    bool bytes = nsc_text_starts(nsc_text_from(line, start), "b'");
+    start += bytes ? 2 : 0;
+    line.len = start < line.len ? nsc_without_tail(line, start) : start;
+    return nsc_text_trim(nsc_text_from(line, start));
+}
+
 static bool take_other(ncclscope_reader *r)
 {
-    nsc_text body = strip_prefixes(r, r->line);
+    nsc_text body = strip_prefixes(r, r->line), text = bare_text(r->line, (size_t)(body.ptr - r->line.ptr));
     struct nsc_header bare;
     new_record(r);
     r->record.message = nsc_text_trim_end(body);
     if (!body.len)
         return false;
-    if (nsc_is_version_line(nsc_text_trim(body))) {
-        const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, nsc_text_trim(body), &r->match);
+    if (nsc_is_version_line(text)) {
+        const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, text, &r->match);
         r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
         r->record.match = row ? &r->match : NULL;
         r->record.level = NCCLSCOPE_LEVEL_VERSION;
@@ -298,7 +309,7 @@ static bool look_at_line(ncclscope_reader *r)
 
 static bool is_clean(const ncclscope_reader *r, bool found)
 {
-    return found && r->next.whole && !r->prefix.foreign;
+    return found ? r->next.whole && !r->prefix.foreign : nsc_is_version_line(nsc_text_trim(r->line));
 }
 
 /* Something may be wrapped around the header that is not looked for in every line. What it helps is taken, else the line stays. */
@@ -306,11 +317,15 @@ static bool look_again(ncclscope_reader *r, bool found)
 {
     nsc_text before = r->line, time = r->wrap.time;
     bool unwrapped = before.ptr != r->raw.ptr; /* lies in a buffer that may be written to now */
-    if (!nsc_unwrap_more(&r->wrap, r->line, &r->line))
-        return found;
+    bool may_move = unwrapped && nsc_text_find(before, "NCCL") >= 0;
+    if (!nsc_unwrap_more(&r->wrap, r->line, &r->line)) {
+        if (may_move)
+            r->line = nsc_unwrap(&r->wrap, r->raw);
+        return may_move ? look_at_line(r) : found;
+    }
     bool again = look_at_line(r);
     if (is_clean(r, again))
-        return true;
+        return again;
     r->line = unwrapped ? nsc_unwrap(&r->wrap, r->raw) : before;
     r->wrap.time = unwrapped ? r->wrap.time : time;
     return look_at_line(r);
@@ -350,6 +365,7 @@ static bool read_line(ncclscope_reader *r)
         nsc_hosts_learn(&r->hosts, &r->next);
     }
     r->in_line = true;
+    r->line.len = nsc_without_tail(r->line, r->next.start);
     r->many = false;
     take_record(r);
     return true;

@@ -44,7 +44,8 @@ static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
     if (w->pieces < 2)
         return;
     enum nsc_worth alone = worth(user, w->piece[0].text), whole = worth(user, (nsc_text){w->held, w->len});
-    bool better = alone <= NSC_WORTH_CUT || (alone == NSC_WORTH_LOOSE && w->joins > 1);
+    /* What no field can hold but the text itself is one record; what fields of any text may have swallowed must be usual here. */
+    bool better = alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || (alone == NSC_WORTH_LOOSE && w->joins > 0);
     if (whole < NSC_WORTH_LOOSE || !better)
         return;
     w->joins++;
@@ -60,6 +61,24 @@ static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
     if (w->given == w->pieces)
         w->pieces = w->given = w->len = 0;
     return true;
+}
+
+/* Asked only when a line came that could belong to it. */
+static bool begins_record(const struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
+{
+    return w->pieces > 1 || worth(user, (nsc_text){w->held, w->piece[0].text.len}) != NSC_WORTH_NOTHING;
+}
+
+/* Is no line that came lately longer? */
+static bool is_longest(struct nsc_rewrap *w, nsc_text line)
+{
+    size_t most = w->before > w->longest ? w->before : w->longest;
+    if (++w->lot > NSC_LOT) {
+        w->before = w->longest;
+        w->longest = w->lot = 0;
+    }
+    w->longest = line.len > w->longest ? line.len : w->longest;
+    return line.len >= most;
 }
 
 bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn *worth, void *user,
@@ -79,8 +98,9 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
         size_t n = out->text.len;
         w->has_next = false;
         if (w->pieces) {
-            bool goes_on =
-                n && n <= w->width && !out->cut && worth(user, out->text) == NSC_WORTH_NOTHING && hold(w, out);
+            bool goes_on = n && n <= w->width && !out->cut && worth(user, out->text) == NSC_WORTH_NOTHING &&
+                           begins_record(w, worth, user) && hold(w, out);
+            w->vain = goes_on ? 0 : w->vain + 1;
             if (goes_on && n == w->width && !out->unended)
                 continue;
             if (!goes_on && !keep_next(w, out)) /* no memory: the line is lost, and no more is held */
@@ -88,11 +108,14 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
             settle(w, worth, user);
             return give_piece(w, out);
         }
-        if (n < w->width || n < NSC_WRAP_NARROWEST || out->cut || out->unended)
+        if (!is_longest(w, out->text) || n < NSC_WRAP_NARROWEST || out->cut || out->unended)
             return true;
-        w->joins = n > w->width ? 0 : w->joins;
+        w->joins = n != w->width ? 0 : w->joins;
+        w->vain = n != w->width ? 0 : w->vain;
         w->width = n;
-        if (worth(user, out->text) == NSC_WORTH_NOTHING || !hold(w, out))
+        if (w->vain > NSC_VAIN && w->vain++ % 64) /* many lines are alike in length where nothing is wrapped */
+            return true;
+        if (!hold(w, out))
             return true;
     }
 }

@@ -4,7 +4,7 @@
 
 #include "read/lines.h"
 
-enum { NSC_PIECES = 32, NSC_WRAP_NARROWEST = 60 };
+enum { NSC_PIECES = 32, NSC_WRAP_NARROWEST = 60, NSC_LOT = 32, NSC_VAIN = 8 };
 
 /* What a line is worth, for the choice between it alone and it with what follows. */
 enum nsc_worth {
@@ -16,8 +16,11 @@ enum nsc_worth {
 typedef enum nsc_worth nsc_worth_fn(void *user, nsc_text line);
 
 struct nsc_rewrap {
-    size_t width;   /* the longest line so far: where lines are wrapped none is longer */
-    unsigned joins; /* lines put together at this width */
+    size_t longest, before; /* of the last lines, in two lots of NSC_LOT: where lines are wrapped none is longer than the width */
+    unsigned lot;           /* lines in the newer one */
+    size_t width;           /* of the line in hand */
+    unsigned joins;         /* lines put together at this width */
+    unsigned vain;          /* lines of this width in a row with nothing behind them that could belong to them */
     char *held;     /* the pieces in hand, one behind the other */
     size_t cap, len, pieces, given;
     struct nsc_line piece[NSC_PIECES]; /* their texts lie in `held` */
@@ -27,7 +30,7 @@ struct nsc_rewrap {
     bool has_next;
 };
 
-/* The next line, like nsc_lines_next; borrowed until the next call. A line as long as any before it, in which a record begins, waits
+/* The next line, like nsc_lines_next; borrowed until the next call. A line as long as any lately, in which a record begins, waits
  * for what follows: lines without a header that complete its record are put behind it. */
 bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn *worth, void *user,
                      struct nsc_line *out);

@@ -46,11 +46,16 @@ static ptrdiff_t string_at(nsc_text line, const char *key)
     return -1;
 }
 
-/* The JSON string that begins behind its quote at `at`, its escapes undone and the newlines at its end cut. */
-static nsc_text unquote(struct nsc_wrap *w, nsc_text line, size_t at)
+/* The string that begins behind its quote at `at`, its escapes undone and the newlines at its end cut, to the buffer from `n` on: where
+ * it ends there. *end is the place of its closing quote. CSV doubles a quote within. */
+static size_t unquote(struct nsc_wrap *w, nsc_text line, size_t at, size_t n, size_t *end)
 {
-    size_t n = 0;
-    for (size_t i = at; i < line.len && line.ptr[i] != '"'; i++) {
+    size_t i = at, from = n;
+    for (; i < line.len; i++) {
+        bool doubled = line.ptr[i] == '"' && i > at && i + 1 < line.len && line.ptr[i + 1] == '"';
+        if (line.ptr[i] == '"' && !doubled)
+            break;
+        i += doubled;
         if (line.ptr[i] != '\\' || i + 1 == line.len) {
             w->buf[n++] = line.ptr[i];
             continue;
@@ -59,30 +64,79 @@ static nsc_text unquote(struct nsc_wrap *w, nsc_text line, size_t at)
         n += unescape(nsc_text_from(line, i + 1), &used, w->buf + n);
         i += used;
     }
-    while (n && (w->buf[n - 1] == '\n' || w->buf[n - 1] == '\r'))
+    while (n > from && (w->buf[n - 1] == '\n' || w->buf[n - 1] == '\r'))
         n--;
+    *end = i;
+    return n;
+}
+
+static bool holds_record(nsc_text s)
+{
+    static const char *const marks[] = {"NCCL INFO ", "NCCL WARN ", "NCCL TRACE ", "NCCL CALL "};
+    bool holds = nsc_text_starts(s, "NCCL version ");
+    for (size_t i = 0; !holds && s.len && i < sizeof marks / sizeof marks[0]; i++)
+        holds = nsc_text_find(s, marks[i]) >= 0;
+    return holds;
+}
+
+/* All strings of the line that hold records, one behind the other; len 0: none. A collector may say one twice. */
+static nsc_text unquote_records(struct nsc_wrap *w, nsc_text line)
+{
+    size_t n = 0, last = 0;
+    if (!room(w, line.len * 3 / 2 + 4))
+        return (nsc_text){w->buf, 0};
+    for (size_t i = 0; i < line.len; i++) {
+        const char *quote = memchr(line.ptr + i, '"', line.len - i);
+        if (!quote)
+            break;
+        size_t from = n + (n > 0), to = unquote(w, line, (size_t)(quote - line.ptr) + 1, from, &i);
+        nsc_text s = {w->buf + from, to - from};
+        if (!holds_record(s) || (n && nsc_text_eq(s, (nsc_text){w->buf + last, n - last})))
+            continue;
+        if (n)
+            w->buf[n] = '\r';
+        last = from;
+        n = to;
+    }
     return (nsc_text){w->buf, n};
 }
 
+static ptrdiff_t first_of(nsc_text line, const char *const keys[], size_t n)
+{
+    ptrdiff_t at = -1;
+    for (size_t k = 0; at < 0 && k < n; k++)
+        at = string_at(line, keys[k]);
+    return at;
+}
+
 /* One object in a line: {"log":"...\n","stream":"stdout","time":"2026-01-02T03:04:05.6Z"} of docker, and what other collectors
- * make of it. The text is the first string under one of these names; its newline goes. */
+ * make of it. The text is the first string under one of these names, or whatever strings hold records. */
 static nsc_text unwrap_json(struct nsc_wrap *w, nsc_text line)
 {
     static const char *const texts[] = {"\"log\"", "\"message\"", "\"msg\"", "\"textPayload\"", "\"line\""};
     static const char *const times[] = {"\"time\"", "\"@timestamp\"", "\"timestamp\""};
-    ptrdiff_t at = -1, time = -1;
-    for (size_t k = 0; at < 0 && k < sizeof texts / sizeof texts[0]; k++)
-        at = string_at(line, texts[k]);
-    if (at < 0 || !room(w, line.len * 3 / 2 + 4))
+    ptrdiff_t at = first_of(line, texts, sizeof texts / sizeof texts[0]);
+    size_t end = 0, n = 0;
+    if (!room(w, line.len * 3 / 2 + 4))
         return line;
-    for (size_t k = 0; time < 0 && k < sizeof times / sizeof times[0]; k++)
-        time = string_at(line, times[k]);
+    if (at >= 0)
+        n = unquote(w, line, (size_t)at, 0, &end);
+    bool more = nsc_text_find(nsc_text_from(line, end), "NCCL ") >= 0;
+    if ((at < 0 || more) && (more || nsc_text_find(line, "NCCL ") >= 0)) {
+        nsc_text records = unquote_records(w, line);
+        if (!records.len && at >= 0)
+            records.len = unquote(w, line, (size_t)at, 0, &end);
+        n = records.len;
+    }
+    if (!n && at < 0)
+        return line;
+    ptrdiff_t time = first_of(line, times, sizeof times / sizeof times[0]);
     if (time >= 0) {
         w->time = nsc_text_from(line, (size_t)time);
-        const char *end = memchr(w->time.ptr, '"', w->time.len);
-        w->time.len = end ? (size_t)(end - w->time.ptr) : 0;
+        const char *close = memchr(w->time.ptr, '"', w->time.len);
+        w->time.len = close ? (size_t)(close - w->time.ptr) : 0;
     }
-    return unquote(w, line, (size_t)at);
+    return (nsc_text){w->buf, n};
 }
 
 /* Without ESC [ ... letter, and ESC ] ... BEL or ESC \\ (titles, links). In place when `text` already lies in the buffer. */
@@ -110,23 +164,42 @@ static nsc_text strip_colour(struct nsc_wrap *w, nsc_text text)
     return (nsc_text){w->buf, n};
 }
 
-static nsc_text undo_entities(struct nsc_wrap *w, nsc_text text)
+/* "&gt;" "&#62;" "&#x3e;" at the beginning of `s`: its character to `to`, how many bytes it took; 0 if it is none. */
+static size_t entity(nsc_text s, char *to, size_t *put)
 {
     static const struct {
         char name[7], is;
-    } entity[] = {{"&gt;", '>'}, {"&lt;", '<'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&#39;", '\''}};
+    } known[] = {{"&gt;", '>'}, {"&lt;", '<'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&nbsp;", ' '}};
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+        if (nsc_text_starts(s, known[k].name)) {
+            *to = known[k].is;
+            *put = 1;
+            return strlen(known[k].name);
+        }
+    const char *end = s.len > 3 && s.ptr[1] == '#' ? memchr(s.ptr, ';', s.len < 10 ? s.len : 10) : NULL;
+    uint64_t code = 0;
+    if (!end)
+        return 0;
+    bool hex = s.ptr[2] == 'x' || s.ptr[2] == 'X';
+    nsc_text digits = {s.ptr + 2 + hex, (size_t)(end - s.ptr) - 2 - hex};
+    if (!(hex ? nsc_to_hex(digits, &code) : nsc_to_u64(digits, &code)) || !code || code > 0xffff)
+        return 0;
+    *put = code == 0xa0 ? 1 : nsc_put_utf8(to, (uint32_t)code);
+    *to = code == 0xa0 ? ' ' : *to;
+    return (size_t)(end - s.ptr) + 1;
+}
+
+static nsc_text undo_entities(struct nsc_wrap *w, nsc_text text)
+{
     size_t n = 0;
     if (text.ptr != w->buf && !room(w, text.len))
         return text;
     for (size_t i = 0; i < text.len; i++) {
-        size_t k = 0, kinds = sizeof entity / sizeof entity[0];
-        if (text.ptr[i] == '&')
-            while (k < kinds && !nsc_text_starts(nsc_text_from(text, i), entity[k].name))
-                k++;
-        bool found = text.ptr[i] == '&' && k < kinds;
-        char c = found ? entity[k].is : text.ptr[i];
-        i += found ? strlen(entity[k].name) - 1 : 0;
-        w->buf[n++] = c;
+        size_t put = 0, used = text.ptr[i] == '&' ? entity(nsc_text_from(text, i), w->buf + n, &put) : 0;
+        if (!used)
+            w->buf[n++] = text.ptr[i];
+        n += put;
+        i += used ? used - 1 : 0;
     }
     return (nsc_text){w->buf, n};
 }
@@ -134,12 +207,19 @@ static nsc_text undo_entities(struct nsc_wrap *w, nsc_text text)
 nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
 {
     w->time = (nsc_text){NULL, 0};
+    while (line.len && !line.ptr[0]) /* a file that was cut to nothing while it was written to begins with a hole */
+        line = nsc_text_from(line, 1);
+    while (line.len && !line.ptr[line.len - 1])
+        line.len--;
     if (line.len && line.ptr[0] == '{')
         line = unwrap_json(w, line);
     if (line.len && memchr(line.ptr, 0x1b, line.len))
         line = strip_colour(w, line);
-    if (line.len && memchr(line.ptr, '&', line.len) && memmem(line.ptr, line.len, "NCCL", 4))
+    for (int times = 0; times < 2 && line.len && memchr(line.ptr, '&', line.len); times++) { /* twice: "&amp;gt;" */
+        if (!memmem(line.ptr, line.len, "NCCL", 4))
+            break;
         line = undo_entities(w, line);
+    }
     return line;
 }
 
@@ -148,27 +228,17 @@ nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
 /* A list of strings, one a line; one key of an object a line; an object behind a prefix; a quoted field of CSV. */
 static bool unquote_line(struct nsc_wrap *w, nsc_text line, size_t nccl, nsc_text *out)
 {
-    nsc_text trimmed = nsc_text_trim(line), before = {line.ptr, nccl};
-    ptrdiff_t object = nsc_text_find(before, "{\""), field = nsc_text_find(before, ",\"");
+    nsc_text before = {line.ptr, nccl};
+    ptrdiff_t object = nsc_text_find(before, "{\"");
     if (object >= 0) {
         nsc_text inner = nsc_text_from(line, (size_t)object);
         *out = unwrap_json(w, inner);
         return out->ptr != inner.ptr;
     }
-    if (trimmed.len && trimmed.ptr[0] == '"' && room(w, line.len * 3 / 2 + 4)) {
-        ptrdiff_t key = string_at(trimmed, "\"");
-        *out = unquote(w, trimmed, key >= 0 && (size_t)key < nccl ? (size_t)key : 1);
-        return true;
-    }
-    if (field < 0 || trimmed.ptr[trimmed.len - 1] != '"' || !room(w, line.len))
+    if (nsc_text_find(before, "\"") < 0)
         return false;
-    size_t n = 0, end = (size_t)(trimmed.ptr + trimmed.len - 1 - line.ptr);
-    for (size_t i = (size_t)field + 2; i < end; i++) {
-        w->buf[n++] = line.ptr[i];
-        i += line.ptr[i] == '"' && i + 1 < end && line.ptr[i + 1] == '"';
-    }
-    *out = (nsc_text){w->buf, n};
-    return true;
+    *out = unquote_records(w, line);
+    return out->len;
 }
 
 static char *grown(char **buf, size_t *cap, size_t need)
@@ -179,7 +249,24 @@ static char *grown(char **buf, size_t *cap, size_t need)
     return p;
 }
 
-/* Tabs and unbreakable blanks to blanks, "\[0\]" to "[0]", no NUL bytes. False if nothing of that is there. */
+/* "[32m", "^[[0m", "\033[1;31m": colours whose escape was lost or spelt out; their length, 0 if `s` begins with none. */
+static size_t spelt_colour(nsc_text s)
+{
+    static const char *const escapes[] = {"^[", "\\033", "\\x1b", "\\e", "\\u001b", ""};
+    size_t k = 0;
+    while (!nsc_text_starts(s, escapes[k]))
+        k++;
+    size_t i = strlen(escapes[k]);
+    if (i + 2 >= s.len || s.ptr[i] != '[')
+        return 0;
+    size_t digits = ++i;
+    while (i < s.len && (nsc_is_digit(s.ptr[i]) || s.ptr[i] == ';'))
+        i++;
+    return i > digits && i < s.len && s.ptr[i] == 'm' ? i + 1 : 0;
+}
+
+/* Tabs and unbreakable blanks to blanks, "\[0\]" to "[0]", no NUL bytes, no colours that are spelt out. False if
+ * nothing of that is there. */
 static bool undo_marks(struct nsc_wrap *w, nsc_text line, nsc_text *out)
 {
     size_t n = 0;
@@ -188,6 +275,12 @@ static bool undo_marks(struct nsc_wrap *w, nsc_text line, nsc_text *out)
         return false;
     for (size_t i = 0; i < line.len; i++) {
         unsigned char c = (unsigned char)line.ptr[i], next = i + 1 < line.len ? (unsigned char)line.ptr[i + 1] : 0;
+        size_t colour = c && strchr("[^\\", c) ? spelt_colour(nsc_text_from(line, i)) : 0;
+        if (colour) {
+            any = true;
+            i += colour - 1;
+            continue;
+        }
         bool blank = c == 0xc2 && next == 0xa0, escape = c == '\\' && next && strchr("[]_*<>#-", next);
         any = any || c == '\t' || !c || blank || escape;
         if (!c || escape)
@@ -222,24 +315,85 @@ bool nsc_unwrap_more(struct nsc_wrap *w, nsc_text line, nsc_text *out)
     return quoted || marks;
 }
 
+static bool cut_end(nsc_text *line, const char *end)
+{
+    size_t n = strlen(end);
+    if (line->len < n || memcmp(line->ptr + line->len - n, end, n) != 0)
+        return false;
+    line->len -= n;
+    return true;
+}
+
+static bool cut_any_end(nsc_text *line, const char *const ends[])
+{
+    size_t k = 0;
+    while (ends[k] && !cut_end(line, ends[k]))
+        k++;
+    return ends[k];
+}
+
+/* 'vm:1:1 [0] ...' b'vm:1:1 [0] ...\n' "vm:1:1 [0] ...", */
+static bool cut_quote(nsc_text *line, char before)
+{
+    nsc_text s = *line;
+    s.len -= s.ptr[s.len - 1] == ',' && s.len > 1;
+    if (s.ptr[s.len - 1] != before)
+        return false;
+    s.len--;
+    cut_end(&s, "\\n");
+    *line = s;
+    return true;
+}
+
+size_t nsc_without_tail(nsc_text line, size_t start)
+{
+    static const char *const tags[] = {"<br>",    "<br/>",  "<br />", "</p>",  "</pre>", "</code>",
+                                       "</span>", "</div>", "</td>",  "</li>", NULL};
+    static const char *const colours[] = {"\\u001b[0m", "\\033[0m", "\\x1b[0m", "\\e[0m", "^[[0m", "[0m", "[m", NULL};
+    char before = start ? line.ptr[start - 1] : 0;
+    for (bool cut = true; cut && line.len > start + 1;) {
+        switch (line.ptr[line.len - 1]) {
+        case ' ':
+        case '\t': line = nsc_text_trim_end(line); break;
+        case '>': cut = cut_any_end(&line, tags); break;
+        case 'n': cut = cut_end(&line, "\\n"); break;
+        case 'm': cut = cut_any_end(&line, colours); break;
+        case '`': cut = start && memchr(line.ptr, '`', start) && cut_end(&line, "`"); break;
+        case '|': cut = start && memchr(line.ptr, '|', start) && cut_end(&line, "|"); break;
+        case ',':
+        case '"':
+        case '\'': cut = (before == '"' || before == '\'') && cut_quote(&line, before); break;
+        default: cut = false;
+        }
+    }
+    return line.len;
+}
+
+/* How many bytes at the beginning of `s` are an arrow, or the dash of one, that an editor drew. */
+static size_t drawn_arrow(nsc_text s)
+{
+    bool dash = nsc_text_starts(s, "\xe2\x80\x93>") || nsc_text_starts(s, "\xe2\x80\x94>");
+    return dash ? 4 : nsc_text_starts(s, "\xe2\x86\x92") ? 3 : 0;
+}
+
 bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out)
 {
-    static const char arrow[] = "\xe2\x86\x92";
     const char *nul = message.len ? memchr(message.ptr, 0, message.len) : NULL;
     if (nul)
-        message.len = (size_t)(nul - message.ptr);
-    bool drawn = message.len && memchr(message.ptr, arrow[0], message.len) && nsc_text_find(message, arrow) >= 0;
+        message.len = (size_t)(nul - message.ptr); /* what lay behind it in NCCL's buffer */
+    bool drawn = message.len && memchr(message.ptr, 0xe2, message.len);
     if ((!nul && !drawn) || !grown(&w->message, &w->message_cap, message.len))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < message.len; i++) {
-        if (!nsc_text_starts(nsc_text_from(message, i), arrow)) {
+        size_t arrow = drawn_arrow(nsc_text_from(message, i));
+        if (arrow) {
+            w->message[n++] = '-';
+            w->message[n++] = '>';
+            i += arrow - 1;
+        } else {
             w->message[n++] = message.ptr[i];
-            continue;
         }
-        w->message[n++] = '-';
-        w->message[n++] = '>';
-        i += 2;
     }
     *out = nsc_text_trim_end((nsc_text){w->message, n});
     return true;

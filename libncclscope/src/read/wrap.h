@@ -22,6 +22,8 @@ nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line);
 /* A second look at a line that names NCCL and has no clean header: JSON or CSV behind a prefix or within a list, tabs or
  * unbreakable blanks for blanks, markdown's backslashes, NUL bytes. False if there is nothing to undo. */
 bool nsc_unwrap_more(struct nsc_wrap *w, nsc_text line, nsc_text *out);
+/* What pages, tables and quotes leave behind a record that begins at `start`: "<br>", a backquote, " |", a colour. Its length without. */
+size_t nsc_without_tail(nsc_text line, size_t start);
 /* The same for a message that no table knows: NUL bytes behind it, an arrow that an editor drew. */
 bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out);
 /* Lines of a container runtime: "TIME stdout P TEXT" is a piece and is kept (then false), "... F TEXT" ends the line: *line is all of

@@ -86,7 +86,8 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
         const struct nsc_env *env = nsc_env_of(m, e->proc, "NCCL_NET_PLUGIN");
         /* NCCL always looks for libnccl-net.so, RCCL for its own; another name was given by somebody, also where no line says by whom. */
         nsc_text file = nsc_say(m, e->text);
-        bool other_name = file.len && !nsc_text_is(file, "libnccl-net.so") && !nsc_text_is(file, "librccl-net.so");
+        bool other_name = nsc_text_find(file, ".so") >= 0 && !nsc_text_is(file, "libnccl-net.so") &&
+                          !nsc_text_is(file, "librccl-net.so"); /* without .so the name was cut */
         if ((!named && !env && !other_name) || (env && nsc_text_is(nsc_say(m, env->value), "none")))
             continue;
         if (nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_LOADED)) /* another name of the list was found */
