@@ -28,6 +28,7 @@ int print_coverage(const char *const *paths, size_t n, const char *format, const
     if (!rc) {
         rc = ncclscope_coverage_report(c, format, terminal_columns(), terminal_flags(), write_to_file, stdout);
         damaged = tell_problems(ncclscope_coverage_model(c));
+        tell_slow_patterns(g);
         empty = !ncclscope_coverage_records(c);
     }
     ncclscope_coverage_free(c);

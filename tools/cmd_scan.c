@@ -96,6 +96,7 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
     if (rc == NCCLSCOPE_OK) {
         bool damaged = tell_problems(m);
+        tell_slow_patterns(g);
         code = write_report(s, m, f);
         rc = db ? ncclscope_store_add(db, m, f, &err) : NCCLSCOPE_OK;
         code = code == EXIT_FINE ? exit_code(s, f, damaged) : code;

@@ -29,6 +29,8 @@ int terminal_flags(void);
 int print_coverage(const char *const *paths, size_t n, const char *format, const char *patterns);
 /* Adds the rows of a pattern file; true when something is wrong with it, told on stderr. */
 bool add_patterns(ncclscope_grammar *g, const char *path);
+/* After reading: which of them were too slow for some lines. */
+void tell_slow_patterns(const ncclscope_grammar *g);
 /* Tells each input that could not be read whole on stderr; was there one? */
 bool tell_problems(const ncclscope_model *m);
 

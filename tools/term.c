@@ -50,3 +50,12 @@ bool add_patterns(ncclscope_grammar *g, const char *path)
         fprintf(stderr, "ncclscope: %s: %s\n", path, err.text);
     return true;
 }
+
+void tell_slow_patterns(const ncclscope_grammar *g)
+{
+    uint64_t lines;
+    const char *name;
+    for (size_t i = 0; (name = ncclscope_grammar_slow(g, i, &lines)); i++)
+        fprintf(stderr, "ncclscope: the row %s took too long, and was given up, %llu time%s\n", name,
+                (unsigned long long)lines, lines == 1 ? "" : "s");
+}

@@ -124,6 +124,9 @@ NCCLSCOPE_API int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, 
 /* All rows of a file: "name = template" on a line, "# example: TEXT" below it is held against it, other lines with # are comments.
  * As above, with err->line; NCCLSCOPE_EIO if it cannot be read. Rows above the wrong one are added. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope_error *err);
+/* Which rows of your own took too long for some lines, and were given up there, as an expression does that backtracks without end: the
+ * name of the i-th, borrowed from `g`, and for how many lines; NULL behind the last. After the readers have ended. Since 0.1. */
+NCCLSCOPE_API const char *ncclscope_grammar_slow(const ncclscope_grammar *g, size_t i, uint64_t *lines);
 /* NULL is fine, as for every free. */
 NCCLSCOPE_API void ncclscope_grammar_free(ncclscope_grammar *g);
 

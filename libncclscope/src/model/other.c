@@ -1,5 +1,6 @@
 /* other.c - what a job log holds beside NCCL's lines: nccl-tests rows, a topology matrix, version lines without a header. */
 #include "model/model.h"
+#include "read/foreign.h"
 #include "read/user.h"
 
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
@@ -32,6 +33,7 @@ static void take_side(struct nsc_test *t, nsc_text *rest)
 static void test_row(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     nsc_text rest = rec->message;
+    size_t columns = nsc_test_columns(rest);
     struct nsc_test *t = nsc_vec_push(&m->tests);
     if (!t) {
         m->no_memory = true;
@@ -42,8 +44,11 @@ static void test_row(struct ncclscope_model *m, const ncclscope_record *rec)
     nsc_to_u64(nsc_next_word(&rest), &t->bytes);
     nsc_to_u64(nsc_next_word(&rest), &t->count);
     t->type = nsc_keep(m, nsc_next_word(&rest));
-    t->redop = nsc_keep(m, nsc_next_word(&rest));
-    t->root = nsc_keep(m, nsc_next_word(&rest));
+    for (size_t i = 3; i < columns; i++) {
+        nsc_text word = nsc_next_word(&rest);
+        bool root = nsc_is_digit(word.ptr[0]) || word.ptr[0] == '-';
+        *(root ? &t->root : &t->redop) = nsc_keep(m, word);
+    }
     take_side(t, &rest);
     if (t->sides)
         take_side(t, &rest);

@@ -22,18 +22,31 @@ static ncclscope_kind matrix_kind(nsc_text body)
     return NCCLSCOPE_KIND_UNKNOWN;
 }
 
-/* "  1048576  262144  float  sum  -1  20.21  51.88  77.82  0  19.9 ..." of nccl-tests: sizes, a type, an operation, a root, numbers. */
-static bool is_test_row(nsc_text body)
+static size_t count_words(nsc_text t)
+{
+    size_t n = 0;
+    while (nsc_next_word(&t).len)
+        n++;
+    return n;
+}
+
+/* "  1048576  262144  float  sum  -1  20.21  51.88  77.82  0  19.9 ...": sizes, a type, an operation, a root, numbers. */
+size_t nsc_test_columns(nsc_text row)
 {
     uint64_t n;
-    int64_t root;
     double f;
-    if (!nsc_to_u64(nsc_next_word(&body), &n) || !nsc_to_u64(nsc_next_word(&body), &n))
-        return false;
-    nsc_text type = nsc_next_word(&body), op = nsc_next_word(&body);
-    return type.len && !nsc_is_digit(type.ptr[0]) && op.len && !nsc_is_digit(op.ptr[0]) &&
-           nsc_to_i64(nsc_next_word(&body), &root) && nsc_to_f64(nsc_next_word(&body), &f) &&
-           nsc_to_f64(nsc_next_word(&body), &f) && nsc_to_f64(nsc_next_word(&body), &f);
+    size_t words = count_words(row), before = words >= 11 && words <= 13 ? words - 8
+                                              : words >= 7 && words <= 9 ? words - 4
+                                                                         : 0;
+    if (!before || !nsc_to_u64(nsc_next_word(&row), &n) || !nsc_to_u64(nsc_next_word(&row), &n))
+        return 0;
+    nsc_text type = nsc_next_word(&row);
+    for (size_t i = 3; i < before; i++)
+        nsc_next_word(&row);
+    bool figures = true;
+    for (size_t i = 0; i < 3; i++)
+        figures = figures && nsc_to_f64(nsc_next_word(&row), &f);
+    return figures && !nsc_is_digit(type.ptr[0]) ? before : 0;
 }
 
 ncclscope_kind nsc_foreign_kind(nsc_text body)
@@ -45,7 +58,7 @@ ncclscope_kind nsc_foreign_kind(nsc_text body)
         return matrix_kind(t);
     if (t.ptr[0] == '#' && nsc_text_starts(t, "# Collective test starting:"))
         return NCCLSCOPE_KIND_TEST_NAME;
-    return nsc_is_digit(t.ptr[0]) && is_test_row(t) ? NCCLSCOPE_KIND_TEST_ROW : NCCLSCOPE_KIND_UNKNOWN;
+    return nsc_is_digit(t.ptr[0]) && nsc_test_columns(t) ? NCCLSCOPE_KIND_TEST_ROW : NCCLSCOPE_KIND_UNKNOWN;
 }
 
 /* A pair of what nccl-tests writes with -J: "size": 8, or all of them on one line. */

@@ -57,6 +57,14 @@ static bool add_literal(struct out *o, char c)
     return plain ? add(o, &c, 1) : add(o, escaped, 2);
 }
 
+bool nsc_is_type(nsc_text type)
+{
+    for (size_t i = 0; type.len == 1 && i < sizeof types / sizeof types[0]; i++)
+        if (type.ptr[0] == types[i].type)
+            return true;
+    return type.len >= 2 && type.ptr[0] == '/' && type.ptr[type.len - 1] == '/';
+}
+
 /* {name:type}, {name:/re/}, {:type}: what stands between the braces, to one group. */
 static const char *add_field(struct out *o, struct nsc_program *prog, struct nsc_user *user, nsc_text name,
                              nsc_text type)
@@ -69,6 +77,9 @@ static const char *add_field(struct out *o, struct nsc_program *prog, struct nsc
         return wrong;
     if (name.len && prog->fields == NSC_PATTERN_FIELDS)
         return "too many fields";
+    for (size_t i = 0; name.len && i < prog->fields; i++)
+        if (prog->field[i] == field)
+            return "a field stands twice";
     if (name.len)
         prog->field[prog->fields++] = field;
     if (!add(o, name.len ? "(" : "(?:", name.len ? 1 : 3))
@@ -141,6 +152,8 @@ static void find_beginnings(struct nsc_program *prog)
     }
 }
 
+static const char user_limit[] = "(*LIMIT_MATCH=20000)";
+
 static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error *err)
 {
     struct out o = {.len = 0};
@@ -150,6 +163,8 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
         return NULL;
     }
     prog->strict = true;
+    if (p->user) /* somebody's expression may backtrack for ever */
+        add(&o, user_limit, sizeof user_limit - 1);
     const char *wrong = translate(p->template_, &o, prog, p->user);
     if (!wrong && !p->open_end && !add(&o, "\\z", 2)) /* PCRE2_ENDANCHORED would forbid partial matches */
         wrong = "too long";
@@ -216,11 +231,14 @@ static nsc_text longest_literal(const char *t)
 void nsc_pattern_init(struct nsc_pattern *p, const char *template_, bool open_end)
 {
     size_t head = strcspn(template_, "{}");
-    *p = (struct nsc_pattern){.template_ = template_,
-                              .head = {template_, head},
-                              .need = longest_literal(template_ + head),
-                              .literal = !template_[head],
-                              .open_end = open_end};
+    p->template_ = template_;
+    p->head = (nsc_text){template_, head};
+    p->need = longest_literal(template_ + head);
+    p->literal = !template_[head];
+    p->open_end = open_end;
+    p->user = NULL;
+    atomic_init(&p->program, NULL);
+    atomic_init(&p->gave_up, 0);
 }
 
 /* Machine code where there can be: hardened systems have none, which is slower and gives the same result. */
@@ -288,6 +306,8 @@ bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text te
         speed = speed_up(prog, lock);
     int n = speed == JIT ? pcre2_jit_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL)
                          : pcre2_match(prog->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, data, NULL);
+    if (n == PCRE2_ERROR_MATCHLIMIT || n == PCRE2_ERROR_JIT_STACKLIMIT || n == PCRE2_ERROR_HEAPLIMIT)
+        atomic_fetch_add_explicit(&p->gave_up, 1, memory_order_relaxed);
     if (n <= 0)
         return false;
     m->program = prog;

@@ -17,6 +17,7 @@ struct nsc_pattern {
     bool open_end;                         /* may end before the text does: launcher prefixes */
     struct nsc_user *user;                 /* whose row it is: its fields may be new; NULL for the tables */
     _Atomic(struct nsc_program *) program; /* NULL until first needed */
+    _Atomic(uint64_t) gave_up;             /* lines for which matching took too long */
 };
 
 /* One match: where the fields lie. Owned by a reader, reused for every line. */
@@ -45,6 +46,8 @@ bool nsc_pattern_could_begin(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_t
 /* Does every field say what it takes (no {x:t}, no expression)? Known once the row has matched. */
 bool nsc_pattern_is_strict(const struct nsc_pattern *p);
 
+/* Is it what may stand behind the colon of a field: a letter of `types`, or /an expression/? */
+bool nsc_is_type(nsc_text type);
 /* The i-th field of the match: false behind the last. */
 bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field, nsc_text *out);
 

@@ -49,7 +49,10 @@ ncclscope_field nsc_user_field(struct nsc_user *u, nsc_text name, nsc_text type,
         *wrong = holds(letter_of(known), letter) ? NULL : "a field of this name is known and holds something else";
         return *wrong ? NCCLSCOPE_FIELD_NONE : known;
     }
-    *wrong = is_name(name) && !nsc_text_is(name, "record") ? NULL : "the name of a field is a-z, 0-9 and _";
+    *wrong = !is_name(name)                   ? "the name of a field is a-z, 0-9 and _"
+             : nsc_text_is(name, "record") ? "record is a column of the store's own"
+             : !nsc_is_type(type)          ? "no type of this name"
+                                           : NULL;
     for (size_t i = 0; !*wrong && i < u->fields.len; i++) {
         if (!nsc_text_is(name, u->fields.item[i].name))
             continue;
@@ -79,6 +82,29 @@ static bool rebuild(struct nsc_user *u)
     return nsc_index_build(&u->index);
 }
 
+static const char takes_any[] = "a row without a word of its own would take any line";
+
+/* Does it take what no line looks like? */
+static int check_narrow(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_error *err)
+{
+    struct nsc_match m;
+    int rc = nsc_match_new(&m, err);
+    if (rc == NCCLSCOPE_OK && nsc_pattern_match(p, lock, NSC_TEXT("~\001 zq~ 7\002~ zq"), &m))
+        rc = nsc_fail(err, NCCLSCOPE_EPATTERN, 0, takes_any);
+    nsc_match_free(&m);
+    return rc;
+}
+
+const char *ncclscope_grammar_slow(const ncclscope_grammar *g, size_t i, uint64_t *lines)
+{
+    for (size_t k = 0; k < g->user.rows.len; k++) {
+        *lines = atomic_load_explicit(&g->user.index.row[k].pattern.gave_up, memory_order_relaxed);
+        if (*lines && !i--)
+            return g->user.rows.item[k].name;
+    }
+    return NULL;
+}
+
 int nsc_user_add(struct nsc_user *u, pthread_mutex_t *lock, const char *name, const char *template_,
                  ncclscope_error *err)
 {
@@ -89,8 +115,8 @@ int nsc_user_add(struct nsc_user *u, pthread_mutex_t *lock, const char *name, co
             return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "there is a row %s already", name);
     if (u->rows.len == NSC_USER_MOST)
         return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "more than %d rows", NSC_USER_MOST);
-    if (!*template_ || !strcmp(template_, "{:t}"))
-        return nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "a row without a word of its own would take any line");
+    if (!*template_)
+        return nsc_fail(err, NCCLSCOPE_EPATTERN, 0, takes_any);
     struct nsc_user_row row = {nsc_arena_copy(&u->arena, nsc_text_of(name)).ptr,
                                nsc_arena_copy(&u->arena, nsc_text_of(template_)).ptr};
     struct nsc_user_row *place = row.name && row.template_ ? nsc_vec_push(&u->rows) : NULL;
@@ -100,6 +126,8 @@ int nsc_user_add(struct nsc_user *u, pthread_mutex_t *lock, const char *name, co
     size_t fields = u->fields.len;
     int rc = rebuild(u) ? nsc_pattern_check(&u->index.row[u->rows.len - 1].pattern, lock, err)
                         : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    if (rc == NCCLSCOPE_OK)
+        rc = check_narrow(&u->index.row[u->rows.len - 1].pattern, lock, err);
     if (rc != NCCLSCOPE_OK) {
         u->rows.len--;
         u->fields.len = fields;
@@ -184,6 +212,8 @@ int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope
     while (rc == NCCLSCOPE_OK && (n = getline(&line, &cap, f)) >= 0) {
         number++;
         line[n - (n && line[n - 1] == '\n')] = 0;
+        if (number == 1 && !strncmp(line, "\xef\xbb\xbf", 3)) /* a byte order mark */
+            memmove(line, line + 3, (size_t)(n -= 3) + 1);
         rc = strlen(line) + 1 < (size_t)n ? nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "a NUL byte in the line")
                                           : take_line(g, line, err);
     }
