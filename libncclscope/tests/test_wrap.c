@@ -120,6 +120,7 @@ static void test_tails(void)
     CHECK_INT(tail("[32ma NCCL INFO b[0m", 4), 3);
     CHECK_INT(tail("a", 0), 0);
     CHECK_INT(tail("", 0), 0);
+    CHECK_INT(tail("a  \r\r \t", 3), 4);
 }
 
 static void test_messages(void)

@@ -366,7 +366,7 @@ size_t nsc_without_tail(nsc_text line, size_t start)
         default: cut = false;
         }
     }
-    return line.len;
+    return line.len < start ? start : line.len;
 }
 
 /* How many bytes at the beginning of `s` are an arrow, or the dash of one, that an editor drew. */
