@@ -195,6 +195,7 @@ struct nsc_own_record {
     nsc_str kind, host, time;
     ncclscope_kind number;
     int64_t pid, launcher_rank;
+    int64_t torch_rank; /* "[rank5]:", which PyTorch puts in front of its lines: in the whole job; or -1 */
     uint32_t first, fields;
 };
 struct nsc_own_field {

@@ -105,6 +105,15 @@ static void matrix_row(struct ncclscope_model *m, const ncclscope_record *rec)
         m->matrix_open = NSC_NONE;
 }
 
+static int64_t torch_rank(nsc_text line)
+{
+    ptrdiff_t at = nsc_text_find(line, "[rank");
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at + 5);
+    const char *end = rest.len ? memchr(rest.ptr, ']', rest.len) : NULL;
+    int64_t rank;
+    return end && nsc_to_i64((nsc_text){rest.ptr, (size_t)(end - rest.ptr)}, &rank) ? rank : -1;
+}
+
 static void keep_record(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_own_record *r)
 {
     *r = (struct nsc_own_record){.where = nsc_here(m, rec),
@@ -114,6 +123,7 @@ static void keep_record(struct ncclscope_model *m, const ncclscope_record *rec, 
                                  .time = nsc_keep(m, rec->time),
                                  .pid = rec->pid,
                                  .launcher_rank = rec->launcher_rank,
+                                 .torch_rank = torch_rank(rec->physical),
                                  .first = (uint32_t)m->own_fields.len};
     ncclscope_field field;
     ncclscope_text text;

@@ -265,7 +265,7 @@ static bool take_other(ncclscope_reader *r)
     if (r->record.kind == NCCLSCOPE_KIND_UNKNOWN)
         r->record.kind = nsc_json_kind(body, &r->ras_json);
     const struct nsc_row *row =
-        r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, r->line, &r->match) : NULL;
+        r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, body, &r->match) : NULL;
     if (row) {
         r->record.kind = row->kind;
         r->record.time = r->record.time.len ? r->record.time : nsc_glog_time(r->line);

@@ -3,14 +3,33 @@
 
 #include <stdlib.h>
 
-/* The earliest work that a watchdog gave up, by its number; NULL if none did. */
-static const struct nsc_own_record *first_stuck(const struct ncclscope_model *m, int64_t *seq)
+/* "PG ID 3 PG GUID 14(mesh_tp)"; len 0 where a line names no group, as those of older releases. */
+static nsc_text group_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return nsc_text_trim(nsc_said(m, r, "group"));
+}
+
+static bool is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group)
+{
+    return !group.len || nsc_text_eq(group_of(m, r), group);
+}
+
+/* By its number in the whole job if the line says it; in brackets PyTorch prints the one in the group. */
+static bool rank_of(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t *rank)
+{
+    *rank = r->torch_rank;
+    return *rank >= 0 || nsc_number_said(m, r, "rank", rank);
+}
+
+/* The earliest work of the group that a watchdog gave up, by its number; NULL if none did. */
+static const struct nsc_own_record *first_stuck(const struct ncclscope_model *m, nsc_text group, int64_t *seq)
 {
     const struct nsc_own_record *first = NULL;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t n;
-        if (r->number != NCCLSCOPE_KIND_TORCH_TIMEOUT || !nsc_number_said(m, r, "seq", &n) || (first && n >= *seq))
+        if (r->number != NCCLSCOPE_KIND_TORCH_TIMEOUT || !is_of_group(m, r, group) ||
+            !nsc_number_said(m, r, "seq", &n) || (first && n >= *seq))
             continue;
         first = r;
         *seq = n;
@@ -18,14 +37,27 @@ static const struct nsc_own_record *first_stuck(const struct ncclscope_model *m,
     return first;
 }
 
-/* The last line of a kind that this rank printed. */
-static const struct nsc_own_record *last_of_rank(const struct ncclscope_model *m, ncclscope_kind kind, int64_t rank)
+/* A line that says what work the rank had enqueued. */
+static bool tells_work(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_TORCH_WORK || r->number == NCCLSCOPE_KIND_TORCH_DUMP;
+}
+
+static bool timed_out(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_TORCH_TIMEOUT;
+}
+
+/* The last line of this sort that this rank printed of the group. */
+static const struct nsc_own_record *
+last_of_rank(const struct ncclscope_model *m, bool (*sort)(const struct nsc_own_record *), nsc_text group, int64_t rank)
 {
     const struct nsc_own_record *last = NULL;
     for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
         int64_t of;
-        if (m->happened.item[i].number == kind && nsc_number_said(m, &m->happened.item[i], "rank", &of) && of == rank)
-            last = &m->happened.item[i];
+        if (sort(r) && is_of_group(m, r, group) && rank_of(m, r, &of) && of == rank)
+            last = r;
     }
     return last;
 }
@@ -45,7 +77,8 @@ static int64_t size_of_job(const struct ncclscope_model *m)
 enum { MOST_RANKS = 65536 };
 
 /* Who waits in the stuck work, and who has not even called it. */
-static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, int64_t seq, int64_t *waiting, int64_t *highest)
+static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group, int64_t seq, int64_t *waiting,
+                       int64_t *highest)
 {
     const struct ncclscope_model *m = c->m;
     bool *seen = nsc_alloc(MOST_RANKS);
@@ -53,19 +86,19 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, int64_t seq, i
     *highest = -1;
     for (size_t i = 0; seen && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        bool timeout = r->number == NCCLSCOPE_KIND_TORCH_TIMEOUT, work = r->number == NCCLSCOPE_KIND_TORCH_WORK;
         int64_t rank, enqueued;
-        if ((!timeout && !work) || !nsc_number_said(m, r, "rank", &rank) || rank < 0 || rank >= MOST_RANKS)
+        if ((!timed_out(r) && !tells_work(r)) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) || rank < 0 ||
+            rank >= MOST_RANKS)
             continue;
         *highest = rank > *highest ? rank : *highest;
-        if (timeout && !seen[rank]) {
+        if (timed_out(r) && !seen[rank]) {
             seen[rank] = true;
             ++*waiting;
             nsc_show(c, f, &r->where);
         }
-        if (work && r == last_of_rank(m, NCCLSCOPE_KIND_TORCH_WORK, rank) &&
+        if (tells_work(r) && r == last_of_rank(m, tells_work, group, rank) &&
             nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
-            !last_of_rank(m, NCCLSCOPE_KIND_TORCH_TIMEOUT, rank)) {
+            !last_of_rank(m, timed_out, group, rank)) {
             nsc_name_rank(c, f, (uint64_t)rank);
             nsc_show_first(c, f, &r->where);
         }
@@ -74,35 +107,39 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, int64_t seq, i
 }
 
 /* Without a line of its own a rank is silent: name those below the job's size. */
-static void name_silent(struct nsc_case *c, struct nsc_finding *f, int64_t size)
+static void name_silent(struct nsc_case *c, struct nsc_finding *f, nsc_text group, int64_t size)
 {
     for (int64_t rank = 0; rank < size && rank < MOST_RANKS; rank++)
-        if (!last_of_rank(c->m, NCCLSCOPE_KIND_TORCH_TIMEOUT, rank))
+        if (!last_of_rank(c->m, timed_out, group, rank))
             nsc_name_rank(c, f, (uint64_t)rank);
 }
 
-static void tell_watchdog(struct nsc_case *c)
+/* Does the group have all ranks of the job? Only there can silent ones be named. */
+static bool is_whole_job(nsc_text group)
+{
+    return !group.len || nsc_text_find(group, "default") >= 0;
+}
+
+static void tell_watchdog(struct nsc_case *c, nsc_text group)
 {
     const struct ncclscope_model *m = c->m;
-    int64_t seq = 0, waiting, highest, ran = 0, size = size_of_job(m);
-    const struct nsc_own_record *stuck = first_stuck(m, &seq);
-    if (!stuck)
-        return;
+    int64_t seq = 0, waiting, highest, ran = 0, size = is_whole_job(group) ? size_of_job(m) : 0;
+    const struct nsc_own_record *stuck = first_stuck(m, group, &seq);
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
     nsc_text op = nsc_said(m, stuck, "collective");
     nsc_number_said(m, stuck, "ran_ms", &ran);
-    sort_ranks(c, f, seq, &waiting, &highest);
+    sort_ranks(c, f, group, seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
-    const char *where =
-        nsc_words(c, "%lld rank%s waited %lld s in %.*s, work %lld", (long long)waiting, waiting == 1 ? "" : "s",
-                  (long long)(ran / 1000), (int)op.len, op.ptr, (long long)seq);
+    const char *where = nsc_words(c, "%lld rank%s waited %lld s in %.*s, work %lld%s%.*s", (long long)waiting,
+                                  waiting == 1 ? "" : "s", (long long)(ran / 1000), (int)op.len, op.ptr, (long long)seq,
+                                  group.len ? " of " : "", (int)group.len, group.len ? group.ptr : "");
     if (who) {
         f->title = nsc_words(c, "%s; %s had not called it", where, who);
         f->cause = "By PyTorch's own account of what each rank had enqueued: it does something else (data loading, a "
                    "checkpoint, a branch that the others did not take), hangs, or is gone.";
     } else if (size > waiting && highest < size) {
-        name_silent(c, f, size);
+        name_silent(c, f, group, size);
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
         f->cause = "Who does not time out is who the others wait for - or its log is not among the inputs.";
@@ -111,14 +148,37 @@ static void tell_watchdog(struct nsc_case *c)
         f->cause = size && size == waiting
                        ? "All ranks are in the same work: none is behind. The network, a GPU or the "
                          "kernel of the collective hangs, or sizes do not match."
-                       : "Which rank they wait for cannot be told: how many ranks the job has is not "
+                       : "Which rank they wait for cannot be told: how many ranks the group has is not "
                          "in this input.";
+    }
+}
+
+/* Works are numbered in each process group on its own: each has its finding. */
+static void tell_watchdogs(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    enum { GROUPS = 8 };
+    nsc_text told[GROUPS];
+    size_t n = 0;
+    for (size_t i = 0; i < m->happened.len && n < GROUPS; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t seq;
+        if (!timed_out(r) || !nsc_number_said(m, r, "seq", &seq))
+            continue;
+        nsc_text group = group_of(m, r);
+        size_t k = 0;
+        while (k < n && !nsc_text_eq(told[k], group))
+            k++;
+        if (k < n)
+            continue;
+        told[n++] = group;
+        tell_watchdog(c, group);
     }
 }
 
 void nsc_rule_ranks_hung(struct nsc_case *c)
 {
-    tell_watchdog(c);
+    tell_watchdogs(c);
     nsc_tell_ras(c);
 }
 

@@ -41,6 +41,37 @@ static void tell_ras_text(struct nsc_case *c)
     }
 }
 
+/* "6 ranks have not launched any operations", and below it who they are, where others have. */
+static void tell_idle(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    int64_t others = 0, n, rank;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_RAS_LAUNCHED && nsc_number_said(m, r, "seq", &n))
+            others = n;
+        if (r->number == NCCLSCOPE_KIND_RAS_NONE && others > 0 && !f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "error", "possible");
+            f->cause = one_moment;
+            nsc_show(c, f, &r->where);
+            continue;
+        }
+        if (!f || r->number != NCCLSCOPE_KIND_RAS_RANK || !nsc_number_said(m, r, "rank", &rank))
+            continue;
+        nsc_name_rank(c, f, (uint64_t)rank);
+        nsc_name_host(c, f, nsc_field_of(m, r, "name"));
+        nsc_show(c, f, &r->where);
+    }
+    if (!f)
+        return;
+    f->count = f->ranks.len;
+    f->title = f->ranks.len ? nsc_words(c, "ncclras: %s had launched no operation, others were at %lld",
+                                        nsc_list_ranks(c, f), (long long)others)
+                            : nsc_words(c, "ncclras: some ranks had launched no operation, others were at %lld",
+                                        (long long)others);
+}
+
 /* ---- its JSON ---- */
 
 enum { SUCCESS = 0, IN_PROGRESS = 7 }; /* ncclResult_t */
@@ -174,5 +205,6 @@ static void tell_ras_json(struct nsc_case *c)
 void nsc_tell_ras(struct nsc_case *c)
 {
     tell_ras_text(c);
+    tell_idle(c);
     tell_ras_json(c);
 }
