@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """nccl-coverage.py: which of the texts that NCCL prints have a row that gives them a meaning, which are known by their text alone?
 
-    nccl-coverage.py [--against FILE]  exit 1 if a family that answers questions about paths has a text without a meaning, or if
+    nccl-coverage.py [--against FILE]  exit 1 if a family that answers questions about paths has a text, or a template, without a meaning, or if
                                        fewer than 98 % of the texts at INFO and WARN are known
     nccl-coverage.py --samples         writes one record for each text, as NCCL would print it, and stops
 
@@ -91,7 +91,7 @@ def read_texts():
 
 # ---- the list from the sources, read on its own: its placeholders are {name:format}, {'A'|'B':s}, {...}? ----
 PLACE = re.compile(r"\{((?:'[^']*'\|?)+)(?::[^}]*)?\}|\{([A-Za-z_?][A-Za-z0-9_.>()\[\]+* -]*)(?::([^{}]*))?\}")
-NAMED = {"file": "init.cc", "func": "ncclFoo", "env": "NCCL_FOO", "opName": "AllReduce", "nvmlFunc": "nvmlInit", "node": "GPU/1a",
+NAMED = {"file": "init.cc", "cpu": "0", "func": "ncclFoo", "env": "NCCL_FOO", "opName": "AllReduce", "nvmlFunc": "nvmlInit", "node": "GPU/1a",
          "funcName": "ncclCommInitRank", "link": "NVL", "typeIntra": "NVL", "typeInter": "PIX", "type": "GPU",
          "IB": "IB", "n": "1", "rail": "1", "plane": "1", "sys": "0", "id": "1a"}
 
@@ -158,8 +158,11 @@ def check_source(path, texts, meanings):
             pieces += 1
             continue
         count += 1
-        taken = next(meanings.matches(line.encode()), None) or next(by_text.matches(line.encode()), None)
+        understood = next(meanings.matches(line.encode()), None)
+        taken = understood or next(by_text.matches(line.encode()), None)
         known += bool(taken)
+        if answers(family) and not understood:
+            tables.error(os.path.basename(path), "%s: no row of messages.def takes: %s" % (family, line))
         if not taken:
             print("not known: %s %s %s: %s" % (family, level, first, line))
     print("%d of %d templates at INFO and WARN of %s are known (%.1f %%); %d are built in pieces and not tried"

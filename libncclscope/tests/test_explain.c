@@ -47,6 +47,16 @@ static void test_every_example(void)
     }
 }
 
+/* The number of a class of path means another one in nearly every release. */
+static void test_distances(void)
+{
+    CHECK_INT(explain("GPU Direct RDMA Disabled for GPU 7 / HCA 0 (distance 8 > 4)"), NCCLSCOPE_OK);
+    CHECK(says("8 is DIS 2.12.7 to 2.17.1, NET 2.18.1 to 2.25.1, SYS 2.26.2 to 2.26.6"));
+    CHECK(says("PHB from 2.27.3 on"));
+    CHECK_INT(explain("NCCL_IB_GID_INDEX set by environment to 18446744073709551615."), NCCLSCOPE_OK);
+    CHECK(says("without their sign"));
+}
+
 static void test_paths(void)
 {
     CHECK_INT(explain("Channel 00/0 : 3[3] -> 8[0] [send] via NET/IB/0(4)/GDRDMA/Shared"), NCCLSCOPE_OK);
@@ -83,4 +93,4 @@ static void test_unknown(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_every_example), TEST(test_paths), TEST(test_variables), TEST(test_unknown))
+CHECKS(TEST(test_every_example), TEST(test_distances), TEST(test_paths), TEST(test_variables), TEST(test_unknown))

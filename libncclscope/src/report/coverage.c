@@ -75,7 +75,7 @@ static int take_record(void *user, const ncclscope_record *rec)
 {
     struct ncclscope_coverage *c = user;
     char shape[SHAPE];
-    if (rec->level == NCCLSCOPE_LEVEL_OTHER)
+    if (rec->level == NCCLSCOPE_LEVEL_OTHER || rec->flags & NCCLSCOPE_FLAG_JOINED) /* its first half was counted */
         return NCCLSCOPE_OK;
     if (rec->text)
         count_shape(c, rec, RECOGNISED, nsc_text_of(rec->text->family), nsc_text_of(rec->text->template_));

@@ -166,7 +166,7 @@ static void spell_versions(const struct nsc_known_text *k, char *out, size_t siz
              !strcmp(k->first, k->last) ? " alone"
              : *k->last                 ? " to "
              : release                  ? " on"
-                                        : "",
+                                        : " and later",
              strcmp(k->first, k->last) != 0 ? k->last : "");
     snprintf(out, size, "%s%s%s%s, %s%s%s%s", release && !*k->last ? "from " : "", release ? "NCCL " : "", k->first,
              last, k->level, always ? "" : " (shown by NCCL_DEBUG_SUBSYS ", always ? "" : subsystems,
@@ -206,10 +206,49 @@ static void explain_via(const struct nsc_report *r, const ncclscope_record *rec)
 
 static void explain_variable(const struct nsc_report *r, const ncclscope_record *rec)
 {
-    nsc_text name = nsc_record_field(rec, NCCLSCOPE_FIELD_NAME);
+    nsc_text name = nsc_record_field(rec, NCCLSCOPE_FIELD_NAME), value = nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE);
+    if (nsc_text_starts(value, "18446744073709551615"))
+        nsc_part(r, "value", NSC_TEXT("-1: up to 2.12.7 numbers are printed without their sign."));
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         if (nsc_text_is(name, variables[i].name))
             nsc_part(r, "variable", nsc_text_of(variables[i].effect));
+}
+
+static nsc_text nth_word(const char *words, int64_t n)
+{
+    nsc_text rest = nsc_text_of(words), word = nsc_next_word(&rest);
+    while (n-- > 0 && word.len)
+        word = nsc_next_word(&rest);
+    return word;
+}
+
+/* Which class of path a number means, by release: "8: NET 2.18.1 to 2.25.1, SYS 2.26.2 to 2.26.6 ...". */
+static void explain_distance(const struct nsc_report *r, const ncclscope_record *rec, ncclscope_field f)
+{
+    static const struct {
+        const char *first, *last, *names;
+    } runs[] = {
+#define DISTANCES(first, last, names) {first, last, names},
+#include "distances.def"
+#undef DISTANCES
+    };
+    char line[500];
+    int64_t number;
+    nsc_text text = nsc_record_field(rec, f);
+    if (!nsc_to_i64(text, &number))
+        return;
+    int said = 0, n = snprintf(line, sizeof line, "%lld is", (long long)number);
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        nsc_text name = nth_word(runs[i].names, number);
+        const char *first = runs[i].first;
+        while (i + 1 < sizeof runs / sizeof runs[0] && nsc_text_eq(name, nth_word(runs[i + 1].names, number)))
+            i++;
+        const char *last = runs[i].last;
+        if (name.len)
+            n += snprintf(line + n, sizeof line - (size_t)n, "%s %.*s %s%s%s%s", said++ ? "," : "", (int)name.len,
+                          name.ptr, *last ? "" : "from ", first, *last ? " to " : " on", last);
+    }
+    nsc_part(r, ncclscope_field_name(f), nsc_text_of(line));
 }
 
 static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, const ncclscope_record *rec,
@@ -235,6 +274,10 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
         rec->kind == NCCLSCOPE_KIND_ENV_INVALID || rec->kind == NCCLSCOPE_KIND_CONFIG_RESET)
         explain_variable(r, rec);
     explain_fields(r, rec);
+    if (rec->kind == NCCLSCOPE_KIND_GDR_PAIR) {
+        explain_distance(r, rec, NCCLSCOPE_FIELD_DISTANCE);
+        explain_distance(r, rec, NCCLSCOPE_FIELD_LEVEL);
+    }
     if (rec->level == NCCLSCOPE_LEVEL_OTHER)
         nsc_part(r, "versions", NSC_TEXT("not NCCL's: another program prints it"));
     else if (!explain_versions(r, g, rec->message, match))
@@ -244,6 +287,8 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
     struct meaning via = rec->via ? of_via(rec->via->row) : m;
     nsc_part(r, "proves",
              nsc_text_of(via.proves && *via.proves ? via.proves : "Nothing about the path between two GPUs."));
+    if (rec->via && nsc_text_find(rec->via->text, "/read") >= 0)
+        nsc_part(r, "", NSC_TEXT("/read proves NVLink, with the reservation above."));
     bool own = m.source && strchr("abcdefghijklmnopqrstuvwxyz*", m.source[0]) &&
                (strstr(m.source, ".c") || strstr(m.source, ".h"));
     snprintf(source, sizeof source, "%s%s", own && !strstr(m.source, "plugin") ? "NVIDIA/nccl, below src/: " : "",
