@@ -138,7 +138,7 @@ static void new_record(ncclscope_reader *r)
         .offset = r->physical.offset,
         .physical = r->line,
         .flags = r->physical.cut ? NCCLSCOPE_FLAG_CUT : 0,
-        .pod = r->prefix.pod,
+        .pod = r->prefix.pod.len ? r->prefix.pod : r->wrap.pod,
         .container = r->prefix.container,
         .launcher_rank = r->prefix.rank,
         .time = r->prefix.time.len ? r->prefix.time : r->wrap.time,
@@ -315,7 +315,7 @@ static bool is_clean(const ncclscope_reader *r, bool found)
 /* Something may be wrapped around the header that is not looked for in every line. What it helps is taken, else the line stays. */
 static bool look_again(ncclscope_reader *r, bool found)
 {
-    nsc_text before = r->line, time = r->wrap.time;
+    nsc_text before = r->line, time = r->wrap.time, pod = r->wrap.pod;
     bool unwrapped = before.ptr != r->raw.ptr; /* lies in a buffer that may be written to now */
     bool may_move = unwrapped && nsc_text_find(before, "NCCL") >= 0;
     if (!nsc_unwrap_more(&r->wrap, r->line, &r->line)) {
@@ -328,6 +328,7 @@ static bool look_again(ncclscope_reader *r, bool found)
         return again;
     r->line = unwrapped ? nsc_unwrap(&r->wrap, r->raw) : before;
     r->wrap.time = unwrapped ? r->wrap.time : time;
+    r->wrap.pod = unwrapped ? r->wrap.pod : pod;
     return look_at_line(r);
 }
 

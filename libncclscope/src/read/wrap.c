@@ -109,12 +109,25 @@ static ptrdiff_t first_of(nsc_text line, const char *const keys[], size_t n)
     return at;
 }
 
+/* The string under the first of these names, as it stands there; len 0: there is none. */
+static nsc_text string_of(nsc_text line, const char *const keys[], size_t n)
+{
+    ptrdiff_t at = first_of(line, keys, n);
+    if (at < 0)
+        return (nsc_text){NULL, 0};
+    nsc_text s = nsc_text_from(line, (size_t)at);
+    const char *close = s.len ? memchr(s.ptr, '"', s.len) : NULL;
+    s.len = close ? (size_t)(close - s.ptr) : 0;
+    return s;
+}
+
 /* One object in a line: {"log":"...\n","stream":"stdout","time":"2026-01-02T03:04:05.6Z"} of docker, and what other collectors
  * make of it. The text is the first string under one of these names, or whatever strings hold records. */
 static nsc_text unwrap_json(struct nsc_wrap *w, nsc_text line)
 {
     static const char *const texts[] = {"\"log\"", "\"message\"", "\"msg\"", "\"textPayload\"", "\"line\""};
     static const char *const times[] = {"\"time\"", "\"@timestamp\"", "\"timestamp\""};
+    static const char *const pods[] = {"\"pod_name\"", "\"pod\""};
     ptrdiff_t at = first_of(line, texts, sizeof texts / sizeof texts[0]);
     size_t end = 0, n = 0;
     if (!room(w, line.len * 3 / 2 + 4))
@@ -130,12 +143,8 @@ static nsc_text unwrap_json(struct nsc_wrap *w, nsc_text line)
     }
     if (!n && at < 0)
         return line;
-    ptrdiff_t time = first_of(line, times, sizeof times / sizeof times[0]);
-    if (time >= 0) {
-        w->time = nsc_text_from(line, (size_t)time);
-        const char *close = memchr(w->time.ptr, '"', w->time.len);
-        w->time.len = close ? (size_t)(close - w->time.ptr) : 0;
-    }
+    w->time = string_of(line, times, sizeof times / sizeof times[0]);
+    w->pod = string_of(line, pods, sizeof pods / sizeof pods[0]);
     return (nsc_text){w->buf, n};
 }
 
@@ -206,7 +215,7 @@ static nsc_text undo_entities(struct nsc_wrap *w, nsc_text text)
 
 nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
 {
-    w->time = (nsc_text){NULL, 0};
+    w->time = w->pod = (nsc_text){NULL, 0};
     while (line.len && !line.ptr[0]) /* a file that was cut to nothing while it was written to begins with a hole */
         line = nsc_text_from(line, 1);
     while (line.len && !line.ptr[line.len - 1])
