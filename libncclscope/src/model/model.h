@@ -22,7 +22,7 @@ struct nsc_source_info {
     nsc_str first_time, last_time;
     nsc_str bare_version; /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
-    bool bare_rccl; /* "RCCL version X" */
+    bool bare_rccl;     /* "RCCL version X" */
     nsc_str bare_other; /* another one: the input holds several jobs */
     bool bare_doubtful; /* whose the version is cannot be told: there are two, or texts of a process speak against it */
 };
@@ -68,7 +68,7 @@ struct nsc_rank {
     int64_t tid;
     int64_t rank, nranks, cuda_dev, nvml_dev, split, color,
         key;                      /* -1: not said; color may be any number, has_color tells */
-    bool bare_start; /* born by a line that names a rank and no GPU, as up to 2.3.7 */
+    bool bare_start;              /* born by a line that names a rank and no GPU, as up to 2.3.7 */
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */

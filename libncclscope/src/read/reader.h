@@ -31,7 +31,8 @@ struct ncclscope_reader {
     struct nsc_hosts hosts;
     ncclscope_stats stats;
     uint64_t nul_lines;
-    uint64_t glued, alone; /* records with another one right behind them on their line; and those that end with their line */
+    uint64_t glued,
+        alone;     /* records with another one right behind them on their line; and those that end with their line */
     bool long_shm; /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
     bool ras_json; /* within a report of ncclras */
     bool digests;  /* for stores: is this the very text that was read before? */

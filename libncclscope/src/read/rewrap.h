@@ -16,11 +16,12 @@ enum nsc_worth {
 typedef enum nsc_worth nsc_worth_fn(void *user, nsc_text line);
 
 struct nsc_rewrap {
-    size_t longest, before; /* of the last lines, in two lots of NSC_LOT: where lines are wrapped none is longer than the width */
-    unsigned lot;           /* lines in the newer one */
-    size_t width;           /* of the line in hand */
-    unsigned joins;         /* lines put together at this width */
-    unsigned vain;          /* lines of this width in a row with nothing behind them that could belong to them */
+    size_t longest,
+        before;   /* of the last lines, in two lots of NSC_LOT: where lines are wrapped none is longer than the width */
+    unsigned lot; /* lines in the newer one */
+    size_t width; /* of the line in hand */
+    unsigned joins; /* lines put together at this width */
+    unsigned vain;  /* lines of this width in a row with nothing behind them that could belong to them */
     char *held;     /* the pieces in hand, one behind the other */
     size_t cap, len, pieces, given;
     struct nsc_line piece[NSC_PIECES]; /* their texts lie in `held` */

@@ -49,7 +49,7 @@ ncclscope_field nsc_user_field(struct nsc_user *u, nsc_text name, nsc_text type,
         *wrong = holds(letter_of(known), letter) ? NULL : "a field of this name is known and holds something else";
         return *wrong ? NCCLSCOPE_FIELD_NONE : known;
     }
-    *wrong = !is_name(name)                   ? "the name of a field is a-z, 0-9 and _"
+    *wrong = !is_name(name)                ? "the name of a field is a-z, 0-9 and _"
              : nsc_text_is(name, "record") ? "record is a column of the store's own"
              : !nsc_is_type(type)          ? "no type of this name"
                                            : NULL;
