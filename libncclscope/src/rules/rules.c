@@ -345,6 +345,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         const char *reason = r->needs(m);
         c.rule = r;
         nsc_tell_failures(&c);
+        nsc_tell_settings(&c);
         if (!reason) {
             r->check(&c);
             continue;

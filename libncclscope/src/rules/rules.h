@@ -86,6 +86,9 @@ void nsc_tell_failures(struct nsc_case *c);
 void nsc_settle_failures(struct ncclscope_findings *all);
 bool nsc_failure_is_known(ncclscope_kind kind);
 
+/* settings.c: what settings.def says of variables under the id of the rule in hand. */
+void nsc_tell_settings(struct nsc_case *c);
+
 /* What several rules ask of a model. */
 const char *nsc_needs_links(const struct ncclscope_model *m);
 const char *nsc_needs_comms(const struct ncclscope_model *m);

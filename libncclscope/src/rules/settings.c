@@ -1,0 +1,176 @@
+/* settings.c - variables that somebody set, by settings.def; values that NCCL ignores; and variables that differ between ranks. */
+#include "rules/rules.h"
+
+enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS };
+
+struct setting {
+    const char *name, *value, *id;
+    enum costs costs;
+    const char *cause;
+};
+
+static const struct setting settings[] = {
+#define SETTING(name, value, id, costs, cause) {name, value, id, costs, cause},
+#include "settings.def"
+#undef SETTING
+};
+
+static bool fits(const struct setting *s, nsc_text value)
+{
+    bool but = s->value[0] == '!';
+    return !s->value[0] || nsc_text_is(value, s->value + but) != but;
+}
+
+/* The row that this variable is judged by, under the id of the rule in hand. A plugin that sets one for itself knows why. */
+static const struct setting *setting_of(const struct nsc_case *c, const struct nsc_env *e)
+{
+    for (size_t i = 0; !e->by_plugin && i < sizeof settings / sizeof settings[0]; i++)
+        if (nsc_text_is(nsc_say(c->m, e->name), settings[i].name) && fits(&settings[i], nsc_say(c->m, e->value)))
+            return strcmp(settings[i].id, c->rule->id) == 0 ? &settings[i] : NULL;
+    return NULL;
+}
+
+static bool some_path(const struct ncclscope_model *m, enum nsc_path path)
+{
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        bool certain;
+        nsc_path_of(m, l, &p);
+        if (p.path == path && nsc_crosses_nodes(m, l, &certain))
+            return true;
+    }
+    return false;
+}
+
+static bool binds(const struct ncclscope_model *m, const struct nsc_env *e)
+{
+    int64_t most;
+    for (size_t i = 0; nsc_to_i64(nsc_say(m, e->value), &most) && i < m->ranks.len; i++)
+        if (m->ranks.item[i].proc == e->proc && m->ranks.item[i].coll == most)
+            return true;
+    return false;
+}
+
+/* What of this log shows that it costs; NULL: nothing. */
+static const char *shown_cost(const struct nsc_case *c, const struct setting *s, const struct nsc_env *e)
+{
+    switch (s->costs) {
+    case ALWAYS: return "";
+    case SOCKETS: return some_path(c->m, NSC_PATH_SOCKET) ? " Ranks on different nodes talk over sockets here." : NULL;
+    case STAGED:
+        return some_path(c->m, NSC_PATH_NET) ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
+    case BINDS: return binds(c->m, e) ? " Communicators have just as many channels here." : NULL;
+    default: return NULL;
+    }
+}
+
+void nsc_tell_settings(struct nsc_case *c)
+{
+    struct nsc_finding *f = NULL;
+    const struct nsc_env *first = NULL;
+    for (size_t i = 0; i < c->m->env.len; i++) {
+        const struct nsc_env *e = &c->m->env.item[i];
+        const struct setting *s = setting_of(c, e);
+        if (!s)
+            continue;
+        const char *cost = shown_cost(c, s, e);
+        if (!f || e->name != first->name) {
+            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "certain");
+            first = e;
+        }
+        f->severity = cost ? NCCLSCOPE_WARNING : f->severity;
+        f->count++;
+        nsc_name_host(c, f, c->m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+        f->title = nsc_words(c, "%s=%s is set (%llu process%s)", nsc_say(c->m, first->name).ptr,
+                             nsc_say(c->m, first->value).ptr, (unsigned long long)f->count, f->count == 1 ? "" : "es");
+        f->cause = nsc_words(c, "%s%s", s->cause, cost ? cost : "");
+    }
+}
+
+/* ---- values that NCCL does not take ---- */
+
+void nsc_rule_env_unknown(struct nsc_case *c)
+{
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < c->m->events.len; i++) {
+        const struct nsc_event *e = &c->m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_ENV_INVALID && e->kind != NCCLSCOPE_KIND_ENV_REJECTED)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+            f->title = "A variable has a value that NCCL does not take";
+            f->cause = "NCCL says so itself, and goes on with its default or with what the line names.";
+        }
+        f->count += e->count;
+        nsc_name_host(c, f, c->m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+}
+
+/* ---- one variable, several values ---- */
+
+/* Right to differ from host to host: devices, files and addresses have other names there. */
+static bool may_differ(nsc_text name)
+{
+    static const char *const local[] = {"NCCL_SOCKET_IFNAME",
+                                        "NCCL_IB_HCA",
+                                        "NCCL_TOPO_FILE",
+                                        "NCCL_HOSTID",
+                                        "NCCL_COMM_ID",
+                                        "NCCL_DEBUG_FILE",
+                                        "NCCL_OOB_NET_IFNAME",
+                                        "NCCL_GRAPH_DUMP_FILE",
+                                        "NCCL_TOPO_DUMP_FILE",
+                                        "NCCL_TOPO_DUMP_FILE_RANK",
+                                        "NCCL_GRAPH_DUMP_FILE_RANK",
+                                        "NCCL_RAS_ADDR"};
+    for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
+        if (nsc_text_is(name, local[i]))
+            return true;
+    return false;
+}
+
+/* Another process of one communicator with this one that has another value of it; NULL if there is none. */
+static const struct nsc_env *other_value(const struct ncclscope_model *m, const struct nsc_comm *k,
+                                         const struct nsc_env *e)
+{
+    for (uint32_t i = 0; i < k->count; i++) {
+        uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
+        const struct nsc_env *other = nsc_env_of(m, proc, nsc_say(m, e->name).ptr);
+        if (other && other->value != e->value)
+            return other;
+    }
+    return NULL;
+}
+
+void nsc_rule_env_differs(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        uint32_t one = k->count ? m->ranks.item[m->members.item[k->first]].proc : NSC_NONE;
+        for (size_t n = 0; k->parent == NSC_NONE && n < m->env.len; n++) {
+            const struct nsc_env *e = &m->env.item[n];
+            const struct nsc_env *other =
+                e->proc == one && !e->by_plugin && !may_differ(nsc_say(m, e->name)) ? other_value(m, k, e) : NULL;
+            if (!other)
+                continue;
+            struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+            f->comm = (uint32_t)i;
+            f->count = 2;
+            f->title =
+                nsc_words(c, "%s differs between ranks of one job: %s (host %s, pid %lld) and %s (host %s, pid %lld)",
+                          nsc_say(m, e->name).ptr, nsc_say(m, e->value).ptr, nsc_say(m, m->procs.item[one].host).ptr,
+                          (long long)m->procs.item[one].pid, nsc_say(m, other->value).ptr,
+                          nsc_say(m, m->procs.item[other->proc].host).ptr, (long long)m->procs.item[other->proc].pid);
+            f->cause =
+                "The launcher does not export it to all ranks, or images and configuration files differ between nodes.";
+            nsc_name_host(c, f, m->procs.item[one].host);
+            nsc_name_host(c, f, m->procs.item[other->proc].host);
+            nsc_show(c, f, &e->where);
+            nsc_show(c, f, &other->where);
+        }
+    }
+}
