@@ -283,3 +283,103 @@ void nsc_rule_interface_missing(struct nsc_case *c)
         nsc_show(c, f, &e->where);
     }
 }
+
+/* ---- hosts that are not alike ---- */
+
+/* One node on another network than the rest: its ranks meet the others over the slowest that both have, or not at all. */
+void nsc_rule_mixed_networks(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const struct nsc_rank *one = NULL, *other = NULL;
+        for (uint32_t n = 0; k->parent == NSC_NONE && n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            one = one || !r->network ? one : r;
+            other = !other && one && r->network && r->network != one->network ? r : other;
+        }
+        if (!other)
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+        const struct nsc_rank *both[2] = {one, other};
+        f->comm = (uint32_t)i;
+        f->count = 2;
+        f->title = nsc_words(
+            c, "Ranks of one communicator use different networks: rank %lld %s (host %s), rank %lld %s (host %s)",
+            (long long)one->rank, nsc_say(m, one->network).ptr, nsc_say(m, m->procs.item[one->proc].host).ptr,
+            (long long)other->rank, nsc_say(m, other->network).ptr, nsc_say(m, m->procs.item[other->proc].host).ptr);
+        f->cause = "A node lacks what the others have (device, driver, plugin, variable), and its ranks fell back.";
+        for (int n = 0; n < 2; n++) {
+            nsc_name_rank(c, f, (uint64_t)both[n]->rank);
+            nsc_name_host(c, f, m->procs.item[both[n]->proc].host);
+            nsc_show(c, f, &both[n]->first);
+        }
+    }
+}
+
+/* Interfaces that reach no other node: bridges of containers and of virtual machines, loopback. */
+static bool is_suspect(nsc_text name)
+{
+    static const char *const begin[] = {"docker",  "virbr", "br-", "veth",   "cni",
+                                        "flannel", "cali",  "lxc", "podman", "tun"};
+    for (size_t i = 0; i < sizeof begin / sizeof begin[0]; i++)
+        if (nsc_text_starts(name, begin[i]))
+            return true;
+    return nsc_text_is(name, "lo");
+}
+
+void nsc_rule_interface_suspect(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    bool several = false;
+    for (size_t i = 1; i < m->proc_order.len; i++)
+        several = several || m->procs.item[m->proc_order.item[i]].host != m->procs.item[m->proc_order.item[0]].host;
+    for (size_t i = 0; several && i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (!p->bootstrap_if || !is_suspect(nsc_say(m, p->bootstrap_if)))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            f->title = nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
+                                 nsc_say(m, p->bootstrap_if).ptr);
+            f->cause = "NCCL took the first interface with an address that it did not have to avoid, or was told to "
+                       "take this one.";
+        }
+        f->count++;
+        nsc_name_host(c, f, p->host);
+        nsc_show(c, f, &p->bootstrap_at);
+    }
+}
+
+static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < m->devices.len; i++)
+        n += m->devices.item[i].host == host && m->devices.item[i].net == net;
+    return n;
+}
+
+/* Hosts that list fewer devices of a network than others do. */
+void nsc_rule_fewer_nics(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_net_device *most = NULL, *few = NULL;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (!nsc_text_is(nsc_say(m, d->net), "IB"))
+            continue;
+        int64_t n = devices_of(m, d->host, d->net);
+        most = !most || n > devices_of(m, most->host, most->net) ? d : most;
+        few = !few || n < devices_of(m, few->host, few->net) ? d : few;
+    }
+    int64_t a = most ? devices_of(m, most->host, most->net) : 0, b = few ? devices_of(m, few->host, few->net) : 0;
+    if (a == b)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    f->count = (uint64_t)(a - b);
+    f->title = nsc_words(c, "Host %s lists %lld InfiniBand or RoCE device%s, host %s %lld", nsc_say(m, few->host).ptr,
+                         (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a);
+    f->cause = "A device is missing, its port is down, or NCCL_IB_HCA differs: the job runs at the pace of that host.";
+    nsc_name_host(c, f, few->host);
+}
