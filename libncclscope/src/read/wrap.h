@@ -35,4 +35,10 @@ bool nsc_left_pieces(struct nsc_wrap *w, nsc_text *line);
 void nsc_take_repeated(nsc_text *message, uint64_t *more);
 void nsc_wrap_free(struct nsc_wrap *w);
 
+/* wrap_json.c, for wrap.c: the text of an object of JSON, `line` itself if it has none; and of a line whose strings hold records,
+ * which names NCCL at `nccl` (false: nothing is quoted there). `w->buf` with room for this many bytes; NULL: no memory. */
+nsc_text nsc_unwrap_json(struct nsc_wrap *w, nsc_text line);
+bool nsc_unquote_line(struct nsc_wrap *w, nsc_text line, size_t nccl, nsc_text *out);
+char *nsc_wrap_room(struct nsc_wrap *w, size_t need);
+
 #endif
