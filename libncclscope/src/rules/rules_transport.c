@@ -425,6 +425,26 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
     nsc_show_first(c, f, e ? &e->where : NULL);
 }
 
+static bool is_indirect(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    (void)m;
+    return l->row == NSC_VIA_P2P_INDIRECT;
+}
+
+void nsc_rule_p2p_indirect(struct nsc_case *c)
+{
+    uint32_t proc = NSC_NONE;
+    struct nsc_finding *f = p2p_links(c, is_indirect, &proc);
+    if (!f)
+        return;
+    f->severity = NCCLSCOPE_NOTE;
+    f->cls = "by-design";
+    f->title = nsc_words(c, "%zu pair%s of GPUs talk%s through the memory of a third GPU", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s", f->pairs.len == 1 ? "s" : "");
+    f->cause =
+        "They have no NVLink of their own, but both have one to a third GPU: so machines with a cube mesh are built.";
+}
+
 static bool is_unproven(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     struct nsc_known_path p;
