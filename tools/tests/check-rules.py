@@ -90,8 +90,8 @@ def misfits(finding, words):
         if word.startswith('by='):
             if (finding['caused_by'] or '-') != word[3:]:
                 yield '%s, not %s' % (word, finding['caused_by'])
-        elif word in ('note', 'warning', 'error') and ' ' not in word:
-            if finding['severity'] != word and not (word == 'error' and finding['class'] == word):
+        elif word in ('note', 'warning', 'error'):
+            if finding['severity'] != word:
                 yield '%s, not %s' % (word, finding['severity'])
         elif word in ('fault', 'configuration', 'by-design', 'visibility', 'unknown'):
             if finding['class'] != word:

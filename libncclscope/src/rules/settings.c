@@ -132,45 +132,75 @@ static bool may_differ(nsc_text name)
     return false;
 }
 
-/* Another process of one communicator with this one that has another value of it; NULL if there is none. */
-static const struct nsc_env *other_value(const struct ncclscope_model *m, const struct nsc_comm *k,
-                                         const struct nsc_env *e)
+static void tell_difference(struct nsc_case *c, uint32_t comm, const struct nsc_env *one, const struct nsc_env *other)
 {
-    for (uint32_t i = 0; i < k->count; i++) {
-        uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
-        const struct nsc_env *other = nsc_env_of(m, proc, nsc_say(m, e->name).ptr);
-        if (other && other->value != e->value)
-            return other;
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_proc *p = &m->procs.item[one->proc], *q = &m->procs.item[other->proc];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+    f->comm = comm;
+    f->count = 2;
+    f->title = nsc_words(c, "%s differs between ranks of one job: %s (host %s, pid %lld) and %s (host %s, pid %lld)",
+                         nsc_say(m, one->name).ptr, nsc_say(m, one->value).ptr, nsc_say(m, p->host).ptr,
+                         (long long)p->pid, nsc_say(m, other->value).ptr, nsc_say(m, q->host).ptr, (long long)q->pid);
+    f->cause = "The launcher does not export it to all ranks, or images and configuration files differ between nodes.";
+    nsc_name_host(c, f, p->host);
+    nsc_name_host(c, f, q->host);
+    nsc_show(c, f, &one->where);
+    nsc_show(c, f, &other->where);
+}
+
+enum { VARIABLES = 256 };
+
+/* Once for each variable, whatever number of communicators its ranks share. */
+struct seen_variable {
+    nsc_str name;
+    const struct nsc_env *first; /* in the communicator at hand */
+    bool told;
+};
+
+static struct seen_variable *seen_of(struct seen_variable *seen, nsc_str name)
+{
+    size_t i = 0;
+    while (i < VARIABLES && seen[i].name && seen[i].name != name)
+        i++;
+    if (i == VARIABLES)
+        return NULL;
+    seen[i].name = name;
+    return &seen[i];
+}
+
+static void compare_members(struct nsc_case *c, uint32_t comm, struct seen_variable *seen, bool *member)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_comm *k = &m->comms.item[comm];
+    for (uint32_t i = 0; i < k->count; i++)
+        member[m->ranks.item[m->members.item[k->first + i]].proc] = true;
+    for (size_t i = 0; i < VARIABLES; i++)
+        seen[i].first = NULL;
+    for (size_t i = 0; i < m->env.len; i++) {
+        const struct nsc_env *e = &m->env.item[i];
+        struct seen_variable *v =
+            member[e->proc] && !e->by_plugin && !may_differ(nsc_say(m, e->name)) ? seen_of(seen, e->name) : NULL;
+        if (!v || v->told)
+            continue;
+        v->told = v->first && v->first->value != e->value;
+        if (v->told)
+            tell_difference(c, comm, v->first, e);
+        v->first = v->first ? v->first : e;
     }
-    return NULL;
+    for (uint32_t i = 0; i < k->count; i++)
+        member[m->ranks.item[m->members.item[k->first + i]].proc] = false;
 }
 
 void nsc_rule_env_differs(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    for (size_t i = 0; i < m->comms.len; i++) {
-        const struct nsc_comm *k = &m->comms.item[i];
-        uint32_t one = k->count ? m->ranks.item[m->members.item[k->first]].proc : NSC_NONE;
-        for (size_t n = 0; k->parent == NSC_NONE && n < m->env.len; n++) {
-            const struct nsc_env *e = &m->env.item[n];
-            const struct nsc_env *other =
-                e->proc == one && !e->by_plugin && !may_differ(nsc_say(m, e->name)) ? other_value(m, k, e) : NULL;
-            if (!other)
-                continue;
-            struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
-            f->comm = (uint32_t)i;
-            f->count = 2;
-            f->title =
-                nsc_words(c, "%s differs between ranks of one job: %s (host %s, pid %lld) and %s (host %s, pid %lld)",
-                          nsc_say(m, e->name).ptr, nsc_say(m, e->value).ptr, nsc_say(m, m->procs.item[one].host).ptr,
-                          (long long)m->procs.item[one].pid, nsc_say(m, other->value).ptr,
-                          nsc_say(m, m->procs.item[other->proc].host).ptr, (long long)m->procs.item[other->proc].pid);
-            f->cause =
-                "The launcher does not export it to all ranks, or images and configuration files differ between nodes.";
-            nsc_name_host(c, f, m->procs.item[one].host);
-            nsc_name_host(c, f, m->procs.item[other->proc].host);
-            nsc_show(c, f, &e->where);
-            nsc_show(c, f, &other->where);
-        }
-    }
+    bool *member = nsc_alloc(m->procs.len + 1);
+    struct seen_variable *seen = nsc_alloc(VARIABLES * sizeof *seen);
+    c->f->no_memory = c->f->no_memory || !member || !seen;
+    for (size_t i = 0; member && seen && i < m->comms.len; i++)
+        if (m->comms.item[i].parent == NSC_NONE)
+            compare_members(c, (uint32_t)i, seen, member);
+    nsc_free(seen);
+    nsc_free(member);
 }
