@@ -26,8 +26,9 @@ import harness
 TABLES = os.path.join(harness.HERE, '..', '..', 'libncclscope', 'tables')
 
 
-def job(hosts='vm', ranks='2', version='2.28.9', via='P2P/CUMEM', net='NET/IB/0/GDRDMA', split='0'):
-    """A healthy job: `ranks` over `hosts` in blocks, joined in a ring, `via` within a host and `net` between two; split=1: no connections."""
+def job(hosts='vm', ranks='2', version='2.28.9', via='P2P/CUMEM', net='NET/IB/0/GDRDMA', split='0', coll='', nvls='0'):
+    """A healthy job: `ranks` over `hosts` in blocks, joined in a ring, `via` within a host and `net` between two; split=1: no connections;
+    coll=24 nvls=16: the lines that count nodes and channels."""
     hosts, n = hosts.split(','), int(ranks)
     per = -(-n // len(hosts))
     lines = []
@@ -38,6 +39,11 @@ def job(hosts='vm', ranks='2', version='2.28.9', via='P2P/CUMEM', net='NET/IB/0/
         for r in range(n):
             lines.append(who[r] + 'ncclCommInitRank comm 0x%x rank %d nranks %d cudaDev %d nvmlDev %d busId %x000 commId 0xfeed - Init %s'
                          % (0x1000 + r, r, n, r % per, r % per, r % per + 1, word))
+        for r in range(n if coll and word == 'START' else 0):
+            lines.append(who[r] + 'comm 0x%x rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0'
+                         % (0x1000 + r, r, n, len(hosts), per, r % per))
+            lines.append(who[r] + '%s coll channels, 0 collnet channels, %s nvls channels, 32 p2p channels, 32 p2p channels per peer'
+                         % (coll, nvls))
     for r in range(n if split == '0' else 0):
         peer = (r + 1) % n
         path = via if r // per == peer // per else net

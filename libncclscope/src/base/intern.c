@@ -39,6 +39,16 @@ uint32_t nsc_intern(struct nsc_intern *in, nsc_text text)
     return in->slot[k] = (uint32_t)(in->text.len - 1);
 }
 
+uint32_t nsc_intern_find(const struct nsc_intern *in, nsc_text text)
+{
+    if (!text.len || !in->slots)
+        return 0;
+    size_t k = nsc_hash(text.ptr, text.len) & (in->slots - 1);
+    while (in->slot[k] && !nsc_text_eq(in->text.item[in->slot[k]], text))
+        k = (k + 1) & (in->slots - 1);
+    return in->slot[k];
+}
+
 nsc_text nsc_interned(const struct nsc_intern *in, uint32_t id)
 {
     return id && id < in->text.len ? in->text.item[id] : (nsc_text){"", 0};

@@ -13,6 +13,7 @@ struct nsc_intern {
 };
 
 uint32_t nsc_intern(struct nsc_intern *in, nsc_text text); /* 0 for the empty text, and when there is no memory */
+uint32_t nsc_intern_find(const struct nsc_intern *in, nsc_text text); /* 0 if it was never interned */
 nsc_text nsc_interned(const struct nsc_intern *in, uint32_t id);
 void nsc_intern_free(struct nsc_intern *in);
 

@@ -4,6 +4,8 @@
 #include "model/version.h"
 #include "read/user.h"
 
+#include <stdio.h>
+
 /* ---- versions, environment ---- */
 
 void nsc_apply_version(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
@@ -81,6 +83,17 @@ void nsc_apply_event_of(struct ncclscope_model *m, const ncclscope_record *rec, 
     nsc_event_at(m, rec, proc, n, text);
 }
 
+/* Two GPUs, as the line names them: "1a000 1b000" or "0 3". */
+static void apply_pair(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text a = nsc_record_field(rec, NCCLSCOPE_FIELD_SRC_DEV), b = nsc_record_field(rec, NCCLSCOPE_FIELD_DST_DEV);
+    char both[80];
+    int n = snprintf(both, sizeof both, "%.*s %.*s", (int)(a.len < 32 ? a.len : 32), a.ptr ? a.ptr : "",
+                     (int)(b.len < 32 ? b.len : 32), b.ptr ? b.ptr : "");
+    (void)t;
+    nsc_event_at(m, rec, proc, -1, (nsc_text){both, n > 0 ? (size_t)n : 0});
+}
+
 void nsc_apply_closing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     (void)t;
@@ -127,6 +140,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_OFI_PLATFORM] = nsc_apply_ofi_platform,
     [NCCLSCOPE_KIND_BOOTSTRAP_USING] = nsc_apply_bootstrap,
     [NCCLSCOPE_KIND_TOPO_PATHS] = nsc_apply_topo_paths,
+    [NCCLSCOPE_KIND_TOPO_NODE] = nsc_apply_topo_node,
     [NCCLSCOPE_KIND_SYSTEM] = nsc_apply_graph_seen,
     [NCCLSCOPE_KIND_ENV_CLOSING] = nsc_apply_closing,
     [NCCLSCOPE_KIND_ENV_INVALID] = nsc_apply_event_of,
@@ -142,11 +156,12 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_OFI_NO_PROVIDER] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_YES] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_NVLS_NO] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_MNNVL_ON] = nsc_apply_event_of,
-    [NCCLSCOPE_KIND_P2P_REFUSED] = nsc_apply_event_of,
-    [NCCLSCOPE_KIND_P2P_QUERY_FAILED] = nsc_apply_event_of,
-    [NCCLSCOPE_KIND_P2P_DRIVER_OFF] = nsc_apply_event_of,
-    [NCCLSCOPE_KIND_P2P_NVLINK_OFF] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_P2P_REFUSED] = apply_pair,
+    [NCCLSCOPE_KIND_P2P_QUERY_FAILED] = apply_pair,
+    [NCCLSCOPE_KIND_P2P_DRIVER_OFF] = apply_pair,
+    [NCCLSCOPE_KIND_P2P_NVLINK_OFF] = apply_pair,
     [NCCLSCOPE_KIND_LEGACY_IPC_NO] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SHM_SEGMENT] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SHM_EXTEND] = nsc_apply_event_of,

@@ -32,6 +32,7 @@ nsc_effect nsc_apply_plugin_loaded;
 nsc_effect nsc_apply_plugin_missing;
 nsc_effect nsc_apply_plugin_opened;
 nsc_effect nsc_apply_ring;
+nsc_effect nsc_apply_topo_node;
 nsc_effect nsc_apply_topo_paths;
 nsc_effect nsc_apply_trees;
 nsc_effect nsc_apply_tuner;

@@ -1,4 +1,4 @@
-/* apply_net.c - records that tell of networks, plugins and the topology of a machine. */
+/* apply_net.c - records that tell of networks and plugins. */
 #include "model/apply.h"
 
 void nsc_apply_network(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
@@ -186,61 +186,4 @@ void nsc_apply_bootstrap(struct ncclscope_model *m, const ncclscope_record *rec,
     p->bootstrap_if = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME));
     p->bootstrap_addr = nsc_keep(m, addr);
     p->bootstrap_at = nsc_here(m, rec);
-}
-
-/* ---- topology ---- */
-
-static nsc_str path_end(struct ncclscope_model *m, nsc_text id)
-{
-    char low[32];
-    const char *dash = id.len ? memchr(id.ptr, '-', id.len) : NULL;
-    if (dash)
-        id = nsc_text_from(id, (size_t)(dash - id.ptr) + 1);
-    if (id.len >= sizeof low)
-        return 0;
-    for (size_t i = 0; i < id.len; i++)
-        low[i] = (char)(id.ptr[i] >= 'A' && id.ptr[i] <= 'F' ? id.ptr[i] + 32 : id.ptr[i]);
-    return nsc_keep(m, (nsc_text){low, id.len});
-}
-
-static void add_path(struct ncclscope_model *m, const ncclscope_record *rec, nsc_str host, nsc_str a, nsc_str b,
-                     nsc_text type)
-{
-    struct nsc_key key = {host, a, b};
-    if (!a || !b || nsc_map_get(&m->path_by, key) != NSC_NONE)
-        return;
-    struct nsc_gpu_path *p = nsc_vec_push(&m->gpu_paths);
-    if (!p || nsc_map_put(&m->path_by, key, (uint32_t)(m->gpu_paths.len - 1))) {
-        m->no_memory = true;
-        return;
-    }
-    *p = (struct nsc_gpu_path){.host = host, .a = a, .b = b, .type = nsc_keep(m, type)};
-    p->where = nsc_here(m, rec);
-}
-
-/* GPU/0-60 :GPU/0-60 (0/5000.0/LOC) GPU/0-70 (2/370.8/NVL) ... */
-void nsc_apply_topo_paths(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
-{
-    nsc_text node = nsc_record_field(rec, NCCLSCOPE_FIELD_NODE), rest = nsc_record_field(rec, NCCLSCOPE_FIELD_PATHS);
-    (void)t;
-    m->procs.item[proc].graph_seen = true;
-    if (!nsc_text_starts(node, "GPU/"))
-        return;
-    nsc_str a = path_end(m, nsc_text_from(node, 4)), host = m->procs.item[proc].host;
-    for (;;) {
-        nsc_text to = nsc_next_word(&rest), path = nsc_next_word(&rest);
-        const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
-        if (!slash || path.ptr[path.len - 1] != ')')
-            return;
-        nsc_text type = {slash + 1, (size_t)(path.ptr + path.len - slash) - 2};
-        if (nsc_text_starts(to, "GPU/"))
-            add_path(m, rec, host, a, path_end(m, nsc_text_from(to, 4)), type);
-    }
-}
-
-void nsc_apply_graph_seen(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
-{
-    (void)rec;
-    (void)t;
-    m->procs.item[proc].graph_seen = true;
 }

@@ -62,6 +62,11 @@ static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
     p->starts |= q->starts;
     p->env_seen = p->env_seen || q->env_seen;
     p->graph_seen = p->graph_seen || q->graph_seen;
+    if (!p->cpu_vendor) {
+        p->cpu_arch = q->cpu_arch;
+        p->cpu_vendor = q->cpu_vendor;
+        p->cpu_model = q->cpu_model;
+    }
     p->pod = p->pod ? p->pod : q->pod;
 }
 
@@ -182,12 +187,13 @@ static void merge_env(struct ncclscope_model *m)
         struct nsc_key key = {m->env.item[i].proc, m->env.item[i].name, 0};
         if (nsc_map_get(&seen, key) != NSC_NONE)
             continue;
-        if (nsc_map_put(&seen, key, 0))
+        if (nsc_map_put(&seen, key, (uint32_t)n))
             m->no_memory = true;
         m->env.item[n++] = m->env.item[i];
     }
     m->env.len = n;
-    nsc_map_free(&seen);
+    nsc_map_free(&m->env_by);
+    m->env_by = seen;
 }
 
 static void follow(uint32_t *rank, const uint32_t *now)

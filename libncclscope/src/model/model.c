@@ -74,6 +74,8 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->events);
     nsc_vec_free(&m->warnings);
     nsc_vec_free(&m->gpu_paths);
+    nsc_vec_free(&m->gpu_nodes);
+    nsc_vec_free(&m->event_order);
     nsc_vec_free(&m->tests);
     nsc_vec_free(&m->own_records);
     nsc_vec_free(&m->own_fields);
@@ -212,12 +214,28 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
 
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name)
 {
-    for (size_t i = 0; i < m->env.len; i++) {
-        const struct nsc_env *e = &m->env.item[i];
-        if ((proc == NSC_NONE || e->proc == proc) && nsc_text_is(nsc_say(m, e->name), name))
-            return e;
+    nsc_str s = nsc_intern_find(&m->strings, nsc_text_of(name));
+    if (proc != NSC_NONE) {
+        uint32_t i = s ? nsc_map_get(&m->env_by, (struct nsc_key){proc, s, 0}) : NSC_NONE;
+        return i == NSC_NONE ? NULL : &m->env.item[i];
     }
+    for (size_t i = 0; s && i < m->env.len; i++)
+        if (m->env.item[i].name == s)
+            return &m->env.item[i];
     return NULL;
+}
+
+size_t nsc_events_of(const struct ncclscope_model *m, uint32_t proc)
+{
+    size_t low = 0, high = m->event_order.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (m->events.item[m->event_order.item[mid]].proc < proc)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 static nsc_str keep_time(struct ncclscope_model *m, nsc_text t)

@@ -48,6 +48,8 @@ struct nsc_proc {
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
+    int cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
+    int64_t cpu_model;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
     unsigned version_low,
         version_high; /* between which releases its texts put it; 0 and NSC_VERSION_OPEN: not looked at */
@@ -160,8 +162,18 @@ struct nsc_warning {
 /* Class of the path between two GPUs of a host, from a GRAPH dump or a pasted topology matrix. */
 struct nsc_gpu_path {
     nsc_str host; /* 0: the matrix does not say */
-    nsc_str a, b; /* bus ids, or "GPU0" of a matrix */
-    nsc_str type; /* NVL PIX PXB PHB SYS ..., or NV18 ... */
+    nsc_str a, b; /* bus ids; b may be "NET/<id>" */
+    nsc_str type; /* NVL PIX PXB PHB SYS ... */
+    double bw;    /* GB/s that NCCL reckons with */
+    struct nsc_where where;
+};
+
+/* What a GRAPH dump says of a GPU. */
+struct nsc_gpu_node {
+    nsc_str host, bus_id;
+    double nvlink; /* GB/s to its NVSwitch or the nearest other GPU, as NCCL reckons; 0: no NVLink */
+    double nic;    /* GB/s of the widest network device at PXB or nearer; 0: none so near */
+    bool switched; /* NVLink goes to an NVSwitch */
     struct nsc_where where;
 };
 
@@ -262,6 +274,7 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_event) events;
     NSC_VEC(struct nsc_warning) warnings;
     NSC_VEC(struct nsc_gpu_path) gpu_paths;
+    NSC_VEC(struct nsc_gpu_node) gpu_nodes; /* both by path_by */
     NSC_VEC(struct nsc_test) tests;
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
@@ -275,6 +288,7 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_comm) comms;
     NSC_VEC(uint32_t) members;                /* indices into ranks, by communicator, in rank order */
     NSC_VEC(uint32_t) link_order, proc_order; /* what of links and procs is reported, in order */
+    NSC_VEC(uint32_t) event_order;            /* events by process, as they came */
 
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
@@ -354,6 +368,9 @@ void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec); /* o
 
 /* Does a record of this kind change the model, so that rules see it? */
 bool nsc_is_judged(ncclscope_kind kind);
+/* The variable in this process (NSC_NONE: in any), or NULL. */
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);
+/* Where in event_order the events of this process begin; they are in one piece. */
+size_t nsc_events_of(const struct ncclscope_model *m, uint32_t proc);
 
 #endif

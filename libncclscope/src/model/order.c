@@ -96,9 +96,31 @@ static int by_shape(const void *a, const void *b, void *model)
     return nsc_compare(nsc_say(model, w->shape), nsc_say(model, x->shape));
 }
 
+static int by_proc(const void *a, const void *b, void *model)
+{
+    const struct ncclscope_model *m = model;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    uint32_t p = m->events.item[i].proc, q = m->events.item[k].proc;
+    return p != q ? (p < q ? -1 : 1) : i < k ? -1 : i > k;
+}
+
+static void order_events(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->events.len; i++) {
+        uint32_t *o = nsc_vec_push(&m->event_order);
+        if (o)
+            *o = (uint32_t)i;
+        else
+            m->no_memory = true;
+    }
+    if (m->event_order.len)
+        qsort_r(m->event_order.item, m->event_order.len, sizeof(uint32_t), by_proc, m);
+}
+
 void nsc_put_in_order(struct ncclscope_model *m)
 {
     order_links(m);
+    order_events(m);
     if (m->rings.len)
         qsort_r(m->rings.item, m->rings.len, sizeof *m->rings.item, by_ring, m);
     if (m->trees.len)

@@ -1,6 +1,8 @@
 /* path.c - from the word behind "via" to what can be known: by the lines that prove or exclude NVLink. */
 #include "model/path.h"
 
+#include "model/topology.h"
+
 const char *nsc_path_name(enum nsc_path path)
 {
     static const char *const names[] = {"nvlink", "p2p",    "pcie-p2p", "shm",    "net-gdr",
@@ -27,19 +29,8 @@ const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm
 
 bool nsc_class_is_nvlink(nsc_text type)
 {
-    return nsc_text_is(type, "NVL") || nsc_text_is(type, "NVB") ||
-           (type.len > 2 && nsc_text_starts(type, "NV") && nsc_is_digit(type.ptr[2]));
-}
-
-static nsc_str class_in_graph(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b,
-                              const struct nsc_where **because)
-{
-    struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id};
-    uint32_t i = a->bus_id && b->bus_id ? nsc_map_get(&m->path_by, key) : NSC_NONE;
-    if (i == NSC_NONE)
-        return 0;
-    *because = &m->gpu_paths.item[i].where;
-    return m->gpu_paths.item[i].type;
+    enum nsc_level level = nsc_level_of(type);
+    return level == NSC_LEVEL_NVL || level == NSC_LEVEL_NVB;
 }
 
 /* A pasted matrix names no host: it is this one's if the input knows no other. */
@@ -66,8 +57,9 @@ nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link 
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     if (!a || !b || m->procs.item[a->proc].host != m->procs.item[b->proc].host)
         return 0;
-    nsc_str type = class_in_graph(m, a, b, because);
-    return type ? type : class_in_matrix(m, a, b, because);
+    const struct nsc_gpu_path *path = nsc_gpu_path_of(m, a, b);
+    *because = path ? &path->where : NULL;
+    return path ? path->type : class_in_matrix(m, a, b, because);
 }
 
 static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc_link *l)

@@ -1,6 +1,8 @@
 /* json_comms.c - processes, communicators and links as JSON. */
 #include "report/json_report.h"
 
+#include "rules/expect.h"
+
 #include <stdio.h>
 
 void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where *w)
@@ -269,6 +271,26 @@ static void comm_id(struct nsc_json *j, const char *key, const struct ncclscope_
     nsc_json_text(j, key, comm == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[comm].id));
 }
 
+/* Of a pair of one node: what NCCL would choose there by its own rules, and how the log fits it. */
+static void expected(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_expected e;
+    char why[300];
+    enum nsc_judgement judgement = nsc_judge(m, l, &e);
+    if (judgement == NSC_NOT_JUDGED) {
+        nsc_json_null(j, "expected");
+        return;
+    }
+    struct nsc_expected own = nsc_expect(m, l, true);
+    nsc_expected_words(m, &e, why, sizeof why);
+    nsc_json_open(j, "expected", '{');
+    nsc_json_string(j, "transport", e.family ? nsc_family_name(e.family) : NULL);
+    nsc_json_string(j, "without_settings", own.family ? nsc_family_name(own.family) : NULL);
+    nsc_json_string(j, "judgement", nsc_judgement_name(judgement));
+    nsc_json_string(j, "why", why);
+    nsc_json_close(j, '}');
+}
+
 void nsc_json_link(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_link *l)
 {
     static const char *const attributions[] = {"unknown", "ambiguous", "inferred", "stated"};
@@ -300,6 +322,7 @@ void nsc_json_link(struct nsc_json *j, const struct ncclscope_model *m, const st
     nsc_json_string(j, "scope", scopes[p.scope]);
     nsc_json_string(j, "path", nsc_path_name(p.path));
     nsc_json_string(j, "proof", proofs[p.proof]);
+    expected(j, m, l);
     nsc_json_where(j, "where", &l->where);
     nsc_json_close(j, '}');
 }

@@ -206,8 +206,9 @@ static void bad_verdict(const struct nsc_report *r)
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
     } else if (f->cost) {
-        snprintf(line, sizeof line, "What that costs: %.*s. This log names no GPU model.", (int)strcspn(f->cost, ";"),
-                 f->cost);
+        bool figures = f->cost != f->cost_note;
+        snprintf(line, sizeof line, "What that costs: %.*s%s%s", (int)strcspn(f->cost, ";"), f->cost,
+                 figures ? ". " : "", figures && f->cost_note ? f->cost_note : "");
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
     }

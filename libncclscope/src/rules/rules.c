@@ -12,15 +12,6 @@ static const struct nsc_platform platforms[] = {
 #undef PLATFORM
 };
 
-static const struct {
-    double slow, fast;
-    const char *method, *machine, *source;
-} costs[NSC_COSTS] = {
-#define COST(NAME, slow, fast, method, machine, source) {slow, fast, method, machine, source},
-#include "costs.def"
-#undef COST
-};
-
 const struct nsc_platform *nsc_platform_of(nsc_text name)
 {
     for (size_t i = 0; i < sizeof platforms / sizeof platforms[0]; i++)
@@ -43,11 +34,45 @@ const char *nsc_words(struct nsc_case *c, const char *format, ...)
     return copy.ptr ? copy.ptr : "";
 }
 
-const char *nsc_cost(struct nsc_case *c, int which)
+static const char *what_cost_leaves_open(struct nsc_case *c, const struct nsc_gpu *gpu, bool own, bool shm)
 {
-    double factor = costs[which].fast / costs[which].slow;
-    return nsc_words(c, "%.*fx on %s (%g against %g GB/s); %s; %s", factor < 10 ? 1 : 0, factor, costs[which].machine,
-                     costs[which].slow, costs[which].fast, costs[which].method, costs[which].source);
+    if (!gpu)
+        return shm ? "This log names no GPU model; without NVLink it is about 2x (A40, NVIDIA/nccl-tests#74, 2021-03)."
+                   : "This log names no GPU model.";
+    if (own)
+        return NULL;
+    if (!gpu->links)
+        return nsc_words(c, "No figure for this path between %s with a source is known.", gpu->name);
+    return nsc_words(c,
+                     "No figure for this path between %s with a source is known; their NVLinks carry %g GB/s one way, "
+                     "nominal (%s).",
+                     gpu->name, gpu->gb_s, gpu->source);
+}
+
+void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
+                  uint32_t proc)
+{
+    static const char *const methods[] = {"bus bandwidth", "copies by copy engine", "copies by kernels"};
+    const struct nsc_carried *row[2];
+    struct nsc_gpu_class k = nsc_gpu_of(c->m, proc);
+    bool own = k.gpu && nsc_compare_paths(k.gpu, slow, fast, row);
+    if (!own && !nsc_compare_paths(NULL, slow, fast, row)) {
+        f->cost = f->cost_note = "No figure with a source is known for this.";
+        return;
+    }
+    double factor = row[1]->gb_s / row[0]->gb_s;
+    f->cost_note = proc == NSC_NONE ? NULL : what_cost_leaves_open(c, k.gpu, own, slow == NSC_COST_SHM);
+    f->cost = nsc_words(c, "%.*fx on %s (%g against %g GB/s, %s); %s%s%s", factor < 10 ? 1 : 0, factor, row[0]->machine,
+                        row[0]->gb_s, row[1]->gb_s, methods[row[0]->method], row[0]->source, f->cost_note ? ". " : "",
+                        f->cost_note ? f->cost_note : "");
+}
+
+void nsc_finding_free(struct nsc_finding *f)
+{
+    nsc_vec_free(&f->ranks);
+    nsc_vec_free(&f->pairs);
+    nsc_vec_free(&f->hosts);
+    nsc_map_free(&f->named);
 }
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence)
@@ -55,6 +80,7 @@ struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls,
     struct nsc_finding *f = nsc_vec_push(&c->f->list);
     if (!f) {
         c->f->no_memory = true;
+        nsc_finding_free(&c->spare);
         c->spare = (struct nsc_finding){0};
         f = &c->spare;
     }
@@ -92,41 +118,48 @@ void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_
     f->evidence[0] = *w;
 }
 
+enum { NAMED_RANK, NAMED_PAIR, NAMED_HOST };
+
+/* Is it new to the finding? */
+static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b, uint64_t what)
+{
+    struct nsc_key key = {a, b, what};
+    if (nsc_map_get(&f->named, key) != NSC_NONE)
+        return false;
+    bool put = nsc_map_put(&f->named, key, 0) == NCCLSCOPE_OK;
+    c->f->no_memory = c->f->no_memory || !put;
+    return put;
+}
+
+/* Was there no memory for what was to be named? */
+static void check_named(struct nsc_case *c, const struct nsc_finding *f)
+{
+    c->f->no_memory = c->f->no_memory || f->named.used > f->ranks.len + f->pairs.len + f->hosts.len;
+}
+
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank)
 {
-    for (size_t i = 0; i < f->ranks.len; i++)
-        if (f->ranks.item[i] == rank)
-            return;
-    uint64_t *r = nsc_vec_push(&f->ranks);
+    uint64_t *r = name_once(c, f, rank, 0, NAMED_RANK) ? nsc_vec_push(&f->ranks) : NULL;
     if (r)
         *r = rank;
-    else
-        c->f->no_memory = true;
+    check_named(c, f);
 }
 
 void nsc_name_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b)
 {
     uint64_t low = a < b ? a : b, high = a < b ? b : a;
-    for (size_t i = 0; i < f->pairs.len; i++)
-        if (f->pairs.item[i].a == low && f->pairs.item[i].b == high)
-            return;
-    struct nsc_pair *p = nsc_vec_push(&f->pairs);
+    struct nsc_pair *p = name_once(c, f, low, high, NAMED_PAIR) ? nsc_vec_push(&f->pairs) : NULL;
     if (p)
         *p = (struct nsc_pair){low, high};
-    else
-        c->f->no_memory = true;
+    check_named(c, f);
 }
 
 void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host)
 {
-    for (size_t i = 0; i < f->hosts.len; i++)
-        if (f->hosts.item[i] == host)
-            return;
-    nsc_str *h = host ? nsc_vec_push(&f->hosts) : NULL;
+    nsc_str *h = host && name_once(c, f, host, 0, NAMED_HOST) ? nsc_vec_push(&f->hosts) : NULL;
     if (h)
         *h = host;
-    else
-        c->f->no_memory = c->f->no_memory || host;
+    check_named(c, f);
 }
 
 bool nsc_number_said(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name, int64_t *out)
@@ -175,18 +208,28 @@ const char *nsc_needs_comms(const struct ncclscope_model *m)
 
 const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc, ncclscope_kind kind)
 {
-    for (size_t i = 0; i < m->events.len; i++)
-        if (m->events.item[i].kind == kind && (proc == NSC_NONE || m->events.item[i].proc == proc))
+    for (size_t i = 0; proc == NSC_NONE && i < m->events.len; i++)
+        if (m->events.item[i].kind == kind)
             return &m->events.item[i];
+    for (size_t i = proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != proc)
+            return NULL;
+        if (e->kind == kind)
+            return e;
+    }
     return NULL;
 }
 
 const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value)
 {
+    if (proc != NSC_NONE) {
+        const struct nsc_env *e = nsc_env_of(m, proc, name);
+        return e && nsc_text_is(nsc_say(m, e->value), value) ? e : NULL;
+    }
     for (size_t i = 0; i < m->env.len; i++) {
         const struct nsc_env *e = &m->env.item[i];
-        if ((proc == NSC_NONE || e->proc == proc) && nsc_text_is(nsc_say(m, e->name), name) &&
-            nsc_text_is(nsc_say(m, e->value), value))
+        if (nsc_text_is(nsc_say(m, e->name), name) && nsc_text_is(nsc_say(m, e->value), value))
             return e;
     }
     return NULL;
@@ -356,6 +399,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         else
             f->no_memory = true;
     }
+    nsc_finding_free(&c.spare);
     nsc_settle_failures(f);
     for (size_t i = 0; i < f->list.len; i++) {
         struct nsc_finding *x = &f->list.item[i];
@@ -380,11 +424,8 @@ void ncclscope_findings_free(ncclscope_findings *f)
 {
     if (!f)
         return;
-    for (size_t i = 0; i < f->list.len; i++) {
-        nsc_vec_free(&f->list.item[i].ranks);
-        nsc_vec_free(&f->list.item[i].pairs);
-        nsc_vec_free(&f->list.item[i].hosts);
-    }
+    for (size_t i = 0; i < f->list.len; i++)
+        nsc_finding_free(&f->list.item[i]);
     nsc_vec_free(&f->list);
     nsc_vec_free(&f->skipped);
     nsc_arena_free(&f->arena);

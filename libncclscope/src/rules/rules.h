@@ -4,6 +4,7 @@
 
 #include "model/path.h"
 #include "ncclscope/model.h"
+#include "rules/gpus.h"
 
 enum { NSC_EVIDENCE = 8 };
 
@@ -34,11 +35,13 @@ struct nsc_finding {
     const char *cls, *confidence;                    /* as in the JSON report */
     const char *caused_by;                           /* id of its root, or NULL */
     const char *title, *detail, *cause, *fix, *cost; /* NULL: nothing to say */
+    const char *cost_note;                           /* what the figures leave open, or NULL */
     uint32_t comm;                                   /* index into model.comms, or NSC_NONE */
     NSC_VEC(uint64_t) ranks;                         /* sorted, each once, when finished */
     NSC_VEC(struct nsc_pair) pairs;
     NSC_VEC(nsc_str) hosts;
-    uint64_t count; /* lines, processes or things: what the title counts */
+    struct nsc_map named; /* of ranks, pairs, hosts: which it names already */
+    uint64_t count;       /* lines, processes or things: what the title counts */
     enum nsc_failure_part part;
     const struct nsc_event *began; /* of a failure: the first event; NULL if none dates it */
     struct nsc_where evidence[NSC_EVIDENCE];
@@ -68,6 +71,7 @@ struct nsc_case {
 extern const struct nsc_rule nsc_rules[]; /* all, in the order in which they run; ends with id NULL */
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
+void nsc_finding_free(struct nsc_finding *f); /* what it holds */
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void nsc_show(struct nsc_case *c, struct nsc_finding *f,
               const struct nsc_where *w); /* evidence; the first 8 are kept */
@@ -116,13 +120,10 @@ struct nsc_platform {
     const char *source;
 };
 const struct nsc_platform *nsc_platform_of(nsc_text name);
-const char *nsc_cost(struct nsc_case *c, int which); /* enum nsc_costs: a sentence with figures and source */
-enum nsc_costs {
-#define COST(NAME, slow, fast, method, machine, source) NSC_COST_##NAME,
-#include "costs.def"
-#undef COST
-    NSC_COSTS
-};
+/* What the slow path costs against the fast one on the GPUs of this process (NSC_NONE: between nodes, where the GPU does not matter):
+ * sets cost and cost_note. */
+void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
+                  uint32_t proc);
 
 #define RULE(id, check, ...) void nsc_rule_##check(struct nsc_case *c);
 #include "rules.def"

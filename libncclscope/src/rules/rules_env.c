@@ -1,4 +1,5 @@
 /* rules_env.c - variables that change the path. */
+#include "rules/expect.h"
 #include "rules/rules.h"
 
 /* One finding for all processes in which `is` says that the variable matters; NULL if there is none. */
@@ -52,7 +53,7 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
     f->cause = by_level
                    ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
                    : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
-    f->cost = nsc_cost(c, NSC_COST_SHM);
+    nsc_set_cost(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc);
 }
 
 static bool disables_shm(const struct ncclscope_model *m, const struct nsc_env *e)
@@ -70,7 +71,9 @@ void nsc_rule_env_shm_disabled(struct nsc_case *c)
                          (unsigned long long)f->count, f->count == 1 ? "" : "es");
     f->cause = costs ? "Pairs that cannot use P2P fall to the network, inside the machine."
                      : "It costs nothing here: no pair of a node fell to the network.";
-    f->cost = costs ? nsc_cost(c, NSC_COST_LOOPBACK) : NULL;
+    const struct nsc_env *e = nsc_env_is(c->m, NSC_NONE, "NCCL_SHM_DISABLE", "1");
+    if (costs && e)
+        nsc_set_cost(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, e->proc);
 }
 
 static bool sets_level(const struct ncclscope_model *m, const struct nsc_env *e)
@@ -78,19 +81,39 @@ static bool sets_level(const struct ncclscope_model *m, const struct nsc_env *e)
     return is_var(m, e, "NCCL_P2P_LEVEL", NULL) && !is_var(m, e, "NCCL_P2P_LEVEL", "LOC");
 }
 
+/* What the level does to the pairs of a node: takes P2P from some; or gives it to some that are farther apart than NCCL's own level. */
+static void judge_level(const struct ncclscope_model *m, bool *takes, bool *gives)
+{
+    *takes = *gives = false;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_expected e;
+        if (l->family == NSC_COLLNET || nsc_judge(m, l, &e) != NSC_CONFIGURED || e.because == NSC_BY_DISABLE)
+            continue;
+        *gives = *gives || l->family == NSC_P2P;
+        *takes = *takes || l->family != NSC_P2P;
+    }
+}
+
 void nsc_rule_env_p2p_level(struct nsc_case *c)
 {
-    bool limits = nsc_p2p_limited(c->m, NSC_NONE);
-    bool costs = limits && (some_link(c->m, NSC_SHM, NSC_SCOPE_NODE) || some_link(c->m, NSC_NET, NSC_SCOPE_NODE));
-    struct nsc_finding *f = env_finding(c, sets_level, costs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
+    bool limits = nsc_p2p_limited(c->m, NSC_NONE), takes, gives;
+    const struct nsc_env *e = nsc_env_of(c->m, NSC_NONE, "NCCL_P2P_LEVEL");
+    if (!e)
+        return;
+    judge_level(c->m, &takes, &gives);
+    struct nsc_finding *f = env_finding(c, sets_level, limits && takes ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
     if (!f)
         return;
-    const struct nsc_env *e = nsc_env_of(c->m, NSC_NONE, "NCCL_P2P_LEVEL");
     f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%llu process%s)", nsc_say(c->m, e->value).ptr,
                          (unsigned long long)f->count, f->count == 1 ? "" : "es");
-    f->cause = costs    ? "P2P is allowed only up to this distance, and pairs of this job do not use it."
-               : limits ? "No pair of a node lost P2P by it here."
-                        : "SYS is the widest level: it allows P2P between any two GPUs of a node and forbids none.";
+    f->cause =
+        limits && takes ? "P2P is allowed only up to this distance, and pairs of this job do not use it."
+        : gives
+            ? "It forces P2P between GPUs that meet only at the CPU, where NCCL itself would not use it: often slower "
+              "than host memory. Compare both."
+        : limits ? "No pair of a node lost P2P by it here."
+                 : "SYS is the widest level: it allows P2P between any two GPUs of a node and forbids none.";
 }
 
 static bool disables_nvls(const struct ncclscope_model *m, const struct nsc_env *e)

@@ -71,7 +71,7 @@ void nsc_rule_socket(struct nsc_case *c)
     } else {
         f->cause = "The log does not say why: look for NET/IB, NET/Plugin and `Using network` lines of these ranks.";
     }
-    f->cost = nsc_cost(c, NSC_COST_RDMA_SOCKET);
+    nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
 }
 
 void nsc_rule_plugin_missing(struct nsc_case *c)
@@ -179,7 +179,7 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
                                  nsc_say(m, e->text).ptr);
             f->cause = "Libfabric offered no EFA (or other RDMA) provider here, and the plugin took what was left.";
             f->caused_by = nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu" : NULL;
-            f->cost = nsc_cost(c, NSC_COST_SOCKET);
+            nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);

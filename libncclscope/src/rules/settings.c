@@ -18,7 +18,7 @@ static const struct setting settings[] = {
 static bool fits(const struct setting *s, nsc_text value)
 {
     bool but = s->value[0] == '!';
-    return !s->value[0] || nsc_text_is(value, s->value + but) != but;
+    return value.len && (!s->value[0] || nsc_text_is(value, s->value + but) != but); /* set to nothing: not set */
 }
 
 /* The row that this variable is judged by, under the id of the rule in hand. A plugin that sets one for itself knows why. */

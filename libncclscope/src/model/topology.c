@@ -1,0 +1,174 @@
+/* topology.c - what the GRAPH dump says of a machine: classes and bandwidths of paths, NICs near a GPU, the CPU between them. */
+#include "model/topology.h"
+
+#include "model/apply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* "GPU/0-1A000" and "GPU/1a000" are one: the id alone, in small letters. */
+static nsc_str path_end(struct ncclscope_model *m, const char *kind, nsc_text id)
+{
+    char low[40];
+    const char *dash = id.len ? memchr(id.ptr, '-', id.len) : NULL;
+    size_t n = strlen(kind);
+    if (dash)
+        id = nsc_text_from(id, (size_t)(dash - id.ptr) + 1);
+    if (id.len + n >= sizeof low)
+        return 0;
+    memcpy(low, kind, n);
+    for (size_t i = 0; i < id.len; i++)
+        low[n + i] = (char)(id.ptr[i] >= 'A' && id.ptr[i] <= 'F' ? id.ptr[i] + 32 : id.ptr[i]);
+    return nsc_keep(m, (nsc_text){low, n + id.len});
+}
+
+/* Index of the row under this key, made if it is new; NSC_NONE: no memory. */
+static uint32_t path_at(struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_str b, bool *is_new)
+{
+    struct nsc_key key = {host, a, b};
+    uint32_t i = nsc_map_get(&m->path_by, key);
+    *is_new = i == NSC_NONE;
+    if (i != NSC_NONE)
+        return i;
+    struct nsc_gpu_path *p = nsc_vec_push(&m->gpu_paths);
+    if (!p || nsc_map_put(&m->path_by, key, (uint32_t)(m->gpu_paths.len - 1))) {
+        m->no_memory = true;
+        return NSC_NONE;
+    }
+    *p = (struct nsc_gpu_path){.host = host, .a = a, .b = b};
+    return (uint32_t)(m->gpu_paths.len - 1);
+}
+
+static struct nsc_gpu_node *node_at(struct ncclscope_model *m, nsc_str host, nsc_str bus_id)
+{
+    struct nsc_key key = {host, bus_id, NSC_NONE};
+    uint32_t i = nsc_map_get(&m->path_by, key);
+    if (i != NSC_NONE)
+        return &m->gpu_nodes.item[i];
+    struct nsc_gpu_node *g = nsc_vec_push(&m->gpu_nodes);
+    if (!g || nsc_map_put(&m->path_by, key, (uint32_t)(m->gpu_nodes.len - 1))) {
+        m->no_memory = true;
+        return NULL;
+    }
+    *g = (struct nsc_gpu_node){.host = host, .bus_id = bus_id};
+    return g;
+}
+
+/* "(2/370.8/NVL)" to 370.8 and NVL. */
+static bool split_path(nsc_text path, double *bw, nsc_text *type)
+{
+    const char *last = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+    const char *first = path.len ? memchr(path.ptr, '/', path.len) : NULL;
+    if (!path.ptr || !last || first == last || path.ptr[0] != '(' || path.ptr[path.len - 1] != ')')
+        return false;
+    *type = (nsc_text){last + 1, (size_t)(path.ptr + path.len - last) - 2};
+    return nsc_to_f64((nsc_text){first + 1, (size_t)(last - first) - 1}, bw);
+}
+
+struct far_end {
+    nsc_text id, type;
+    double bw;
+};
+
+static void path_of_gpu(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_gpu_node *g,
+                        const struct far_end *to)
+{
+    bool gpu = nsc_text_starts(to->id, "GPU/"), net = nsc_text_starts(to->id, "NET/"), new_path;
+    if (nsc_text_is(to->type, "NVL") && to->bw > g->nvlink)
+        g->nvlink = to->bw;
+    g->switched = g->switched || (nsc_text_starts(to->id, "NVS/") && nsc_text_is(to->type, "NVL"));
+    if (net && nsc_level_of(to->type) <= NSC_LEVEL_PXB && to->bw > g->nic)
+        g->nic = to->bw;
+    if (!gpu && !net)
+        return;
+    nsc_str host = g->host, bus_id = g->bus_id;
+    uint32_t i = path_at(m, host, bus_id, path_end(m, net ? "NET/" : "", nsc_text_from(to->id, 4)), &new_path);
+    if (i == NSC_NONE || !new_path)
+        return;
+    m->gpu_paths.item[i].type = nsc_keep(m, to->type);
+    m->gpu_paths.item[i].bw = to->bw;
+    m->gpu_paths.item[i].where = nsc_here(m, rec);
+}
+
+/* GPU/0-60 :GPU/0-60 (0/5000.0/LOC) GPU/0-70 (2/370.8/NVL) ... NVS/0-0 (1/370.8/NVL) ... NET/0-0 (3/1.2/PHB) */
+void nsc_apply_topo_paths(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text node = nsc_record_field(rec, NCCLSCOPE_FIELD_NODE), rest = nsc_record_field(rec, NCCLSCOPE_FIELD_PATHS);
+    (void)t;
+    m->procs.item[proc].graph_seen = true;
+    nsc_str bus_id = nsc_text_starts(node, "GPU/") ? path_end(m, "", nsc_text_from(node, 4)) : 0;
+    struct nsc_gpu_node *g = bus_id ? node_at(m, m->procs.item[proc].host, bus_id) : NULL;
+    if (g && !g->where.line)
+        g->where = nsc_here(m, rec);
+    for (struct far_end to; g;) {
+        to.id = nsc_next_word(&rest);
+        if (!split_path(nsc_next_word(&rest), &to.bw, &to.type))
+            return;
+        path_of_gpu(m, rec, g, &to);
+    }
+}
+
+/* CPU/0-0 (1/2/-1): architecture, vendor and model, by NCCL's numbers. */
+void nsc_apply_topo_node(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text node = nsc_record_field(rec, NCCLSCOPE_FIELD_NODE), value = nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE);
+    const char *first = value.len ? memchr(value.ptr, '/', value.len) : NULL;
+    const char *last = value.len ? memrchr(value.ptr, '/', value.len) : NULL;
+    int64_t arch, vendor;
+    (void)t;
+    m->procs.item[proc].graph_seen = true;
+    if (!nsc_text_starts(node, "CPU/") || !first || first == last ||
+        !nsc_to_i64((nsc_text){value.ptr, (size_t)(first - value.ptr)}, &arch) ||
+        !nsc_to_i64((nsc_text){first + 1, (size_t)(last - first) - 1}, &vendor))
+        return;
+    m->procs.item[proc].cpu_arch = (int)arch;
+    m->procs.item[proc].cpu_vendor = (int)vendor;
+    nsc_to_i64(nsc_text_from(value, (size_t)(last - value.ptr) + 1), &m->procs.item[proc].cpu_model);
+}
+
+void nsc_apply_graph_seen(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    (void)rec;
+    (void)t;
+    m->procs.item[proc].graph_seen = true;
+}
+
+enum nsc_level nsc_level_of(nsc_text type)
+{
+    static const struct {
+        const char *word;
+        enum nsc_level level;
+    } words[] = {{"LOC", NSC_LEVEL_LOC}, {"NVL", NSC_LEVEL_NVL}, {"NVB", NSC_LEVEL_NVB},  {"C2C", NSC_LEVEL_C2C},
+                 {"PIX", NSC_LEVEL_PIX}, {"PXB", NSC_LEVEL_PXB}, {"P2C", NSC_LEVEL_P2C},  {"PXN", NSC_LEVEL_PXN},
+                 {"PHB", NSC_LEVEL_PHB}, {"SYS", NSC_LEVEL_SYS}, {"NODE", NSC_LEVEL_PHB}, {"SOC", NSC_LEVEL_SYS}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_is(type, words[i].word))
+            return words[i].level;
+    bool bonded = type.len > 2 && nsc_text_starts(type, "NV") && nsc_is_digit(type.ptr[2]); /* "NV18" of a matrix */
+    return bonded ? NSC_LEVEL_NVL : NSC_LEVEL_UNKNOWN;
+}
+
+const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, NSC_NONE};
+    uint32_t i = r->bus_id ? nsc_map_get(&m->path_by, key) : NSC_NONE;
+    return i == NSC_NONE ? NULL : &m->gpu_nodes.item[i];
+}
+
+const struct nsc_gpu_path *nsc_gpu_path_of(const struct ncclscope_model *m, const struct nsc_rank *a,
+                                           const struct nsc_rank *b)
+{
+    struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id};
+    uint32_t i = a->bus_id && b->bus_id ? nsc_map_get(&m->path_by, key) : NSC_NONE;
+    return i == NSC_NONE ? NULL : &m->gpu_paths.item[i];
+}
+
+const struct nsc_gpu_path *nsc_nic_path_of(const struct ncclscope_model *m, const struct nsc_rank *r, int64_t dev)
+{
+    char name[32];
+    snprintf(name, sizeof name, "NET/%llx", (unsigned long long)dev);
+    nsc_str nic = nsc_intern_find(&m->strings, nsc_text_of(name));
+    struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, nic};
+    uint32_t i = r->bus_id && nic ? nsc_map_get(&m->path_by, key) : NSC_NONE;
+    return i == NSC_NONE ? NULL : &m->gpu_paths.item[i];
+}

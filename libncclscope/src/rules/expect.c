@@ -1,0 +1,235 @@
+/* expect.c - NCCL's own decision between P2P, shared memory and network for two GPUs of a node, and how the log fits it. */
+#include "rules/expect.h"
+
+#include "rules/rules.h"
+
+#include <stdio.h>
+
+static const struct {
+    unsigned first, last;
+    int arch, vendor, model, gpus;
+    enum nsc_level level;
+} levels[] = {
+#define LEVEL(first, last, arch, vendor, model, gpus, level) \
+    {first, last, arch, vendor, model, gpus, NSC_LEVEL_##level},
+#include "levels.def"
+#undef LEVEL
+};
+
+struct range {
+    enum nsc_level near, far; /* allowed for certain; not allowed beyond, for certain */
+};
+
+/* Levels that fit what is known of release, CPU and number of GPUs: one if all is known. */
+static struct range own_level(const struct ncclscope_model *m, uint32_t proc, int64_t gpus)
+{
+    const struct nsc_proc *p = &m->procs.item[proc];
+    struct nsc_version v = nsc_version_of(m, proc);
+    struct range r = {NSC_LEVEL_UNKNOWN, NSC_LEVEL_LOC};
+    unsigned settled = 0; /* rows of this first release need no further look: one fitted for certain */
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        unsigned last = levels[i].last ? levels[i].last : NSC_VERSION_OPEN;
+        bool cpu = p->cpu_vendor || p->cpu_arch;
+        if (v.high < levels[i].first || v.low > last || settled == levels[i].first)
+            continue;
+        if ((cpu && levels[i].arch && levels[i].arch != p->cpu_arch) ||
+            (cpu && levels[i].vendor && levels[i].vendor != p->cpu_vendor) ||
+            (cpu && levels[i].model && levels[i].model != p->cpu_model) || (levels[i].gpus && gpus > levels[i].gpus))
+            continue;
+        r.near = levels[i].level < r.near ? levels[i].level : r.near;
+        r.far = levels[i].level > r.far ? levels[i].level : r.far;
+        if (cpu && (!levels[i].gpus || gpus > 0))
+            settled = levels[i].first;
+    }
+    if (v.low < levels[0].first || v.how == NSC_VERSION_UNKNOWN) /* numbers that mean something else */
+        r.near = NSC_LEVEL_NVB, r.far = NSC_LEVEL_SYS;
+    return r;
+}
+
+struct ends {
+    const struct nsc_rank *a, *b, *own; /* own: the rank that printed it; each NULL if not known */
+};
+
+static struct ends ends_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    return (struct ends){nsc_member(m, comm, (int64_t)l->src), nsc_member(m, comm, (int64_t)l->dst),
+                         l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank]};
+}
+
+/* "1a000 1b000" of the event against the two bus ids, or NVML indices. */
+static bool names_pair(const struct ncclscope_model *m, const struct nsc_event *e, const struct ends *x, bool by_bus_id)
+{
+    nsc_text rest = nsc_say(m, e->text), one = nsc_next_word(&rest), other = nsc_next_word(&rest);
+    if (!other.len || !x->a || !x->b)
+        return true; /* the line names no pair, or who they are is not known: it is of this process */
+    if (by_bus_id)
+        return !x->a->bus_id || !x->b->bus_id ||
+               (nsc_text_eq(nsc_say(m, x->a->bus_id), one) && nsc_text_eq(nsc_say(m, x->b->bus_id), other)) ||
+               (nsc_text_eq(nsc_say(m, x->a->bus_id), other) && nsc_text_eq(nsc_say(m, x->b->bus_id), one));
+    int64_t i, k;
+    return !nsc_to_i64(one, &i) || !nsc_to_i64(other, &k) || x->a->nvml_dev < 0 || x->b->nvml_dev < 0 ||
+           (i == x->a->nvml_dev && k == x->b->nvml_dev) || (k == x->a->nvml_dev && i == x->b->nvml_dev);
+}
+
+const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct ends x = ends_of(m, l);
+    unsigned version = l->proc == NSC_NONE ? 0 : nsc_version_of(m, l->proc).high;
+    for (size_t i = l->proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, l->proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != l->proc)
+            return NULL;
+        bool by_bus_id = e->kind == NCCLSCOPE_KIND_P2P_REFUSED || e->kind == NCCLSCOPE_KIND_P2P_QUERY_FAILED;
+        /* Up to 2.18.6 NCCL says what NVML says, and goes on to use P2P. */
+        bool by_nvml =
+            (e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF && version >= 21901) || e->kind == NCCLSCOPE_KIND_P2P_NVLINK_OFF;
+        if ((by_bus_id || by_nvml || e->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO) && names_pair(m, e, &x, by_bus_id))
+            return e;
+    }
+    return NULL;
+}
+
+/* A line about the pair; else the machine type, where all GPUs of one have NVLink. */
+static void find_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x,
+                       struct nsc_expected *e)
+{
+    e->type = nsc_stated_class(m, l, &e->line);
+    if (e->type || !x->own || !m->procs.item[x->own->proc].platform)
+        return;
+    const struct nsc_proc *p = &m->procs.item[x->own->proc];
+    const struct nsc_platform *pf = nsc_platform_of(nsc_say(m, p->platform));
+    if (pf && !strncmp(pf->link, "NVLink", 6)) {
+        e->by_platform = true;
+        e->line = &p->platform_at;
+    }
+}
+
+/* Both GPUs reach a NIC faster than each other (ncclTopoCheckNet, from 2.14.3 on). */
+static bool nic_is_nearer(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x)
+{
+    const struct nsc_gpu_path *path = x->a && x->b ? nsc_gpu_path_of(m, x->a, x->b) : NULL;
+    const struct nsc_gpu_node *a = path ? nsc_gpu_node_of(m, x->a) : NULL, *b = path ? nsc_gpu_node_of(m, x->b) : NULL;
+    return a && b && nsc_version_of(m, l->proc).low >= 21403 && a->nic > path->bw && b->nic > path->bw &&
+           !nsc_env_is(m, l->proc, "NCCL_NET_DISABLE_INTRA", "1");
+}
+
+/* GPUs of the node, at least: as NCCL counts them, or ranks that the log shows there; -1: not known. */
+static int64_t gpus_of_node(const struct ncclscope_model *m, const struct nsc_rank *own)
+{
+    if (!own || own->local_ranks >= 0 || own->comm == NSC_NONE)
+        return own ? own->local_ranks : -1;
+    const struct nsc_comm *c = &m->comms.item[own->comm];
+    int64_t n = 0;
+    for (uint32_t i = 0; i < c->count && n < 3; i++) /* more than two is all that matters */
+        n += m->procs.item[m->ranks.item[m->members.item[c->first + i]].proc].host == m->procs.item[own->proc].host;
+    return n > 2 ? n : -1;
+}
+
+/* Sets what stands against P2P; NSC_BY_NEARNESS if nothing does. */
+static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x, bool free,
+                        struct nsc_expected *e)
+{
+    enum nsc_level level = e->by_platform ? NSC_LEVEL_NVL
+                           : e->type      ? nsc_level_of(nsc_say(m, e->type))
+                                          : NSC_LEVEL_UNKNOWN;
+    const struct nsc_env *set = free ? NULL : nsc_env_of(m, l->proc, "NCCL_P2P_LEVEL");
+    enum nsc_level allowed = set ? nsc_level_of(nsc_say(m, set->value)) : NSC_LEVEL_UNKNOWN;
+    struct range own = own_level(m, l->proc, gpus_of_node(m, x->own));
+    const struct nsc_event *refused = nsc_refusal_of(m, l);
+    if (allowed != NSC_LEVEL_UNKNOWN)
+        own = (struct range){allowed, allowed};
+    else if (set && nsc_text_is(nsc_say(m, set->value), "5"))
+        own = (struct range){NSC_LEVEL_SYS, NSC_LEVEL_SYS};
+    bool known = level != NSC_LEVEL_UNKNOWN;
+    if (!free && nsc_p2p_disabled(m, l->proc)) {
+        e->because = NSC_BY_DISABLE;
+        e->env = nsc_p2p_disabled(m, l->proc);
+    } else if (known && level > own.near) {
+        e->because = set ? NSC_BY_LEVEL : NSC_BY_DISTANCE;
+        e->likely = level <= own.far; /* some releases and CPUs allow it */
+        e->env = set;
+    } else if (refused) {
+        e->because = NSC_BY_DRIVER;
+        e->line = &refused->where;
+    } else if (known) {
+        e->because = NSC_BY_NEARNESS;
+    } else if (!free && nsc_p2p_limited(m, l->proc)) {
+        e->env = set;
+    }
+}
+
+struct nsc_expected nsc_expect(const struct ncclscope_model *m, const struct nsc_link *l, bool free)
+{
+    struct nsc_expected e = {0};
+    struct ends x = ends_of(m, l);
+    if (l->proc == NSC_NONE)
+        return e;
+    find_class(m, l, &x, &e);
+    ask_for_p2p(m, l, &x, free, &e);
+    if (e.because == NSC_BY_NOTHING_KNOWN)
+        return e;
+    bool nic = nic_is_nearer(m, l, &x);
+    bool no_shm = !free && nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1");
+    if (nic && e.because == NSC_BY_NEARNESS)
+        e.because = NSC_BY_NIC;
+    e.family = e.because == NSC_BY_NEARNESS ? NSC_P2P : nic || no_shm ? NSC_NET : NSC_SHM;
+    return e;
+}
+
+enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out)
+{
+    struct nsc_known_path p;
+    nsc_path_of(m, l, &p);
+    *out = (struct nsc_expected){0};
+    if (p.scope != NSC_SCOPE_NODE || l->proc == NSC_NONE || m->procs.item[l->proc].rccl)
+        return NSC_NOT_JUDGED;
+    struct nsc_expected set = nsc_expect(m, l, false), own = nsc_expect(m, l, true);
+    *out = set;
+    if (l->family == NSC_P2P && set.because == NSC_BY_NOTHING_KNOWN) {
+        out->family = NSC_P2P;
+        out->because = NSC_BY_CHOICE;
+    }
+    if (l->family == NSC_P2P) /* more than NCCL's own choice: a variable widens it */
+        return set.because == NSC_BY_NEARNESS && own.because == NSC_BY_DISTANCE && !own.likely ? NSC_CONFIGURED
+                                                                                               : NSC_AS_EXPECTED;
+    if (set.because == NSC_BY_DISABLE || set.because == NSC_BY_LEVEL)
+        return own.because == NSC_BY_DISTANCE || own.because == NSC_BY_NIC ? (*out = own, NSC_BY_DESIGN)
+                                                                           : NSC_CONFIGURED;
+    if (set.because == NSC_BY_DISTANCE && l->family == set.family)
+        return NSC_BY_DESIGN;
+    if (set.because == NSC_BY_NIC && l->family == NSC_NET)
+        return NSC_BY_DESIGN;
+    if (set.because == NSC_BY_DRIVER)
+        return NSC_REFUSED;
+    if (set.because == NSC_BY_NEARNESS)
+        return NSC_FAULTY;
+    return set.env ? NSC_CONFIGURED : NSC_NOT_KNOWABLE;
+}
+
+const char *nsc_judgement_name(enum nsc_judgement j)
+{
+    static const char *const names[] = {NULL,    "as-expected", "configuration", "by-design",
+                                        "fault", "refused",     "unknown"};
+    return names[j];
+}
+
+void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size)
+{
+    const char *type = e->type ? nsc_say(m, e->type).ptr : e->by_platform ? "NVLink, by the machine type" : "";
+    const char *name = e->env ? nsc_say(m, e->env->name).ptr : "", *value = e->env ? nsc_say(m, e->env->value).ptr : "";
+    switch (e->because) {
+    case NSC_BY_DISABLE: snprintf(buf, size, "%s=%s forbids P2P", name, value); break;
+    case NSC_BY_LEVEL: snprintf(buf, size, "%s=%s is nearer than these GPUs are (%s)", name, value, type); break;
+    case NSC_BY_DISTANCE: snprintf(buf, size, "the GPUs are farther apart (%s) than NCCL uses P2P here", type); break;
+    case NSC_BY_DRIVER: snprintf(buf, size, "the driver or CUDA refuses P2P between these GPUs"); break;
+    case NSC_BY_NIC: snprintf(buf, size, "both GPUs reach a NIC faster than each other (%s)", type); break;
+    case NSC_BY_CHOICE: snprintf(buf, size, "P2P is what NCCL asks for first, and it took it"); break;
+    case NSC_BY_NEARNESS: snprintf(buf, size, "near enough for P2P (%s), and nothing forbids it", type); break;
+    default:
+        snprintf(buf, size,
+                 e->env ? "%s=%s is set, and the log does not say how far apart these GPUs are"
+                        : "the log does not say how far apart these GPUs are",
+                 name, value);
+    }
+}

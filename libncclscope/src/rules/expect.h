@@ -1,0 +1,51 @@
+/* expect.h - the transport that NCCL would have chosen between two GPUs of one node, by its own rules, and what decides it. */
+#ifndef NSC_EXPECT_H
+#define NSC_EXPECT_H
+
+#include "model/path.h"
+#include "model/topology.h"
+
+/* What decides. In the order in which NCCL asks. */
+enum nsc_because {
+    NSC_BY_NOTHING_KNOWN, /* the log does not say enough */
+    NSC_BY_DISABLE,       /* NCCL_P2P_DISABLE=1, NCCL_P2P_LEVEL=LOC */
+    NSC_BY_LEVEL,         /* NCCL_P2P_LEVEL is nearer than they are */
+    NSC_BY_DISTANCE,      /* farther apart than this release's own level */
+    NSC_BY_DRIVER,        /* the driver or CUDA refuses P2P */
+    NSC_BY_NIC,           /* both reach a NIC faster than each other */
+    NSC_BY_CHOICE,        /* P2P is what NCCL asks for first, and it took it */
+    NSC_BY_NEARNESS       /* near enough, and nothing speaks against P2P */
+};
+
+struct nsc_expected {
+    int family; /* NSC_P2P, NSC_SHM, NSC_NET; 0: not knowable */
+    enum nsc_because because;
+    nsc_str type;                 /* class of the path between the GPUs; 0: not known */
+    bool likely;                  /* decided by what most machines of this release do; the log leaves it open */
+    bool by_platform;             /* the class is that of the machine type, not of a line about this pair */
+    const struct nsc_where *line; /* that decides; NULL: none */
+    const struct nsc_env *env;    /* the variable that decides */
+};
+
+/* How what the log shows of a pair of one node fits what was to be expected. */
+enum nsc_judgement {
+    NSC_NOT_JUDGED,  /* between nodes, or not known whether */
+    NSC_AS_EXPECTED, /* the best that NCCL would do here */
+    NSC_CONFIGURED,  /* as a variable makes it; without it another path would be taken, or may be */
+    NSC_BY_DESIGN,   /* slower than P2P, and right on this hardware */
+    NSC_FAULTY,      /* a faster path was to be expected, and nothing in the log says why it is not there */
+    NSC_REFUSED,     /* the driver refuses the faster path */
+    NSC_NOT_KNOWABLE /* a slower path, and the log does not say why */
+};
+
+/* `free` leaves out what variables say: the choice of the hardware and this release alone. */
+struct nsc_expected nsc_expect(const struct ncclscope_model *m, const struct nsc_link *l, bool free);
+enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out);
+const char *nsc_judgement_name(enum nsc_judgement j); /* "as-expected" ... as in the JSON report; NULL: not judged */
+/* The reason in words, into buf: "NCCL_P2P_DISABLE=1 forbids P2P". */
+void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size);
+
+/* The line by which the driver or CUDA refuses P2P between the two GPUs of the link; NULL: none. */
+const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const struct nsc_link *l);
+
+#endif

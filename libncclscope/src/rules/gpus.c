@@ -1,0 +1,120 @@
+/* gpus.c - gpus.def, nvlinks.def, links.def: from what a log says to the GPU, and from there to measured figures. */
+#include "rules/gpus.h"
+
+#include "model/topology.h"
+#include "model/version.h"
+#include "rules/rules.h"
+
+static const struct nsc_gpu gpus[] = {
+#define GPU(words, name, cc, nvlink, links, gb_s, p2p, source) {words, name, cc, nvlink, links, gb_s, p2p, source},
+#include "gpus.def"
+#undef GPU
+};
+enum { GPUS = sizeof gpus / sizeof gpus[0] };
+
+static const struct {
+    int cc;
+    unsigned first, last;
+    double gb_s;
+} nvlinks[] = {
+#define NVLINK(cc, first, last, gb_s) {cc, first, last, gb_s},
+#include "nvlinks.def"
+#undef NVLINK
+};
+
+static const struct nsc_carried carried[] = {
+#define LINK(nvlink, links, path, method, gb_s, machine, source) \
+    {nvlink, links, NSC_COST_##path, NSC_METHOD_##method, gb_s, machine, source},
+#include "links.def"
+#undef LINK
+};
+enum { CARRIED = sizeof carried / sizeof carried[0] };
+
+static const struct nsc_gpu *gpu_named(nsc_text text)
+{
+    for (size_t i = 0; i < GPUS; i++)
+        if (nsc_text_find(text, gpus[i].words) >= 0)
+            return &gpus[i];
+    return NULL;
+}
+
+int nsc_count_nvlinks(unsigned version, int cc, double gb_s)
+{
+    for (size_t i = 0; i < sizeof nvlinks / sizeof nvlinks[0]; i++) {
+        if (nvlinks[i].cc != cc || version < nvlinks[i].first || (nvlinks[i].last && version > nvlinks[i].last))
+            continue;
+        int n = (int)(gb_s / nvlinks[i].gb_s + 0.5);
+        double rest = gb_s - n * nvlinks[i].gb_s;
+        return rest < 0.06 && rest > -0.06 ? n : 0; /* printed with one decimal */
+    }
+    return 0;
+}
+
+/* The first of those that have just so many links; NULL also if GPUs of another generation fit as well. */
+static const struct nsc_gpu *gpu_by_links(unsigned version, double gb_s)
+{
+    const struct nsc_gpu *found = NULL;
+    for (size_t i = 0; i < GPUS; i++) {
+        if (!gpus[i].links || nsc_count_nvlinks(version, gpus[i].cc, gb_s) != gpus[i].links)
+            continue;
+        if (found && found->nvlink != gpus[i].nvlink)
+            return NULL;
+        found = found ? found : &gpus[i];
+    }
+    return found;
+}
+
+/* "#  Rank  0 Group  0 Pid    823 on         vm device  0 [0000:00:06] NVIDIA H200" */
+static const struct nsc_gpu *gpu_of_test(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where **line)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t pid;
+        if (r->number != NCCLSCOPE_KIND_TEST_RANK || !nsc_number_said(m, r, "pid", &pid) ||
+            pid != m->procs.item[proc].pid)
+            continue;
+        *line = &r->where;
+        return gpu_named(nsc_said(m, r, "text"));
+    }
+    return NULL;
+}
+
+struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
+{
+    struct nsc_gpu_class k = {NSC_GPU_UNKNOWN, NULL, NULL};
+    if (proc == NSC_NONE)
+        return k;
+    const struct nsc_proc *p = &m->procs.item[proc];
+    const struct nsc_platform *pf = p->platform ? nsc_platform_of(nsc_say(m, p->platform)) : NULL;
+    struct nsc_version v = nsc_version_of(m, proc);
+    const struct nsc_rank *r = p->last_rank == NSC_NONE ? NULL : &m->ranks.item[p->last_rank];
+    const struct nsc_gpu_node *g = r ? nsc_gpu_node_of(m, r) : NULL;
+    k.gpu = gpu_of_test(m, proc, &k.line);
+    if (k.gpu) {
+        k.how = NSC_GPU_NAMED;
+        return k;
+    }
+    for (size_t i = 0; pf && i < GPUS; i++)
+        if (!strcmp(gpus[i].name, pf->model))
+            return (struct nsc_gpu_class){NSC_GPU_BY_PLATFORM, &gpus[i], &p->platform_at};
+    const struct nsc_gpu *by_links =
+        g && g->switched && v.how >= NSC_VERSION_PEER ? gpu_by_links(v.low, g->nvlink) : NULL;
+    return by_links ? (struct nsc_gpu_class){NSC_GPU_BY_LINKS, by_links, &g->where} : (struct nsc_gpu_class){0};
+}
+
+bool nsc_compare_paths(const struct nsc_gpu *gpu, enum nsc_path_cost slow, enum nsc_path_cost fast,
+                       const struct nsc_carried *out[2])
+{
+    for (size_t i = 0; i < CARRIED; i++) {
+        const struct nsc_carried *a = &carried[i];
+        if (a->path != slow || (gpu && (a->nvlink != gpu->nvlink || a->links != gpu->links)))
+            continue;
+        for (size_t k = 0; k < CARRIED; k++)
+            if (carried[k].path == fast && carried[k].method == a->method && !strcmp(carried[k].machine, a->machine)) {
+                out[0] = a;
+                out[1] = &carried[k];
+                return true;
+            }
+    }
+    return false;
+}

@@ -1,0 +1,363 @@
+/* rules_p2p.c - P2P: how data moves, over what, and what stands in its way. */
+#include "rules/expect.h"
+#include "rules/rules.h"
+
+/* ---- what the driver forbids ---- */
+
+/* The driver's or CUDA's "no". That of NVML for NVLink pairs, an error, is a row of failures.def. */
+void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    const struct nsc_event *first = NULL;
+    bool only_told = true, weak = true;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        bool told = e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF;
+        if (!told && e->kind != NCCLSCOPE_KIND_P2P_REFUSED && e->kind != NCCLSCOPE_KIND_P2P_QUERY_FAILED &&
+            e->kind != NCCLSCOPE_KIND_LEGACY_IPC_NO)
+            continue;
+        struct nsc_gpu_class k = f ? (struct nsc_gpu_class){0} : nsc_gpu_of(m, e->proc);
+        weak = f ? weak : k.gpu && !k.gpu->p2p;
+        f = f ? f : nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+        first = first ? first : e;
+        only_told = only_told && told && nsc_version_of(m, e->proc).high < 21901;
+        f->count++;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+    if (!f)
+        return;
+    f->title =
+        nsc_words(c, "The driver or CUDA says no to P2P between GPUs (%llu line%s of %zu host%s)",
+                  (unsigned long long)f->count, f->count == 1 ? "" : "s", f->hosts.len, f->hosts.len == 1 ? "" : "s");
+    f->cause = first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO
+                   ? "CUDA cannot share memory between processes here (legacy IPC): so it is in WSL2."
+                   : "A virtual machine or the chipset hides P2P (CNS), the GPU model has none (GNS), the topology "
+                     "forbids it (TNS), or IOMMU or ACS stand between.";
+    if (weak || only_told) {
+        f->severity = NCCLSCOPE_NOTE;
+        f->cls = weak ? "by-design" : "visibility";
+        f->cause = weak ? "The driver allows no P2P between GPUs of this model."
+                        : "Up to 2.18.6 NCCL says so and uses P2P all the same: the connections tell what it took.";
+    }
+}
+
+/* All P2P links for which `is` holds, as one finding; NULL if there is none. */
+static struct nsc_finding *
+p2p_links(struct nsc_case *c, bool (*is)(const struct ncclscope_model *, const struct nsc_link *), uint32_t *proc)
+{
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < c->m->link_order.len; i++) {
+        const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
+        if (!is(c->m, l))
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
+        *proc = l->proc;
+        nsc_add_link(c, f, l);
+    }
+    return f;
+}
+
+static bool is_read(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    (void)m;
+    return l->family == NSC_P2P && l->read;
+}
+
+void nsc_rule_p2p_read(struct nsc_case *c)
+{
+    uint32_t proc = NSC_NONE;
+    struct nsc_finding *f = p2p_links(c, is_read, &proc);
+    if (!f)
+        return;
+    const struct nsc_env *forced = proc == NSC_NONE ? NULL : nsc_env_is(c->m, proc, "NCCL_P2P_READ_ENABLE", "1");
+    bool env_visible = proc != NSC_NONE && nsc_env_is_visible(c->m, proc);
+    if (forced) {
+        f->severity = NCCLSCOPE_WARNING;
+        f->cls = "configuration";
+        f->title = "P2P links pull (read) instead of pushing (write): NCCL_P2P_READ_ENABLE=1 is set";
+        f->cause = "NCCL_P2P_READ_ENABLE=1. NCCL itself chooses read only between NVLink-connected GPUs of compute "
+                   "capability 8.0 (A100).";
+        nsc_set_cost(c, f, NSC_COST_READ, NSC_COST_P2P, proc);
+        nsc_show_first(c, f, &forced->where);
+        return;
+    }
+    f->title = env_visible ? "P2P links read: A100-class GPUs (compute capability 8.0) joined by NVLink"
+                           : "P2P links read instead of write";
+    f->confidence = env_visible ? "certain" : "possible";
+    f->cause = env_visible
+                   ? "NCCL's default there, and no sign of virtualisation or of a missing permission: nothing to mend."
+                   : "NCCL's default on A100-class NVLink; but this log shows no environment lines, so "
+                     "NCCL_P2P_READ_ENABLE=1 may force it.";
+    f->fix = env_visible ? "Nothing to mend on this machine." : f->fix;
+}
+
+/* A100 with NVLink, and yet P2P that pushes. */
+static bool lacks_read(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_known_path p;
+    if (l->family != NSC_P2P || l->read || l->copy_engine || l->row == NSC_VIA_P2P_INDIRECT)
+        return false;
+    nsc_path_of(m, l, &p);
+    struct nsc_gpu_class k = p.path == NSC_PATH_NVLINK ? nsc_gpu_of(m, l->proc) : (struct nsc_gpu_class){0};
+    return k.gpu && k.gpu->cc == 80;
+}
+
+void nsc_rule_p2p_no_read(struct nsc_case *c)
+{
+    uint32_t proc = NSC_NONE;
+    struct nsc_finding *f = p2p_links(c, lacks_read, &proc);
+    if (!f)
+        return;
+    const struct nsc_env *off = nsc_env_is(c->m, proc, "NCCL_P2P_READ_ENABLE", "0");
+    f->cls = "configuration";
+    f->confidence = off ? "certain" : "likely";
+    f->title = "P2P between A100-class GPUs on NVLink pushes (write), where NCCL itself would pull (read)";
+    f->cause = off ? "NCCL_P2P_READ_ENABLE=0 is set."
+                   : "NCCL_P2P_READ_ENABLE=0, or a setting like it; this log shows no line of the variable.";
+    nsc_show_first(c, f, off ? &off->where : NULL);
+}
+
+static bool is_copy_engine(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    (void)m;
+    return (l->family == NSC_P2P || l->family == NSC_SHM) && l->copy_engine;
+}
+
+void nsc_rule_p2p_copy_engine(struct nsc_case *c)
+{
+    uint32_t proc = NSC_NONE;
+    struct nsc_finding *f = p2p_links(c, is_copy_engine, &proc);
+    if (!f)
+        return;
+    const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, "NCCL_P2P_USE_CUDA_MEMCPY");
+    e = e || proc == NSC_NONE ? e : nsc_env_of(c->m, proc, "NCCL_SHM_USE_CUDA_MEMCPY");
+    bool p2p = false;
+    for (size_t i = 0; i < c->m->links.len; i++)
+        p2p = p2p || (c->m->links.item[i].family == NSC_P2P && c->m->links.item[i].copy_engine);
+    f->severity = NCCLSCOPE_WARNING;
+    f->cls = "configuration";
+    f->title = nsc_words(c, "%zu pair%s of GPUs move data by copy engine (/CE), not by kernels", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s");
+    f->cause = e ? nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr)
+                 : "NCCL_P2P_USE_CUDA_MEMCPY or NCCL_SHM_USE_CUDA_MEMCPY; this log shows no line of either.";
+    if (p2p) /* measured for P2P; host memory has a cost of its own */
+        nsc_set_cost(c, f, NSC_COST_COPY_ENGINE, NSC_COST_P2P, proc);
+    nsc_show_first(c, f, e ? &e->where : NULL);
+}
+
+static bool is_indirect(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    (void)m;
+    return l->row == NSC_VIA_P2P_INDIRECT;
+}
+
+void nsc_rule_p2p_indirect(struct nsc_case *c)
+{
+    uint32_t proc = NSC_NONE;
+    struct nsc_finding *f = p2p_links(c, is_indirect, &proc);
+    if (!f)
+        return;
+    f->severity = NCCLSCOPE_NOTE;
+    f->cls = "by-design";
+    f->title = nsc_words(c, "%zu pair%s of GPUs talk%s through the memory of a third GPU", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s", f->pairs.len == 1 ? "s" : "");
+    f->cause =
+        "They have no NVLink of their own, but both have one to a third GPU: so machines with a cube mesh are built.";
+}
+
+static bool is_unproven(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_known_path p;
+    if (l->family != NSC_P2P)
+        return false;
+    nsc_path_of(m, l, &p);
+    return p.path == NSC_PATH_P2P;
+}
+
+void nsc_rule_p2p_link_unproven(struct nsc_case *c)
+{
+    uint32_t proc = NSC_NONE;
+    struct nsc_finding *f = p2p_links(c, is_unproven, &proc);
+    if (!f)
+        return;
+    f->cls = "visibility";
+    f->title = nsc_words(c, "%zu pair%s of GPUs use P2P; %s or PCIe cannot be told from this log", f->pairs.len,
+                         f->pairs.len == 1 ? "" : "s", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
+    f->cause = "NCCL prints the same words for P2P over NVLink and over PCIe, and no line here tells them apart.";
+}
+
+/* ---- pairs that are not alike ---- */
+
+/* The link of the other direction between the same ranks; NULL: none, or several families. */
+static const struct nsc_link *way_back(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    uint32_t comm = nsc_comm_of_link(m, l);
+    size_t low = 0, high = m->link_order.len; /* links lie by communicator, src, dst */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const struct nsc_link *x = &m->links.item[m->link_order.item[mid]];
+        uint32_t k = nsc_comm_of_link(m, x);
+        bool before = k != comm ? k < comm : x->src != l->dst ? x->src < l->dst : x->dst < l->src;
+        low = before ? mid + 1 : low;
+        high = before ? high : mid;
+    }
+    const struct nsc_link *back = NULL;
+    for (; low < m->link_order.len; low++) {
+        const struct nsc_link *x = &m->links.item[m->link_order.item[low]];
+        if (nsc_comm_of_link(m, x) != comm || x->src != l->dst || x->dst != l->src)
+            break;
+        if (x->family == NSC_COLLNET || (back && back->family != x->family))
+            return NULL;
+        back = x;
+    }
+    return back;
+}
+
+void nsc_rule_asymmetric(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        if (l->src >= l->dst || l->family == NSC_COLLNET || nsc_comm_of_link(m, l) == NSC_NONE)
+            continue;
+        nsc_path_of(m, l, &p);
+        const struct nsc_link *back = p.scope == NSC_SCOPE_NODE ? way_back(m, l) : NULL;
+        const struct nsc_link *there = back ? way_back(m, back) : NULL; /* NULL if this direction mixes families */
+        if (!there || back->family == l->family)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f->title = nsc_words(c, "The two directions of a pair differ: %llu to %llu goes %s, back it goes %s",
+                                 (unsigned long long)l->src, (unsigned long long)l->dst, nsc_say(m, l->via).ptr,
+                                 nsc_say(m, back->via).ptr);
+            f->cause = "The two processes decided differently: a variable that only one of them has, or GPUs that only "
+                       "one of them sees.";
+        }
+        nsc_add_link(c, f, l);
+        nsc_add_link(c, f, back);
+    }
+}
+
+/* ---- fewer links, fewer channels ---- */
+
+/* GPUs of one host whose NVLinks add up to less than those of others: links are down. */
+static void tell_missing_nvlinks(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_map best = {0}; /* by host: the GPU with the most */
+    for (size_t i = 0; i < m->gpu_nodes.len; i++) {
+        struct nsc_key key = {m->gpu_nodes.item[i].host, 0, 0};
+        uint32_t k = nsc_map_get(&best, key);
+        if (m->gpu_nodes.item[i].switched &&
+            (k == NSC_NONE || m->gpu_nodes.item[i].nvlink > m->gpu_nodes.item[k].nvlink) &&
+            nsc_map_put(&best, key, (uint32_t)i))
+            c->f->no_memory = true;
+    }
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->gpu_nodes.len; i++) {
+        const struct nsc_gpu_node *g = &m->gpu_nodes.item[i];
+        uint32_t k = nsc_map_get(&best, (struct nsc_key){g->host, 0, 0});
+        if (k == NSC_NONE || !g->switched || g->nvlink >= m->gpu_nodes.item[k].nvlink)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f->title =
+                nsc_words(c, "NVLinks are missing: GPU %s of %s has %g GB/s of NVLink, other GPUs there have %g",
+                          nsc_say(m, g->bus_id).ptr, nsc_say(m, g->host).ptr, g->nvlink, m->gpu_nodes.item[k].nvlink);
+            f->cause = "NCCL adds up the links that are up, at its own figure for each: on this GPU some are down.";
+            f->fix = "`nvidia-smi nvlink -s` on that host, `dmesg` for Xid 74 and 144 to 150; drain the node.";
+        }
+        f->count++;
+        nsc_name_host(c, f, g->host);
+        nsc_show(c, f, &g->where);
+    }
+    nsc_map_free(&best);
+}
+
+enum { FEW_CHANNELS = 8 }; /* NVLink machines get 16 and more by themselves */
+
+/* A variable allows so few channels that NVLink cannot be filled. */
+static void tell_forced_channels(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    static const char *const names[] = {"NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS"};
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        if (l->family != NSC_P2P || l->rank == NSC_NONE || m->ranks.item[l->rank].coll < 0 ||
+            m->ranks.item[l->rank].coll >= FEW_CHANNELS)
+            continue;
+        nsc_path_of(m, l, &p);
+        const struct nsc_env *e = NULL;
+        for (int k = 0; k < 2 && !e && p.path == NSC_PATH_NVLINK; k++) {
+            int64_t most;
+            e = nsc_env_of(m, l->proc, names[k]);
+            e = e && nsc_to_i64(nsc_say(m, e->value), &most) && most == m->ranks.item[l->rank].coll ? e : NULL;
+        }
+        if (!e)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+            f->caused_by = "env/channels-limited";
+            f->title =
+                nsc_words(c, "Only %lld channels between GPUs on NVLink: %s=%s", (long long)m->ranks.item[l->rank].coll,
+                          nsc_say(m, e->name).ptr, nsc_say(m, e->value).ptr);
+            f->cause = "Each channel is a thread block that moves data; a few of them cannot fill NVLink.";
+            f->fix = "Unset it (environment, /etc/nccl.conf, ~/.nccl.conf, image) and compare.";
+            nsc_show(c, f, &e->where);
+        }
+        nsc_add_link(c, f, l);
+    }
+}
+
+void nsc_rule_few_channels(struct nsc_case *c)
+{
+    tell_missing_nvlinks(c);
+    tell_forced_channels(c);
+}
+
+/* ---- NVLink SHARP ---- */
+
+/* Of a communicator that could have it: why not; NULL if nothing is missing, or nothing is known. */
+static const char *nvls_is_missing(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    struct nsc_version v = nsc_version_of(m, r->proc);
+    struct nsc_gpu_class k = r->nvls == 0 && v.how >= NSC_VERSION_PEER && v.low >= 21801 ? nsc_gpu_of(m, r->proc)
+                                                                                         : (struct nsc_gpu_class){0};
+    bool few = r->local_ranks < (v.low >= 22807 ? 2 : 3); /* by design */
+    if (!k.gpu || k.gpu->cc < 90 || few || !nsc_env_is_visible(m, r->proc) ||
+        nsc_env_of(m, r->proc, "NCCL_NVLS_ENABLE") || nsc_env_is(m, r->proc, "NCCL_CUMEM_ENABLE", "0") ||
+        nsc_env_of(m, r->proc, "NCCL_ALGO"))
+        return NULL;
+    return nsc_event_of(m, r->proc, NCCLSCOPE_KIND_NVLS_NO)
+               ? "NCCL says that multicast is not available on these GPUs: a fabric manager that does not offer it, a "
+                 "virtual machine, or a partition of the fabric."
+               : "The log does not say why.";
+}
+
+void nsc_rule_nvls_off(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const struct nsc_rank *r = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+        const char *why = r && k->parent == NSC_NONE ? nvls_is_missing(m, r) : NULL;
+        if (!why)
+            continue;
+        if (!f) {
+            const struct nsc_event *no = nsc_event_of(m, r->proc, NCCLSCOPE_KIND_NVLS_NO);
+            f = nsc_found(c, NCCLSCOPE_NOTE, no ? "fault" : "by-design", "possible");
+            f->comm = (uint32_t)i;
+            f->title = "NVLink SHARP (NVLS) is not used, on GPUs that have it";
+            f->cause = why;
+            nsc_show(c, f, no ? &no->where : &r->first);
+        }
+        f->count++;
+    }
+}
