@@ -55,8 +55,9 @@ void ncclscope_model_free(ncclscope_model *m)
         nsc_vec_free(&m->threads.item[i].waiting);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
-    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by,  &m->link_by, &m->env_by,  &m->device_by,
-                              &m->plugin_by, &m->event_by, &m->warning_by, &m->path_by, &m->ring_by, &m->tree_by};
+    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,   &m->thread_by, &m->link_by,    &m->env_by,
+                              &m->device_by, &m->plugin_by, &m->event_by,  &m->warning_by, &m->path_by,
+                              &m->ring_by,   &m->tree_by,   &m->nvlink_by};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
@@ -76,6 +77,8 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->gpu_paths);
     nsc_vec_free(&m->gpu_nodes);
     nsc_vec_free(&m->event_order);
+    nsc_vec_free(&m->hosts);
+    nsc_vec_free(&m->machines);
     nsc_vec_free(&m->tests);
     nsc_vec_free(&m->own_records);
     nsc_vec_free(&m->own_fields);
@@ -223,6 +226,19 @@ const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc,
         if (m->env.item[i].name == s)
             return &m->env.item[i];
     return NULL;
+}
+
+size_t nsc_links_of(const struct ncclscope_model *m, uint32_t comm)
+{
+    size_t low = 0, high = m->link_order.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (nsc_comm_of(m, &m->links.item[m->link_order.item[mid]]) < comm)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 size_t nsc_events_of(const struct ncclscope_model *m, uint32_t proc)

@@ -231,6 +231,32 @@ struct nsc_comm {
     struct nsc_where where;
     int state;         /* enum nsc_comm_state */
     bool shared_names; /* one of its host names stands for several machines */
+    int shape;         /* enum nsc_shape */
+    int64_t stride;    /* of NSC_SHAPE_STRIDED and NSC_SHAPE_PAIR: between its ranks in the job */
+    int worst_path;    /* enum nsc_path, or -1: no connection of it is known */
+};
+/* What its ranks are in the whole job. Always inferred. */
+enum nsc_shape {
+    NSC_SHAPE_UNKNOWN,
+    NSC_SHAPE_ALL,
+    NSC_SHAPE_CONSECUTIVE, /* as tensor parallelism groups them */
+    NSC_SHAPE_STRIDED,     /* as data parallelism does */
+    NSC_SHAPE_PAIR,        /* as stages of a pipeline meet */
+    NSC_SHAPE_OTHER
+};
+
+/* A host name, and the machine that it is on as far as the log proves. */
+struct nsc_host {
+    nsc_str name;
+    uint32_t machine;
+};
+enum nsc_confidence { NSC_POSSIBLE, NSC_LIKELY, NSC_CERTAIN };
+struct nsc_machine {
+    enum nsc_confidence confidence; /* that its host names are one machine, and no other is */
+    const char *why;
+    struct nsc_where where; /* line 0: no line */
+    uint32_t hosts;
+    bool several; /* one name, several machines */
 };
 enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED };
 
@@ -286,6 +312,8 @@ struct ncclscope_model {
     NSC_VEC(nsc_str) cells;
     NSC_VEC(struct nsc_count) connections;
     NSC_VEC(struct nsc_comm) comms;
+    NSC_VEC(struct nsc_host) hosts;           /* by name */
+    NSC_VEC(struct nsc_machine) machines;     /* in the order of their first host */
     NSC_VEC(uint32_t) members;                /* indices into ranks, by communicator, in rank order */
     NSC_VEC(uint32_t) link_order, proc_order; /* what of links and procs is reported, in order */
     NSC_VEC(uint32_t) event_order;            /* events by process, as they came */
@@ -293,6 +321,8 @@ struct ncclscope_model {
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
         ring_by, tree_by;
+    struct nsc_map
+        nvlink_by; /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
     bool test_open, test_in_place; /* of nccl-tests' JSON: a size was read; which side comes */
@@ -336,6 +366,8 @@ void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
 void nsc_end_source(struct ncclscope_model *m);
 void nsc_join(struct ncclscope_model *m);          /* join.c: ranks to communicators */
 void nsc_put_in_order(struct ncclscope_model *m);  /* order.c */
+void nsc_find_machines(struct ncclscope_model *m); /* machines.c */
+void nsc_find_shapes(struct ncclscope_model *m);   /* shape.c */
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
 void nsc_attribute_rest(struct ncclscope_model *m);
@@ -370,6 +402,8 @@ void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec); /* o
 bool nsc_is_judged(ncclscope_kind kind);
 /* The variable in this process (NSC_NONE: in any), or NULL. */
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);
+/* Where in link_order the links of this communicator begin (NSC_NONE: those of none); they are in one piece. */
+size_t nsc_links_of(const struct ncclscope_model *m, uint32_t comm);
 /* Where in event_order the events of this process begin; they are in one piece. */
 size_t nsc_events_of(const struct ncclscope_model *m, uint32_t proc);
 

@@ -141,6 +141,47 @@ static const struct nsc_where *rank_proves(const struct ncclscope_model *m, cons
     return NULL;
 }
 
+static struct nsc_key gpu_pair(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b)
+{
+    bool swap = a->bus_id > b->bus_id;
+    return (struct nsc_key){m->procs.item[a->proc].host, swap ? b->bus_id : a->bus_id, swap ? a->bus_id : b->bus_id};
+}
+
+/* Do two ranks sit on two GPUs of one host that can be named? */
+static bool are_gpus_of_host(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b)
+{
+    return a && b && a->bus_id && b->bus_id && a->bus_id != b->bus_id &&
+           m->procs.item[a->proc].host == m->procs.item[b->proc].host;
+}
+
+/* Another communicator of the same two GPUs proves it. */
+static const struct nsc_where *pair_proves(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    if (!m->nvlink_by.used || !are_gpus_of_host(m, a, b) || m->comms.item[comm].shared_names)
+        return NULL;
+    uint32_t r = nsc_map_get(&m->nvlink_by, gpu_pair(m, a, b));
+    return r == NSC_NONE ? NULL : rank_proves(m, &m->ranks.item[r]);
+}
+
+void nsc_find_proofs(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *c = &m->comms.item[i];
+        uint32_t first = c->count ? m->members.item[c->first] : NSC_NONE;
+        bool all = first != NSC_NONE && !c->shared_names && nsc_version_of(m, m->ranks.item[first].proc).low >= 22501 &&
+                   chunk_proves(m, &m->ranks.item[first]); /* of every pair */
+        for (uint32_t x = 0; all && x < c->count; x++)
+            for (uint32_t y = x + 1; y < c->count; y++) {
+                const struct nsc_rank *a = &m->ranks.item[m->members.item[c->first + x]],
+                                      *b = &m->ranks.item[m->members.item[c->first + y]];
+                if (are_gpus_of_host(m, a, b) && nsc_map_put(&m->nvlink_by, gpu_pair(m, a, b), first))
+                    m->no_memory = true;
+            }
+    }
+}
+
 /* Does anything prove that the pair of GPUs of this P2P link has NVLink? */
 static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
@@ -157,7 +198,8 @@ static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link 
         *because = &r->first;
         return true; /* NVLS channels: all of the node's GPUs hang on NVSwitches */
     }
-    return false;
+    *because = pair_proves(m, l);
+    return *because;
 }
 
 static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)

@@ -26,6 +26,8 @@ struct nsc_known_path {
     const struct nsc_where *because; /* the line that proves it, or NULL */
 };
 
+void nsc_find_proofs(
+    struct ncclscope_model *m); /* once, when the model is finished: what one communicator proves for others */
 void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out);
 const char *nsc_path_name(enum nsc_path path); /* "nvlink", "pcie-p2p", ... as in the JSON report */
 

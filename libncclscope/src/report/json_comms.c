@@ -188,18 +188,22 @@ static void trees(struct nsc_json *j, const struct ncclscope_model *m, uint32_t 
     nsc_json_close(j, ']');
 }
 
-static void worst_path(struct nsc_json *j, const struct ncclscope_model *m, uint32_t comm)
+/* What it is in the whole job, and whether it leaves a host. */
+static void shape(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_comm *c)
 {
-    int worst = -1;
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        if (nsc_comm_of_link(m, l) != comm || l->family == NSC_COLLNET)
-            continue;
-        nsc_path_of(m, l, &p);
-        worst = (int)p.path > worst ? (int)p.path : worst;
-    }
-    nsc_json_text(j, "worst_path", worst < 0 ? (nsc_text){NULL, 0} : nsc_text_of(nsc_path_name((enum nsc_path)worst)));
+    static const char *const names[] = {NULL, "all", "consecutive", "strided", "pair", "other"};
+    bool crosses = false;
+    for (uint32_t i = 1; i < c->count; i++)
+        crosses = crosses || m->procs.item[m->ranks.item[m->members.item[c->first + i]].proc].host !=
+                                 m->procs.item[m->ranks.item[m->members.item[c->first]].proc].host;
+    nsc_json_string(j, "shape", names[c->shape]);
+    nsc_json_string(j, "shape_by", c->shape ? "inferred" : NULL);
+    nsc_json_said(j, "stride", c->stride > 0 ? c->stride : -1);
+    if (crosses || (c->seen == c->nranks && !c->shared_names))
+        nsc_json_bool(j, "crosses_hosts", crosses);
+    else
+        nsc_json_null(j, "crosses_hosts");
+    nsc_json_string(j, "worst_path", c->worst_path < 0 ? NULL : nsc_path_name((enum nsc_path)c->worst_path));
 }
 
 static void missing_ranks(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_comm *c)
@@ -236,8 +240,7 @@ void nsc_json_communicator(struct nsc_json *j, const struct ncclscope_model *m, 
     nsc_json_said(j, "nnodes", c->nnodes);
     nsc_json_text(j, "parent", c->parent == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[c->parent].id));
     nsc_json_string(j, "state", nsc_state_name(c->state));
-    nsc_json_null(j, "shape");
-    worst_path(j, m, index);
+    shape(j, m, c);
     nsc_json_open(j, "ranks", '[');
     for (uint32_t i = 0; i < c->count; i++)
         rank(j, m, &m->ranks.item[m->members.item[c->first + i]]);

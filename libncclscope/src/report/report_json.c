@@ -1,6 +1,8 @@
 /* report_json.c - the report as one JSON object, schema ncclscope.report/1. */
 #include "report/json_report.h"
 
+#include "model/machines.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -138,6 +140,29 @@ static void hosts(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_open(j, NULL, '{');
         nsc_json_text(j, "name", nsc_say(m, host));
         nsc_json_int(j, "processes", (int64_t)n);
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+}
+
+static void machines(struct nsc_json *j, const struct ncclscope_model *m)
+{
+    nsc_json_open(j, "machines", '[');
+    for (uint32_t i = 0; i < m->machines.len; i++) {
+        const struct nsc_machine *x = &m->machines.item[i];
+        nsc_json_open(j, NULL, '{');
+        nsc_json_open(j, "hosts", '[');
+        for (size_t k = 0; k < m->hosts.len; k++)
+            if (m->hosts.item[k].machine == i)
+                nsc_json_text(j, NULL, nsc_say(m, m->hosts.item[k].name));
+        nsc_json_close(j, ']');
+        nsc_json_bool(j, "several", x->several);
+        nsc_json_string(j, "confidence", nsc_confidence_name(x->confidence));
+        nsc_json_string(j, "why", x->why);
+        if (x->where.line)
+            nsc_json_where(j, "where", &x->where);
+        else
+            nsc_json_null(j, "where");
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
@@ -334,6 +359,7 @@ void nsc_report_json(const struct nsc_report *r)
     totals(j, m);
     versions(j, m);
     hosts(j, m);
+    machines(j, m);
     nsc_json_processes(j, m);
     nsc_json_open(j, "communicators", '[');
     for (size_t i = 0; i < m->comms.len; i++)

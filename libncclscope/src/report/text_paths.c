@@ -54,11 +54,11 @@ static void add_channels(struct row *x, const struct nsc_link *l)
 /* Per kind of path: how many pairs, over how many channels, in whose words. */
 static void tally(const struct ncclscope_model *m, uint32_t comm, struct row rows[NSC_PATH_UNKNOWN + 1])
 {
-    for (size_t i = 0; i < m->link_order.len; i++) {
+    for (size_t i = nsc_links_of(m, comm); i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
         if (nsc_comm_of_link(m, l) != comm)
-            continue;
+            return;
         nsc_path_of(m, l, &p);
         struct row *x = &rows[p.path];
         add_channels(x, l);
@@ -232,35 +232,94 @@ static uint64_t ranks_in(const struct ncclscope_model *m, uint32_t comm)
     return n;
 }
 
-/* One line for each further communicator, alike ones together. */
-static void others(const struct nsc_report *r, uint32_t drawn)
+/* Communicators that look alike, of one size and with the same paths: told once. */
+struct alike {
+    uint32_t first, count;
+    size_t pairs[NSC_PATH_UNKNOWN + 1];
+};
+typedef NSC_VEC(struct alike) alike_list;
+
+static bool are_alike(const struct ncclscope_model *m, const struct alike *a, const struct alike *b)
 {
-    size_t shown = 0, more = 0;
-    for (size_t i = 0; i < r->m->comms.len; i++) {
+    const struct nsc_comm *c = &m->comms.item[a->first], *d = &m->comms.item[b->first];
+    return c->nranks == d->nranks && c->shape == d->shape && c->stride == d->stride && c->state == d->state &&
+           !memcmp(a->pairs, b->pairs, sizeof a->pairs);
+}
+
+/* In the order of their first; the last ones are the likeliest to be alike. */
+static void gather_alike(const struct ncclscope_model *m, uint32_t drawn, alike_list *list)
+{
+    for (uint32_t i = 0; i < m->comms.len; i++) {
         struct row rows[NSC_PATH_UNKNOWN + 1] = {0};
-        const struct nsc_comm *c = &r->m->comms.item[i];
+        struct alike one = {.first = i, .count = 1};
         if (i == drawn)
             continue;
-        if (shown == 6 && !(r->flags & NCCLSCOPE_REPORT_VERBOSE)) {
-            more++;
-            continue;
-        }
-        shown++;
-        tally(r->m, (uint32_t)i, rows);
-        nsc_printf(r->out, "   %lld ranks, ", (long long)c->nranks);
-        nsc_safe(r, nsc_say(r->m, c->id));
-        nsc_puts(r->out, ":");
-        bool any = false;
+        tally(m, i, rows);
         for (int p = 0; p <= NSC_PATH_UNKNOWN; p++) {
-            if (rows[p].pairs.len)
-                nsc_printf(r->out, "%s %c %llu", any ? "," : "", letters[p], (unsigned long long)rows[p].pairs.len);
-            any = any || rows[p].pairs.len;
+            one.pairs[p] = rows[p].pairs.len;
             free_row(&rows[p]);
         }
-        nsc_puts(r->out, any ? " pairs\n" : " no connections seen\n");
+        size_t k = list->len;
+        while (k && !are_alike(m, &list->item[k - 1], &one))
+            k--;
+        struct alike *new_one = k ? NULL : nsc_vec_push(list);
+        if (new_one)
+            *new_one = one;
+        else if (k)
+            list->item[k - 1].count++;
     }
-    if (more)
-        nsc_printf(r->out, "   and %zu more communicators (-v lists them)\n", more);
+}
+
+/* ", consecutive (tensor-parallel-like, inferred)" */
+static size_t say_shape(const struct nsc_comm *c, char *buf, size_t size)
+{
+    static const char *const shapes[] = {"",
+                                         ", all of a job",
+                                         ", consecutive (tensor-parallel-like, inferred)",
+                                         "",
+                                         "",
+                                         ", without a pattern (inferred)"};
+    int n;
+    if (c->shape == NSC_SHAPE_STRIDED)
+        n = snprintf(buf, size, ", every %lldth (data-parallel-like, inferred)", (long long)c->stride);
+    else if (c->shape == NSC_SHAPE_PAIR)
+        n = snprintf(buf, size, ", a pair %lld apart (inferred)", (long long)c->stride);
+    else
+        n = snprintf(buf, size, "%s", shapes[c->shape]);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+static void one_of_alike(const struct nsc_report *r, const struct alike *a)
+{
+    const struct nsc_comm *c = &r->m->comms.item[a->first];
+    nsc_text id = nsc_say(r->m, c->id);
+    char line[700];
+    bool any = false;
+    size_t n = (size_t)snprintf(line, sizeof line, "%lld ranks", (long long)c->nranks);
+    n += say_shape(c, line + n, sizeof line - n);
+    n += (size_t)(a->count > 1
+                      ? snprintf(line + n, sizeof line - n, ", %u communicators:", a->count)
+                      : snprintf(line + n, sizeof line - n, ", %.*s:", (int)(id.len < 300 ? id.len : 300), id.ptr));
+    for (int p = 0; p <= NSC_PATH_UNKNOWN; p++) {
+        if (a->pairs[p])
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s %c %zu", any ? "," : "", letters[p], a->pairs[p]);
+        any = any || a->pairs[p];
+    }
+    snprintf(line + n, sizeof line - n, !any ? " no connections seen" : a->count > 1 ? " pairs each" : " pairs");
+    nsc_indent(r, 3);
+    nsc_wrap(r, 5, nsc_text_of(line));
+}
+
+static void others(const struct nsc_report *r, uint32_t drawn)
+{
+    enum { SHOWN = 6 };
+    alike_list list = {0};
+    gather_alike(r->m, drawn, &list);
+    for (size_t i = 0; i < list.len && (i < SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE); i++)
+        one_of_alike(r, &list.item[i]);
+    if (list.len > SHOWN && !(r->flags & NCCLSCOPE_REPORT_VERBOSE))
+        nsc_printf(r->out, "   and %zu more kinds of communicators (-v lists them)\n", list.len - SHOWN);
+    nsc_vec_free(&list);
 }
 
 void nsc_text_paths(const struct nsc_report *r)

@@ -260,20 +260,6 @@ bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l
     return p.scope != NSC_SCOPE_NODE;
 }
 
-bool nsc_shares_address(const struct ncclscope_model *m, uint32_t comm)
-{
-    const struct nsc_comm *c = &m->comms.item[comm];
-    for (uint32_t i = 0; i < c->count; i++) {
-        const struct nsc_proc *p = &m->procs.item[m->ranks.item[m->members.item[c->first + i]].proc];
-        for (uint32_t k = i + 1; p->bootstrap_addr && k < c->count; k++) {
-            const struct nsc_proc *q = &m->procs.item[m->ranks.item[m->members.item[c->first + k]].proc];
-            if (q->bootstrap_addr == p->bootstrap_addr && q->host != p->host)
-                return true;
-        }
-    }
-    return false;
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -109,8 +109,6 @@ const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t
 /* NCCL_P2P_LEVEL below SYS, the widest level, beyond which nothing is. */
 const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);
-bool nsc_shares_address(const struct ncclscope_model *m,
-                        uint32_t comm); /* one bootstrap address under several host names */
 
 struct nsc_platform {
     const char *name;

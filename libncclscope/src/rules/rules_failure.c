@@ -2,6 +2,7 @@
 #include "rules/rules.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 void nsc_rule_shm_too_small(struct nsc_case *c)
 {
@@ -348,4 +349,70 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
     f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope",
                          (unsigned long long)unknown, (unsigned long long)records);
     f->cause = "A newer NCCL, a fork or a private plugin. What they say was not judged.";
+}
+
+/* ---- ranks that were slow to start ---- */
+
+enum { SLOW_FACTOR = 3, SLOW_SECONDS = 5 }; /* both: what varies from run to run is less */
+
+static int by_seconds(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Half of the ranks took no longer than this; < 0: fewer than three said how long. */
+static double median_init(const struct ncclscope_model *m, const struct nsc_comm *k, double *seconds)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].init_seconds >= 0)
+            seconds[n++] = m->ranks.item[m->members.item[k->first + i]].init_seconds;
+    if (n < 3)
+        return -1;
+    qsort(seconds, n, sizeof *seconds, by_seconds);
+    return seconds[n / 2];
+}
+
+static void tell_slow(struct nsc_case *c, uint32_t comm, const struct nsc_rank *r, double median)
+{
+    bool late = r->init_seconds < median; /* the others waited for it */
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "unknown", "likely");
+    f->comm = comm;
+    f->count = 1;
+    f->title = nsc_words(c, "Rank %lld (host %s, pid %lld) %s: its initialisation took %.1f s, the others' %.1f s",
+                         (long long)r->rank, nsc_say(c->m, c->m->procs.item[r->proc].host).ptr,
+                         (long long)c->m->procs.item[r->proc].pid,
+                         late ? "came late, and the others waited" : "was slow to initialise", r->init_seconds, median);
+    f->cause =
+        late ? "The time before it called NCCL differs: slow start of the container, of Python, of storage; a busy CPU."
+             : "Its own part took longer: loading kernels, a cold file system, a busy CPU, slow name resolution.";
+    nsc_name_rank(c, f, (uint64_t)r->rank);
+    nsc_name_host(c, f, c->m->procs.item[r->proc].host);
+    nsc_show(c, f, &r->complete);
+}
+
+void nsc_rule_slow_init(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    double *seconds = nsc_alloc((m->ranks.len + 1) * sizeof *seconds);
+    c->f->no_memory = c->f->no_memory || !seconds;
+    for (size_t i = 0; seconds && i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        double median = k->parent == NSC_NONE ? median_init(m, k, seconds) : -1;
+        const struct nsc_rank *odd = NULL;
+        uint32_t odds = 0;
+        for (uint32_t n = 0; median >= 0 && n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            double low = r->init_seconds < median ? r->init_seconds : median,
+                   high = r->init_seconds < median ? median : r->init_seconds;
+            if (low >= 0 && high > SLOW_FACTOR * low && high - low > SLOW_SECONDS) {
+                odd = r;
+                odds++;
+            }
+        }
+        if (odds == 1)
+            tell_slow(c, (uint32_t)i, odd, median);
+    }
+    nsc_free(seconds);
 }

@@ -56,6 +56,9 @@ void nsc_rule_socket(struct nsc_case *c)
     } else if (nsc_raised(c, "transport/pod-per-gpu")) {
         f->caused_by = "transport/pod-per-gpu";
         f->cause = "Pods are nodes to NCCL, so their GPUs meet only over the network.";
+    } else if (nsc_raised(c, "net/efa-not-used")) {
+        f->caused_by = "net/efa-not-used";
+        f->cause = "The machine has EFA, and NCCL does not use it.";
     } else if (nsc_raised(c, "net/plugin-missing")) {
         f->caused_by = "net/plugin-missing";
         f->cause = "The network plugin that was asked for could not be loaded.";
@@ -152,6 +155,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
     }
 }
 
+/* ---- libfabric ---- */
+
 static bool is_slow_provider(nsc_text p)
 {
     return nsc_text_starts(p, "tcp") || nsc_text_starts(p, "sockets") || nsc_text_starts(p, "udp") ||
@@ -178,12 +183,45 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
             f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise",
                                  nsc_say(m, e->text).ptr);
             f->cause = "Libfabric offered no EFA (or other RDMA) provider here, and the plugin took what was left.";
-            f->caused_by = nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu" : NULL;
+            f->caused_by = nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu"
+                           : nsc_raised(c, "net/efa-not-used")    ? "net/efa-not-used"
+                                                                  : NULL;
             nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
+    }
+}
+
+/* A machine type with EFA, and ranks of different nodes on sockets or on another provider. */
+void nsc_rule_efa_not_used(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        bool certain;
+        nsc_str type = l->proc == NSC_NONE ? 0 : m->procs.item[l->proc].platform;
+        if (!type || !nsc_platform_of(nsc_say(m, type)) || !nsc_crosses_nodes(m, l, &certain))
+            continue;
+        const struct nsc_event *provider = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+        nsc_text is = provider ? nsc_say(m, provider->text) : (nsc_text){NULL, 0};
+        bool socket = nsc_text_is(nsc_say(m, l->network), "Socket");
+        if (!socket && (!is.len || nsc_text_starts(is, "efa")))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
+            f->title = nsc_words(c, "EFA is not used on %s: ranks of different nodes talk over %s",
+                                 nsc_say(m, type).ptr, socket ? "sockets" : nsc_words(c, "libfabric's %s", is.ptr));
+            f->cause = socket ? "The network plugin (aws-ofi-nccl) is not in the image, did not load or did not start; "
+                                "or the pod has no "
+                                "EFA devices."
+                              : "Libfabric offers no efa provider here: no EFA devices in the pod, or no driver.";
+            nsc_show(c, f, socket ? &m->procs.item[l->proc].platform_at : &provider->where);
+            nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
+        }
+        nsc_add_link(c, f, l);
     }
 }
 

@@ -1,4 +1,5 @@
 /* rules_pods.c - host names that hold fewer GPUs than their machine. */
+#include "model/machines.h"
 #include "rules/rules.h"
 
 struct pods {
@@ -6,7 +7,8 @@ struct pods {
     int64_t most_ranks;         /* on one host name */
     const struct nsc_rank *one; /* a rank of it */
     const struct nsc_proc *platform;
-    const struct nsc_rank *high; /* its NVML index says that the machine has more GPUs than its host name shows */
+    const struct nsc_machine *shared; /* the machine that two of the host names are proven to be */
+    const struct nsc_rank *high;      /* its NVML index says that the machine has more GPUs than its host name shows */
 };
 
 static int64_t ranks_on_host(const struct ncclscope_model *m, const struct nsc_comm *c, nsc_str host)
@@ -103,9 +105,10 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
     if (!strcmp(f->confidence, "certain")) {
         f->title = nsc_words(c, "%zu host names (pods) with %s each share one machine, and talk over the network",
                              p->hosts, each);
-        f->cause = "Processes under different host names bootstrap from one and the same address: one machine. To NCCL "
-                   "another host name is "
-                   "another node, so P2P and shared memory are not even tried.";
+        f->cause = nsc_words(c,
+                             "They are one machine (%s). To NCCL another host name is another node, so P2P and shared "
+                             "memory are not even tried.",
+                             p->shared->why);
     } else if (pf && k->count == 1 && p->most_ranks == 1) {
         f->title = nsc_words(c, "%s, one GPU per pod, on a %s that has %d %s joined by %s", reach(c, comm, p->one),
                              pf->name, pf->gpus, pf->model, pf->link);
@@ -134,6 +137,23 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
         nsc_set_cost(c, f, p->most_ranks == 1 ? NSC_COST_LOOPBACK : NSC_COST_SOCKET, NSC_COST_P2P, p->one->proc);
 }
 
+/* The machine that two host names of this communicator are proven to share; NULL: none. */
+static const struct nsc_machine *shared_machine(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    const struct nsc_machine *shared = NULL;
+    struct nsc_map seen = {0}; /* by machine: a host name */
+    for (uint32_t i = 0; i < k->count && !shared; i++) {
+        nsc_str host = m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc].host;
+        uint32_t machine = nsc_machine_of(m, host), other = nsc_map_get(&seen, (struct nsc_key){machine, 0, 0});
+        if (other == NSC_NONE)
+            nsc_map_put(&seen, (struct nsc_key){machine, 0, 0}, host);
+        else if (other != host && m->machines.item[machine].confidence == NSC_CERTAIN)
+            shared = &m->machines.item[machine];
+    }
+    nsc_map_free(&seen);
+    return shared;
+}
+
 /* Host names are nodes to NCCL; here they hold fewer GPUs than their machine. Only communicators that NCCL spread over nodes. */
 void nsc_rule_pod_per_gpu(struct nsc_case *c)
 {
@@ -143,7 +163,8 @@ void nsc_rule_pod_per_gpu(struct nsc_case *c)
         struct pods p = look_at_pods(m, k);
         if (k->parent != NSC_NONE || !p.one || (k->nnodes >= 0 ? k->nnodes : (int64_t)p.hosts) < 2)
             continue;
-        bool certain = nsc_shares_address(m, (uint32_t)i);
+        p.shared = p.one ? shared_machine(m, k) : NULL;
+        bool certain = p.shared;
         bool one_host =
             p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
         const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;

@@ -1,0 +1,211 @@
+/* machines.c - host names to machines, by what the log proves. */
+#include "model/machines.h"
+
+#include "model/path.h"
+
+#include <stdlib.h>
+
+static uint32_t host_at(const struct ncclscope_model *m, nsc_str name)
+{
+    size_t low = 0, high = m->hosts.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int c = nsc_compare(nsc_say(m, m->hosts.item[mid].name), nsc_say(m, name));
+        if (!c)
+            return (uint32_t)mid;
+        low = c < 0 ? mid + 1 : low;
+        high = c < 0 ? high : mid;
+    }
+    return NSC_NONE;
+}
+
+uint32_t nsc_machine_of(const struct ncclscope_model *m, nsc_str host)
+{
+    uint32_t i = host_at(m, host);
+    return i == NSC_NONE ? NSC_NONE : m->hosts.item[i].machine;
+}
+
+const char *nsc_confidence_name(enum nsc_confidence c)
+{
+    static const char *const names[] = {"possible", "likely", "certain"};
+    return names[c];
+}
+
+/* While they are found: hosts point to one of their machine, the first of them to itself; what joined them. */
+struct joined {
+    uint32_t *to;
+    const char **why;
+    struct nsc_where *where;
+};
+
+static uint32_t root(const struct joined *j, uint32_t host)
+{
+    while (j->to[host] != host)
+        host = j->to[host];
+    return host;
+}
+
+static void join(const struct joined *j, uint32_t a, uint32_t b, const char *why, const struct nsc_where *where)
+{
+    a = root(j, a);
+    b = root(j, b);
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    if (a == b)
+        return;
+    j->to[high] = low;
+    if (!j->why[low]) {
+        j->why[low] = why;
+        j->where[low] = *where;
+    }
+}
+
+/* Members of one communicator that came to be reach each other at these addresses: one address is one machine. */
+static void join_by_address(const struct ncclscope_model *m, const struct nsc_comm *c, const struct joined *j)
+{
+    struct nsc_map seen = {0};
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        const struct nsc_proc *p = &m->procs.item[r->proc];
+        struct nsc_key key = {p->bootstrap_addr, 0, 0};
+        if (!p->bootstrap_addr || !nsc_is_done(r) || nsc_text_starts(nsc_say(m, p->bootstrap_addr), "127."))
+            continue;
+        uint32_t host = host_at(m, p->host), other = nsc_map_get(&seen, key);
+        if (other != NSC_NONE)
+            join(j, host, other, "processes under these names bootstrap from one address", &p->bootstrap_at);
+        else
+            nsc_map_put(&seen, key, host);
+    }
+    nsc_map_free(&seen);
+}
+
+/* NCCL counted one node, without NVLink between nodes: one NCCL_HOSTID, or one boot id and name, for all of them. */
+static void join_by_count(const struct ncclscope_model *m, const struct nsc_comm *c, const struct joined *j)
+{
+    const struct nsc_rank *one = c->count ? &m->ranks.item[m->members.item[c->first]] : NULL;
+    for (uint32_t i = 1; one && c->nnodes == 1 && i < c->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        if (r->mnnvl <= 0 && r->nnodes == 1)
+            join(j, host_at(m, m->procs.item[one->proc].host), host_at(m, m->procs.item[r->proc].host),
+                 "NCCL counts their ranks as one node", &r->shape_at);
+    }
+}
+
+/* P2P and shared memory do not leave a machine, but for NVLink between nodes. */
+static void join_by_link(const struct ncclscope_model *m, const struct nsc_link *l, const struct joined *j)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    bool inside = l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL);
+    const struct nsc_rank *a = inside ? nsc_member(m, comm, (int64_t)l->src) : NULL,
+                          *b = a ? nsc_member(m, comm, (int64_t)l->dst) : NULL;
+    if (a && b && m->procs.item[a->proc].host != m->procs.item[b->proc].host)
+        join(j, host_at(m, m->procs.item[a->proc].host), host_at(m, m->procs.item[b->proc].host),
+             "their ranks are joined by P2P or shared memory", &l->where);
+}
+
+static void list_hosts(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->proc_order.len; i++) { /* in the order of their names */
+        nsc_str name = m->procs.item[m->proc_order.item[i]].host;
+        if (m->hosts.len && m->hosts.item[m->hosts.len - 1].name == name)
+            continue;
+        struct nsc_host *h = nsc_vec_push(&m->hosts);
+        if (h)
+            *h = (struct nsc_host){name, NSC_NONE};
+        else
+            m->no_memory = true;
+    }
+}
+
+static void make_machines(struct ncclscope_model *m, const struct joined *j)
+{
+    for (uint32_t i = 0; i < m->hosts.len; i++) {
+        if (root(j, i) == i) {
+            struct nsc_machine *new_one = nsc_vec_push(&m->machines);
+            if (!new_one) {
+                m->no_memory = true;
+                return;
+            }
+            *new_one = (struct nsc_machine){.confidence = j->why[i] ? NSC_CERTAIN : NSC_POSSIBLE,
+                                            .why = j->why[i] ? j->why[i] : "nothing joins this name to another",
+                                            .where = j->where[i]};
+            m->hosts.item[i].machine = (uint32_t)(m->machines.len - 1);
+        } else {
+            m->hosts.item[i].machine = m->hosts.item[root(j, i)].machine;
+        }
+        m->machines.item[m->hosts.item[i].machine].hosts++;
+    }
+    if (m->machines.len == 1 && m->hosts.len == 1) {
+        m->machines.item[0].confidence = NSC_LIKELY;
+        m->machines.item[0].why = "one host name";
+    }
+}
+
+/* Ranks of one communicator on one bus id under two names sit on two GPUs, and so on two machines; two pods on one GPU are the
+ * exception. */
+static void tell_apart(struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    struct nsc_map seen = {0};
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        struct nsc_key key = {r->bus_id, 0, 0};
+        uint32_t host = host_at(m, m->procs.item[r->proc].host), other = r->bus_id ? nsc_map_get(&seen, key) : host;
+        if (other == NSC_NONE && nsc_map_put(&seen, key, host))
+            m->no_memory = true;
+        uint32_t a = m->hosts.item[host].machine, b = other == NSC_NONE ? a : m->hosts.item[other].machine;
+        for (int k = 0; k < 2 && a != b; k++) {
+            struct nsc_machine *x = &m->machines.item[k ? a : b];
+            if (x->confidence != NSC_POSSIBLE)
+                continue;
+            x->confidence = NSC_LIKELY;
+            x->why = "another host name has a GPU of the same bus id in one communicator";
+            x->where = r->first;
+        }
+    }
+    nsc_map_free(&seen);
+}
+
+static void mark_shared_names(struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    struct nsc_map seen = {0};
+    for (uint32_t i = 0; c->shared_names && i < c->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        uint32_t host = host_at(m, m->procs.item[r->proc].host);
+        struct nsc_key key = {host, r->bus_id, 0};
+        if (r->bus_id && nsc_map_get(&seen, key) != NSC_NONE) {
+            struct nsc_machine *x = &m->machines.item[m->hosts.item[host].machine];
+            x->several = true;
+            x->confidence = NSC_LIKELY;
+            x->why = "one communicator has two GPUs of one bus id under this name: several machines share it";
+            x->where = r->first;
+        }
+        if (nsc_map_put(&seen, key, 0))
+            m->no_memory = true;
+    }
+    nsc_map_free(&seen);
+}
+
+void nsc_find_machines(struct ncclscope_model *m)
+{
+    list_hosts(m);
+    size_t n = m->hosts.len + 1;
+    struct joined j = {nsc_alloc(n * sizeof *j.to), nsc_alloc(n * sizeof *j.why), nsc_alloc(n * sizeof *j.where)};
+    bool fine = j.to && j.why && j.where;
+    m->no_memory = m->no_memory || !fine;
+    for (uint32_t i = 0; fine && i < m->hosts.len; i++)
+        j.to[i] = i;
+    for (size_t i = 0; fine && i < m->comms.len; i++) {
+        join_by_address(m, &m->comms.item[i], &j);
+        join_by_count(m, &m->comms.item[i], &j);
+    }
+    for (size_t i = 0; fine && i < m->link_order.len; i++)
+        join_by_link(m, &m->links.item[m->link_order.item[i]], &j);
+    if (fine)
+        make_machines(m, &j);
+    for (size_t i = 0; fine && !m->no_memory && i < m->comms.len; i++) {
+        tell_apart(m, &m->comms.item[i]);
+        mark_shared_names(m, &m->comms.item[i]);
+    }
+    nsc_free(j.to);
+    nsc_free(j.why);
+    nsc_free(j.where);
+}

@@ -1,0 +1,69 @@
+/* rules_placement.c - groups of ranks that cross nodes, and need not. */
+#include "rules/rules.h"
+
+/* By host: the most ranks that one communicator has there, so many GPUs at least. */
+static void count_gpus(const struct ncclscope_model *m, struct nsc_map *most)
+{
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        struct nsc_map here = {0};
+        for (uint32_t n = 0; n < k->count; n++) {
+            struct nsc_key key = {m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host, 0, 0};
+            uint32_t before = nsc_map_get(&here, key), all = nsc_map_get(most, key);
+            uint32_t now = before == NSC_NONE ? 1 : before + 1;
+            nsc_map_put(&here, key, now);
+            if (all == NSC_NONE || now > all)
+                nsc_map_put(most, key, now);
+        }
+        nsc_map_free(&here);
+    }
+}
+
+/* Neighbours, as tensor parallelism groups them, on more than one host, of which one has room for all of them. */
+static bool could_stay(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_map *most)
+{
+    bool neighbours = k->shape == NSC_SHAPE_CONSECUTIVE || (k->shape == NSC_SHAPE_PAIR && k->stride == 1);
+    nsc_str first = neighbours ? m->procs.item[m->ranks.item[m->members.item[k->first]].proc].host : 0;
+    bool crosses = false, room = false;
+    for (uint32_t n = 0; first && !k->shared_names && n < k->count; n++) {
+        nsc_str host = m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host;
+        uint32_t gpus = nsc_map_get(most, (struct nsc_key){host, 0, 0});
+        crosses = crosses || host != first;
+        room = room || (gpus != NSC_NONE && gpus >= (uint64_t)k->nranks);
+    }
+    return crosses && room;
+}
+
+void nsc_rule_group_crosses_nodes(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_map most = {0};
+    struct nsc_finding *f = NULL;
+    count_gpus(m, &most);
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        if (!could_stay(m, k, &most))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
+            f->comm = (uint32_t)i;
+            f->cause =
+                "Groups of neighbouring ranks look like tensor parallelism (inferred from their ranks alone), which "
+                "talks most and "
+                "all the time. Their ranks are not numbered node by node, or nodes have different numbers of ranks.";
+        }
+        f->count++;
+        for (uint32_t n = 0; n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            nsc_name_host(c, f, m->procs.item[r->proc].host);
+            if (f->count == 1)
+                nsc_show(c, f, &r->first);
+        }
+        f->title = nsc_words(c,
+                             "%llu communicator%s of neighbouring ranks (%lld in the first) cross%s hosts, though one "
+                             "host has room for all of them",
+                             (unsigned long long)f->count, f->count == 1 ? "" : "s",
+                             (long long)m->comms.item[f->comm].nranks, f->count == 1 ? "es" : "");
+    }
+    nsc_map_free(&most);
+}
