@@ -14,7 +14,7 @@
 
 struct scan {
     bool json, verbose, quiet, unknown;
-    const char *output, *db, *fail_on, *color, *patterns;
+    const char *output, *db, *fail_on, *color, *patterns, *expect;
 };
 
 static int fail_level(const char *word)
@@ -64,9 +64,13 @@ static int exit_code(const struct scan *s, const ncclscope_findings *f, bool dam
         worst = ncclscope_finding_severity(f, i) > worst ? ncclscope_finding_severity(f, i) : worst;
     if (damaged)
         return EXIT_INPUT;
+    if (ncclscope_expectations(f, NCCLSCOPE_BROKEN))
+        return EXIT_FINDING;
     if (verdict == NCCLSCOPE_NO_EVIDENCE || verdict == NCCLSCOPE_NO_NCCL_LINES)
         return EXIT_NO_ANSWER;
-    return worst >= fail_level(s->fail_on) ? EXIT_FINDING : EXIT_FINE;
+    return worst >= fail_level(s->fail_on)                    ? EXIT_FINDING
+           : ncclscope_expectations(f, NCCLSCOPE_CANNOT_TELL) ? EXIT_NO_ANSWER
+                                                              : EXIT_FINE;
 }
 
 /* Through the store if there is one; *db is NULL without --db. */
@@ -94,6 +98,7 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
         code = EXIT_USAGE, rc = TOLD;
     rc = rc ? rc : scan(s, paths, n, g, &m, &db, &err);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
+    rc = rc || !s->expect ? rc : ncclscope_expect(f, s->expect, &err);
     if (rc == NCCLSCOPE_OK) {
         bool damaged = tell_problems(m);
         tell_slow_patterns(g);
@@ -123,6 +128,8 @@ int cmd_scan(int argc, char **argv)
         {"--patterns", 0, "FILE", "rows for lines of private plugins: name = template", NULL, &s.patterns},
         {"--fail-on", 0, "SEVERITY", "note, warning (default), error or never: from where on the exit is 1", NULL,
          &s.fail_on},
+        {"--expect", 0, "LIST", "assert paths, as in nvlink,no-shm,gdr,ranks>=8: exit 1 and who breaks it", NULL,
+         &s.expect},
         {"--unknown", 0, NULL, "instead of the report, list the lines not understood, by shape with counts", &s.unknown,
          NULL},
         {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},
@@ -144,6 +151,11 @@ int cmd_scan(int argc, char **argv)
     if (fail_level(s.fail_on) < 0 || !color) {
         fprintf(stderr, "ncclscope: %s\n",
                 color ? "--fail-on takes note, warning, error or never" : "--color takes auto, always or never");
+        return EXIT_USAGE;
+    }
+    ncclscope_error wrong = {0};
+    if (s.expect && ncclscope_expect(NULL, s.expect, &wrong)) {
+        fprintf(stderr, "ncclscope: %s\n", wrong.text);
         return EXIT_USAGE;
     }
     if (!left && isatty(STDIN_FILENO))

@@ -17,6 +17,7 @@ enum {
 
 int cmd_scan(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_grammar(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
     {"scan", cmd_scan, "read logs, print the report (the default command)"},
     {"explain", cmd_explain, "what a finding, or a line of a log, means, with its source"},
+    {"diff", cmd_diff, "two runs (logs or stores): what changed in versions, environment, paths, findings"},
     {"grammar", cmd_grammar, "the known lines; --coverage LOG...: what part of a log they explain"},
     {"version", cmd_version, "with the versions of PCRE2, SQLite and zlib"},
 };

@@ -57,6 +57,14 @@ NCCLSCOPE_API const char *ncclscope_finding_id(const ncclscope_findings *f, size
 NCCLSCOPE_API int ncclscope_finding_severity(const ncclscope_findings *f, size_t i);
 NCCLSCOPE_API const char *ncclscope_finding_title(const ncclscope_findings *f, size_t i);
 
+enum ncclscope_kept { NCCLSCOPE_KEPT, NCCLSCOPE_BROKEN, NCCLSCOPE_CANNOT_TELL };
+/* Hold expectations against the findings' model: a list like "nvlink,no-shm,gdr,net=IB,nccl>=2.27,ranks=16" (docs/contract.md has the
+ * words). What becomes of each goes into the reports of `f`; call it before `f` is shared. With `f` NULL the list is only checked.
+ * NCCLSCOPE_OK; NCCLSCOPE_EINVAL for a word that is none, said in err; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_expect(ncclscope_findings *f, const char *list, ncclscope_error *err);
+/* How many of them came out so; `kept` of enum ncclscope_kept. Since 0.1. */
+NCCLSCOPE_API size_t ncclscope_expectations(const ncclscope_findings *f, int kept);
+
 /* Takes what a report writes; not 0 stops it, and ncclscope_report returns NCCLSCOPE_EIO. */
 typedef int ncclscope_write_fn(void *user, const char *bytes, size_t size);
 
@@ -70,6 +78,13 @@ enum ncclscope_report_flag {
  * NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_ENOTFOUND for an unknown format, NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
                                    int columns, int flags, ncclscope_write_fn *write, void *user);
+
+/* What is not the same in two runs: versions, environment, paths, channels, networks, findings. Host names, pids, addresses and the order
+ * of lines are no difference. `format`, `columns`, `flags` as for ncclscope_report (JSON: schema ncclscope.diff/1);
+ * *differences is set to how many there are. OK, EIO, ENOTFOUND for an unknown format, ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_diff(const ncclscope_model *a, const ncclscope_findings *fa, const ncclscope_model *b,
+                                 const ncclscope_findings *fb, const char *format, int columns, int flags,
+                                 ncclscope_write_fn *write, void *user, size_t *differences);
 
 /* How much of a log the tables explain: each kind and each known text with its number of records, and what nobody knows by its
  * shape. */

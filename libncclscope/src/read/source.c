@@ -35,7 +35,7 @@ int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncc
 }
 
 /* The magic may arrive in pieces when the input is a pipe: read until two bytes are there. */
-static int find_format(struct nsc_source *s, ncclscope_error *err)
+static int find_format(struct nsc_source *s, const char *path, ncclscope_error *err)
 {
     int rc = NCCLSCOPE_OK;
     s->peeked = nsc_alloc(PEEK);
@@ -50,6 +50,8 @@ static int find_format(struct nsc_source *s, ncclscope_error *err)
         return rc;
     if (s->peek_len >= 2 && s->peeked[0] == 0x1f && s->peeked[1] == 0x8b)
         return nsc_gunzip_new(&s->gz, err);
+    if (s->own_fd && nsc_is_store(s->peeked, s->peek_len))
+        return nsc_stored_new(&s->stored, path, err);
     s->utf16.big_endian = s->peek_len >= 2 && s->peeked[0] == 0xfe && s->peeked[1] == 0xff;
     s->utf16.on = s->utf16.big_endian || (s->peek_len >= 2 && s->peeked[0] == 0xff && s->peeked[1] == 0xfe);
     return NCCLSCOPE_OK;
@@ -69,7 +71,7 @@ int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err
             return nsc_fail(err, NCCLSCOPE_EIO, EISDIR, "cannot open: %s", strerror(EISDIR));
         }
     }
-    int rc = find_format(s, err);
+    int rc = find_format(s, path, err);
     if (rc < 0)
         nsc_source_close(s);
     return rc;
@@ -80,7 +82,8 @@ int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, nc
     *got = 0;
     if (s->at_end)
         return NCCLSCOPE_END;
-    int rc = s->gz         ? nsc_gunzip_read(s, to, size, got, err)
+    int rc = s->stored     ? nsc_stored_read(s->stored, to, size, got, err)
+             : s->gz       ? nsc_gunzip_read(s, to, size, got, err)
              : s->utf16.on ? nsc_utf16_read(s, to, size, got, err)
                            : nsc_source_raw(s, to, size, got, err);
     s->at_end = rc != NCCLSCOPE_OK;
@@ -93,6 +96,7 @@ void nsc_source_close(struct nsc_source *s)
     if (s->own_fd && s->fd >= 0)
         close(s->fd);
     nsc_gunzip_free(s->gz);
+    nsc_stored_free(s->stored);
     nsc_free(s->peeked);
     *s = (struct nsc_source){.fd = -1};
 }

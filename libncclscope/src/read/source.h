@@ -1,10 +1,13 @@
-/* source.h - where bytes come from: a file or standard input, plain, gzip or UTF-16. */
+/* source.h - where bytes come from: a file or standard input, plain, gzip or UTF-16; or a store. */
 #ifndef NSC_SOURCE_H
 #define NSC_SOURCE_H
 
 #include "base/text.h"
 
 struct nsc_gunzip;
+struct nsc_stored;
+
+enum { NSC_APPLICATION_ID = 0x4e43434c }; /* "NCCL": SQLite files of ours */
 
 struct nsc_utf16 {
     bool on, big_endian, has_byte;
@@ -15,8 +18,9 @@ struct nsc_utf16 {
 struct nsc_source {
     int fd;
     bool own_fd, at_end, truncated;
-    uint64_t bytes;        /* read from the outside so far */
-    struct nsc_gunzip *gz; /* NULL for plain input */
+    uint64_t bytes;            /* read from the outside so far */
+    struct nsc_gunzip *gz;     /* NULL for plain input */
+    struct nsc_stored *stored; /* NULL for what is no store */
     struct nsc_utf16 utf16;
     unsigned char *peeked; /* raw bytes read while the format was found out */
     size_t peek_len, peek_at;
@@ -35,5 +39,11 @@ int nsc_utf16_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncc
 int nsc_gunzip_new(struct nsc_gunzip **out, ncclscope_error *err);
 int nsc_gunzip_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_gunzip_free(struct nsc_gunzip *gz);
+
+/* Does a file begin so that is a store of ours? Its records as text again. */
+bool nsc_is_store(const unsigned char *head, size_t len);
+int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err);
+int nsc_stored_read(struct nsc_stored *t, void *to, size_t size, size_t *got, ncclscope_error *err);
+void nsc_stored_free(struct nsc_stored *t);
 
 #endif

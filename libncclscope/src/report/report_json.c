@@ -2,6 +2,7 @@
 #include "report/json_report.h"
 
 #include "model/machines.h"
+#include "rules/expectations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -347,6 +348,35 @@ static void finding(struct nsc_json *j, const struct ncclscope_model *m, const s
     nsc_json_close(j, '}');
 }
 
+/* Only where something was expected. */
+static void expectations(const struct nsc_report *r, struct nsc_json *j)
+{
+    if (!r->f->expected.len)
+        return;
+    nsc_json_open(j, "expectations", '[');
+    for (size_t i = 0; i < r->f->expected.len; i++) {
+        const struct nsc_expectation *e = &r->f->expected.item[i];
+        nsc_json_open(j, NULL, '{');
+        nsc_json_string(j, "expect", e->words);
+        nsc_json_string(j, "state", nsc_kept_name(e->kept));
+        nsc_json_string(j, "why", e->why);
+        nsc_json_open(j, "pairs", '[');
+        if (e->pair.a != e->pair.b) {
+            nsc_json_open(j, NULL, '[');
+            nsc_json_int(j, NULL, (int64_t)e->pair.a);
+            nsc_json_int(j, NULL, (int64_t)e->pair.b);
+            nsc_json_close(j, ']');
+        }
+        nsc_json_close(j, ']');
+        if (e->where.line)
+            nsc_json_where(j, "where", &e->where);
+        else
+            nsc_json_null(j, "where");
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+}
+
 void nsc_report_json(const struct nsc_report *r)
 {
     const struct ncclscope_model *m = r->m;
@@ -379,6 +409,7 @@ void nsc_report_json(const struct nsc_report *r)
     for (size_t i = 0; i < r->f->list.len; i++)
         finding(j, m, &r->f->list.item[i]);
     nsc_json_close(j, ']');
+    expectations(r, j);
     nsc_json_open(j, "skipped_rules", '[');
     for (size_t i = 0; i < r->f->skipped.len; i++) {
         nsc_json_open(j, NULL, '{');

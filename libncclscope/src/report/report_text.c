@@ -260,6 +260,26 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
     }
 }
 
+/* What was expected and is not there, or cannot be told. */
+static void expectations(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->f->expected.len; i++) {
+        const struct nsc_expectation *e = &r->f->expected.item[i];
+        char line[500], where[60] = "";
+        if (e->where.line && r->m->sources.len == 1)
+            snprintf(where, sizeof where, ", line %llu", (unsigned long long)e->where.line);
+        if (e->kept == NCCLSCOPE_KEPT)
+            snprintf(line, sizeof line, "expected %s: so it is.", e->words);
+        else
+            snprintf(line, sizeof line, "expected %s: %s%s%s.", e->words,
+                     e->kept == NCCLSCOPE_BROKEN ? "" : "cannot tell, ", e->why, where);
+        nsc_mark(r, e->kept == NCCLSCOPE_KEPT     ? NSC_MARK_OK
+                    : e->kept == NCCLSCOPE_BROKEN ? NSC_MARK_BAD
+                                                  : NSC_MARK_UNKNOWN);
+        nsc_wrap(r, 3, nsc_text_of(line));
+    }
+}
+
 /* ---- what was read ---- */
 
 /* No line says the version: what fits the texts of all processes. */
@@ -485,6 +505,7 @@ void nsc_report_text(const struct nsc_report *r)
     ncclscope_stats t;
     nsc_totals(r->m, &t);
     verdict(r, &t);
+    expectations(r);
     if (r->flags & NCCLSCOPE_REPORT_VERDICT)
         return;
     nsc_puts(r->out, "\n");

@@ -414,6 +414,7 @@ void ncclscope_findings_free(ncclscope_findings *f)
         nsc_finding_free(&f->list.item[i]);
     nsc_vec_free(&f->list);
     nsc_vec_free(&f->skipped);
+    nsc_vec_free(&f->expected);
     nsc_arena_free(&f->arena);
     nsc_free(f);
 }

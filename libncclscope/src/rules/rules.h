@@ -52,11 +52,22 @@ struct nsc_skip {
     const char *id, *reason;
 };
 
+/* What somebody asserts of a job ("nvlink", "ranks=16"), and whether the log bears it out. */
+struct nsc_expectation {
+    const char *words;      /* as given */
+    int kept;               /* enum ncclscope_kept */
+    const char *why;        /* in words: what breaks it, or what is missing to tell; NULL when it is kept */
+    uint32_t comm;          /* of the pair, or NSC_NONE */
+    struct nsc_pair pair;   /* that breaks it, when a connection does */
+    struct nsc_where where; /* line 0: none */
+};
+
 struct ncclscope_findings {
     const struct ncclscope_model *model;
     struct nsc_arena arena;
     NSC_VEC(struct nsc_finding) list;
     NSC_VEC(struct nsc_skip) skipped;
+    NSC_VEC(struct nsc_expectation) expected;
     int verdict;
     bool no_memory;
 };

@@ -3,6 +3,7 @@
 
 #include "model/path.h"
 #include "model/scan.h"
+#include "read/source.h"
 #include "report/report.h"
 #include "store/records.h"
 #include "store/schema.h"

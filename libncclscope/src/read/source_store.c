@@ -1,0 +1,136 @@
+/* source_store.c - a store, as `--db` makes it, to the text of its last scan again: each record on the line where it stood. */
+#include "base/alloc.h"
+#include "read/source.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+enum { MOST_BLANK_LINES = 10000000 };
+
+struct nsc_stored {
+    sqlite3 *db;
+    sqlite3_stmt *rows;
+    int64_t source, line; /* of the record before */
+    int64_t blank;        /* lines skipped so far, to keep the numbers of lines */
+    char *text;           /* what is not yet given, from `at` to `len` */
+    size_t at, len, size;
+};
+
+/* The header of SQLite's file format: the magic, and at byte 68 the id of the program whose file it is. */
+bool nsc_is_store(const unsigned char *head, size_t len)
+{
+    static const unsigned char magic[16] = "SQLite format 3";
+    if (len < 72 || memcmp(head, magic, sizeof magic) != 0)
+        return false;
+    uint32_t id = (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
+    return id == NSC_APPLICATION_ID;
+}
+
+static int refuse(struct nsc_stored *t, ncclscope_error *err)
+{
+    int rc =
+        nsc_fail(err, NCCLSCOPE_EDATA, 0, "cannot read the store: %s", t->db ? sqlite3_errmsg(t->db) : "out of memory");
+    nsc_stored_free(t);
+    return rc;
+}
+
+int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err)
+{
+    static const char sql[] =
+        "SELECT r.host, r.pid, r.tid, r.dev, r.level, r.time, r.message, r.line, ss.position FROM scan_source ss "
+        "JOIN record r ON r.source = ss.source WHERE ss.scan = (SELECT max(id) FROM scan) ORDER BY ss.position, "
+        "r.line, r.id";
+    struct nsc_stored *t = nsc_alloc(sizeof *t);
+    *out = NULL;
+    if (!t)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    t->source = -1;
+    if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
+        sqlite3_exec(t->db, "PRAGMA trusted_schema = OFF", NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(t->db, sql, -1, &t->rows, NULL) != SQLITE_OK)
+        return refuse(t, err);
+    *out = t;
+    return NCCLSCOPE_OK;
+}
+
+void nsc_stored_free(struct nsc_stored *t)
+{
+    if (!t)
+        return;
+    sqlite3_finalize(t->rows);
+    sqlite3_close(t->db);
+    nsc_free(t->text);
+    nsc_free(t);
+}
+
+static bool add(struct nsc_stored *t, const char *bytes, size_t n)
+{
+    if (t->len + n > t->size) {
+        size_t size = (t->len + n) * 2;
+        char *bigger = nsc_realloc(t->text, size);
+        if (!bigger)
+            return false;
+        t->text = bigger;
+        t->size = size;
+    }
+    memcpy(t->text + t->len, bytes, n);
+    t->len += n;
+    return true;
+}
+
+static bool add_column(struct nsc_stored *t, int column)
+{
+    const void *bytes = sqlite3_column_text(t->rows, column);
+    return !bytes || add(t, bytes, (size_t)sqlite3_column_bytes(t->rows, column));
+}
+
+/* "2026-01-02T03:04:05Z host:10:11 [0] NCCL INFO message" */
+static bool add_header(struct nsc_stored *t)
+{
+    char ids[80];
+    bool dev = sqlite3_column_type(t->rows, 3) != SQLITE_NULL;
+    int n = snprintf(ids, sizeof ids, ":%lld:%lld ", (long long)sqlite3_column_int64(t->rows, 1),
+                     (long long)sqlite3_column_int64(t->rows, 2));
+    n += dev ? snprintf(ids + n, sizeof ids - (size_t)n, "[%lld] ", (long long)sqlite3_column_int64(t->rows, 3)) : 0;
+    const char *time = (const char *)sqlite3_column_text(t->rows, 5);
+    bool iso = time && strlen(time) > 18 && time[10] == 'T';
+    return (!iso || (add_column(t, 5) && add(t, " ", 1))) && add_column(t, 0) && add(t, ids, (size_t)n) &&
+           add(t, "NCCL ", 5) && add_column(t, 4) && add(t, " ", 1);
+}
+
+static bool add_blank_lines(struct nsc_stored *t)
+{
+    int64_t source = sqlite3_column_int64(t->rows, 8), line = sqlite3_column_int64(t->rows, 7);
+    int64_t missing = source == t->source ? line - t->line - 1 : line - 1;
+    bool fine = true;
+    for (; fine && missing > 0 && t->blank < MOST_BLANK_LINES; missing--, t->blank++)
+        fine = add(t, "\n", 1);
+    t->source = source;
+    t->line = line;
+    return fine;
+}
+
+static bool add_row(struct nsc_stored *t)
+{
+    bool header = sqlite3_column_type(t->rows, 0) != SQLITE_NULL && sqlite3_column_type(t->rows, 1) != SQLITE_NULL;
+    return add_blank_lines(t) && (!header || add_header(t)) && add_column(t, 6) && add(t, "\n", 1);
+}
+
+int nsc_stored_read(struct nsc_stored *t, void *to, size_t size, size_t *got, ncclscope_error *err)
+{
+    *got = 0;
+    if (t->at == t->len) {
+        t->at = t->len = 0;
+        int step = sqlite3_step(t->rows);
+        if (step == SQLITE_DONE)
+            return NCCLSCOPE_END;
+        if (step != SQLITE_ROW)
+            return nsc_fail(err, NCCLSCOPE_EDATA, 0, "cannot read the store: %s", sqlite3_errmsg(t->db));
+        if (!add_row(t))
+            return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    }
+    *got = t->len - t->at < size ? t->len - t->at : size;
+    memcpy(to, t->text + t->at, *got);
+    t->at += *got;
+    return NCCLSCOPE_OK;
+}

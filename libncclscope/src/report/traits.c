@@ -1,0 +1,270 @@
+/* traits.c - a model and its findings to traits. */
+#include "report/traits.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static nsc_text keep(struct nsc_traits *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static nsc_text keep(struct nsc_traits *t, const char *format, ...)
+{
+    char buf[700];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(buf, sizeof buf, format, args);
+    va_end(args);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1;
+    nsc_text copy = nsc_arena_copy(&t->arena, (nsc_text){buf, len});
+    t->no_memory = t->no_memory || !copy.ptr;
+    return copy;
+}
+
+static void add(struct nsc_traits *t, enum nsc_section section, nsc_text key, nsc_text value, uint64_t n, uint64_t of)
+{
+    struct nsc_trait *x = nsc_vec_push(&t->list);
+    if (x)
+        *x = (struct nsc_trait){section, key, value, n, of};
+    else
+        t->no_memory = true;
+}
+
+/* ---- what there is ---- */
+
+static void versions(struct nsc_traits *t, const struct ncclscope_model *m)
+{
+    uint64_t all = m->proc_order.len;
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        uint32_t proc = m->proc_order.item[i];
+        const struct nsc_proc *p = &m->procs.item[proc];
+        struct nsc_version v = nsc_version_of(m, proc);
+        char range[60];
+        nsc_version_spell(&v, range, sizeof range);
+        if (v.how)
+            add(t, NSC_TRAIT_VERSIONS, NSC_TEXT("NCCL"), v.text ? nsc_say(m, v.text) : keep(t, "%s (inferred)", range),
+                1, all);
+        if (p->driver)
+            add(t, NSC_TRAIT_VERSIONS, NSC_TEXT("CUDA driver"), keep(t, "%llu", (unsigned long long)p->driver), 1, 0);
+        if (p->platform)
+            add(t, NSC_TRAIT_VERSIONS, NSC_TEXT("machine type"), nsc_say(m, p->platform), 1, 0);
+        if (p->network)
+            add(t, NSC_TRAIT_NETWORKS, NSC_TEXT("network"), nsc_say(m, p->network), 1, all);
+    }
+    for (size_t i = 0; i < m->plugins.len; i++) {
+        const struct nsc_plugin *p = &m->plugins.item[i];
+        if (nsc_text_is(nsc_say(m, p->state), "loaded"))
+            add(t, NSC_TRAIT_VERSIONS, keep(t, "%s plugin", nsc_say(m, p->kind).ptr),
+                keep(t, "%s %s", nsc_say(m, p->name).ptr, nsc_say(m, p->version).ptr), p->procs, 0);
+    }
+}
+
+static const char *shape_of(const struct nsc_comm *c)
+{
+    static const char *const names[] = {"",          ", all of the job", ", consecutive",
+                                        ", strided", ", pairs",          ", without a pattern"};
+    return names[c->shape];
+}
+
+static void job(struct nsc_traits *t, const struct ncclscope_model *m)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *c = &m->comms.item[i];
+        largest = c->nranks > largest ? c->nranks : largest;
+        add(t, NSC_TRAIT_JOB, keep(t, "communicators of %lld ranks%s", (long long)c->nranks, shape_of(c)),
+            nsc_text_of(nsc_state_name(c->state)), 1, 1);
+    }
+    if (largest)
+        add(t, NSC_TRAIT_JOB, NSC_TEXT("ranks"), keep(t, "%lld", (long long)largest), 1, 0);
+    add(t, NSC_TRAIT_JOB, NSC_TEXT("host names"), keep(t, "%zu", m->hosts.len), 1, 0);
+    add(t, NSC_TRAIT_JOB, NSC_TEXT("processes"), keep(t, "%zu", m->proc_order.len), 1, 0);
+}
+
+/* Says where a run was, not what it was. */
+static bool is_local(nsc_text name)
+{
+    return nsc_text_is(name, "NCCL_COMM_ID") || nsc_text_is(name, "NCCL_DEBUG_FILE");
+}
+
+static void environment(struct nsc_traits *t, const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->env.len; i++)
+        if (!is_local(nsc_say(m, m->env.item[i].name)))
+            add(t, NSC_TRAIT_ENVIRONMENT, nsc_say(m, m->env.item[i].name), nsc_say(m, m->env.item[i].value), 1,
+                m->proc_order.len);
+}
+
+/* "NET/IB/0(3)/GDRDMA" to "NET/IB/GDRDMA": which device and proxy differs from pair to pair. */
+static nsc_text without_numbers(struct nsc_traits *t, nsc_text via)
+{
+    char buf[200];
+    size_t n = 0;
+    for (size_t i = 0; i < via.len && n + 1 < sizeof buf; i++) {
+        size_t k = i + 1;
+        while (via.ptr[i] == '/' && k < via.len && (nsc_is_digit(via.ptr[k]) || strchr("()[]", via.ptr[k])))
+            k++;
+        bool number = k > i + 1 && (k == via.len || via.ptr[k] == '/');
+        if (number)
+            i = k - 1;
+        else
+            buf[n++] = via.ptr[i];
+    }
+    return keep(t, "via %.*s", (int)n, buf);
+}
+
+/* "nvlink 8, socket 5" of the pairs of one communicator. */
+static nsc_text pairs_of(struct nsc_traits *t, const struct ncclscope_model *m, uint32_t comm)
+{
+    uint64_t pairs[NSC_PATH_UNKNOWN + 1] = {0};
+    struct nsc_map seen = {0};
+    for (size_t i = nsc_links_of(m, comm); i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        if (nsc_comm_of_link(m, l) != comm)
+            break;
+        nsc_path_of(m, l, &p);
+        struct nsc_key key = {l->src < l->dst ? l->src : l->dst, l->src < l->dst ? l->dst : l->src, p.path};
+        if (nsc_map_get(&seen, key) != NSC_NONE)
+            continue;
+        t->no_memory = t->no_memory || nsc_map_put(&seen, key, 0);
+        pairs[p.path]++;
+    }
+    nsc_map_free(&seen);
+    char buf[300] = "none seen";
+    size_t n = 0;
+    for (int p = 0; p <= NSC_PATH_UNKNOWN; p++)
+        if (pairs[p])
+            n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%s %llu", n ? ", " : "", nsc_path_name((enum nsc_path)p),
+                                  (unsigned long long)pairs[p]);
+    return keep(t, "%s", buf);
+}
+
+/* "24 collective, 32 point to point": those that the log says. */
+static nsc_text channels_of(struct nsc_traits *t, const struct nsc_rank *r)
+{
+    char nvls[40] = "", p2p[40] = "";
+    if (r->nvls >= 0)
+        snprintf(nvls, sizeof nvls, ", %lld NVLS", (long long)r->nvls);
+    if (r->p2p >= 0)
+        snprintf(p2p, sizeof p2p, ", %lld point to point", (long long)r->p2p);
+    return keep(t, "%lld collective%s%s", (long long)r->coll, nvls, p2p);
+}
+
+static void paths(struct nsc_traits *t, const struct ncclscope_model *m)
+{
+    for (uint32_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *c = &m->comms.item[i];
+        const struct nsc_rank *r = c->count ? &m->ranks.item[m->members.item[c->first]] : NULL;
+        nsc_text key = keep(t, "%lld ranks%s", (long long)c->nranks, shape_of(c));
+        add(t, NSC_TRAIT_PATHS, keep(t, "pairs of %.*s", (int)key.len, key.ptr), pairs_of(t, m, i), 1, 1);
+        if (r && r->coll >= 0)
+            add(t, NSC_TRAIT_CHANNELS, key, channels_of(t, r), 1, 0);
+    }
+    for (size_t i = 0; i < m->connections.len; i++)
+        add(t, NSC_TRAIT_PATHS, without_numbers(t, nsc_say(m, m->connections.item[i].text)), NSC_TEXT("used"), 1, 0);
+}
+
+static void devices(struct nsc_traits *t, const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->devices.len;) { /* by host and network */
+        size_t end = i;
+        while (end < m->devices.len && m->devices.item[end].host == m->devices.item[i].host &&
+               m->devices.item[end].net == m->devices.item[i].net)
+            end++;
+        add(t, NSC_TRAIT_NETWORKS, keep(t, "%s devices of a host", nsc_say(m, m->devices.item[i].net).ptr),
+            keep(t, "%zu", end - i), 1, 0);
+        i = end;
+    }
+}
+
+static void findings(struct nsc_traits *t, const struct ncclscope_model *m, const struct ncclscope_findings *f)
+{
+    for (size_t i = 0; i < f->list.len; i++) {
+        const struct nsc_finding *x = &f->list.item[i];
+        add(t, NSC_TRAIT_FINDINGS, nsc_text_of(x->rule->id),
+            keep(t, "%s, %s%s%s", nsc_severity_name(x->severity), x->cls, x->caused_by ? ", by " : "",
+                 x->caused_by ? x->caused_by : ""),
+            1, 0);
+    }
+    for (size_t i = 0; i < m->warnings.len; i++)
+        add(t, NSC_TRAIT_WARNINGS, nsc_say(m, m->warnings.item[i].shape), NSC_TEXT("printed"), 1, 0);
+}
+
+/* ---- one trait for each key ---- */
+
+int nsc_compare_traits(const struct nsc_trait *a, const struct nsc_trait *b)
+{
+    return a->section != b->section ? (a->section < b->section ? -1 : 1) : nsc_compare(a->key, b->key);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct nsc_trait *x = a, *y = b;
+    int c = nsc_compare_traits(x, y);
+    return c ? c : nsc_compare(x->value, y->value);
+}
+
+/* One value of a key: "nvlink 8", "simple (3 of 8)", "nvlink 4 (2 times)". */
+static size_t say_value(const struct nsc_trait *x, uint64_t same, char *buf, size_t size)
+{
+    int n = snprintf(buf, size, "%.*s", (int)(x->value.len < 80 ? x->value.len : 80), x->value.ptr ? x->value.ptr : "");
+    if (x->of > 1 && same != x->of)
+        n +=
+            snprintf(buf + n, size - (size_t)n, " (%llu of %llu)", (unsigned long long)same, (unsigned long long)x->of);
+    else if (x->of == 1 && same > 1)
+        n += snprintf(buf + n, size - (size_t)n, " (%llu times)", (unsigned long long)same);
+    return (size_t)n;
+}
+
+/* Entries [from, to) of one key to one: its values, sorted, each once. */
+static struct nsc_trait join(struct nsc_traits *t, size_t from, size_t to)
+{
+    struct nsc_trait all = t->list.item[from];
+    char buf[600];
+    size_t n = 0;
+    for (size_t i = from; i < to && n + 160 < sizeof buf;) {
+        uint64_t same = 0;
+        size_t end = i;
+        for (; end < to && nsc_text_eq(t->list.item[end].value, t->list.item[i].value); end++)
+            same += t->list.item[end].n;
+        n += (size_t)snprintf(buf + n, sizeof buf - n, "%s", n ? "; " : "");
+        n += say_value(&t->list.item[i], same, buf + n, sizeof buf - n);
+        i = end;
+    }
+    all.value = keep(t, "%.*s", (int)n, buf);
+    return all;
+}
+
+void nsc_find_traits(struct nsc_traits *t, const struct ncclscope_model *m, const struct ncclscope_findings *f)
+{
+    *t = (struct nsc_traits){0};
+    versions(t, m);
+    job(t, m);
+    environment(t, m);
+    paths(t, m);
+    devices(t, m);
+    findings(t, m, f);
+    if (t->list.len)
+        qsort(t->list.item, t->list.len, sizeof *t->list.item, by_value);
+    size_t n = 0;
+    for (size_t i = 0; i < t->list.len;) {
+        size_t end = i;
+        while (end < t->list.len && !nsc_compare_traits(&t->list.item[end], &t->list.item[i]))
+            end++;
+        t->list.item[n++] = join(t, i, end);
+        i = end;
+    }
+    t->list.len = n;
+}
+
+void nsc_traits_free(struct nsc_traits *t)
+{
+    nsc_vec_free(&t->list);
+    nsc_arena_free(&t->arena);
+}
+
+const char *nsc_section_name(enum nsc_section s)
+{
+    static const char *const names[] = {"versions", "job",      "environment", "paths",
+                                        "channels", "networks", "findings",    "warnings"};
+    return names[s];
+}
