@@ -333,6 +333,29 @@ def check_meanings(kinds):
         error("meanings.def", "%s stands there twice" % kind)
 
 
+def check_hardware():
+    """No figure without where and when it is from; names of variables are sorted, each once."""
+    def table(name, macro):
+        path = os.path.join(LIBRARY, "tables", name)
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.startswith(macro + "("):
+                    yield "%s:%d" % (name, number), [unquote(a) for a in ARGUMENT.findall(line[len(macro) + 1:line.rindex(")")])]
+    dated = re.compile(r"\b20\d\d-\d\d\b")
+    rows = 0
+    for name, macro in (("gpus.def", "GPU"), ("links.def", "LINK"), ("platforms.def", "PLATFORM")):
+        for where, row in table(name, macro):
+            rows += 1
+            if not dated.search(row[-1]):
+                error(where, "the source has no date")
+    names = [row[0] for _, row in table("variables.def", "VARIABLE")]
+    for one, other in zip(names, names[1:]):
+        if one >= other:
+            error("variables.def", "%s is not behind %s" % (other, one))
+    if rows < 20 or len(names) < 400:
+        error("tables", "rows of hardware or variables were not found")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--log", nargs="+", metavar="FILE", default=[], help="logs whose unknown records are listed")
@@ -347,6 +370,7 @@ def main():
     others = check_others(fields, used)
     check_meanings([row.kind for row in rows] + others)
     texts = check_texts()
+    check_hardware()
     for name, (where, _) in fields.items():
         if name not in used:
             error(where, "no row uses field %s" % name)

@@ -14,7 +14,7 @@
 
 struct scan {
     bool json, verbose, quiet, unknown;
-    const char *output, *db, *fail_on, *color, *patterns, *expect;
+    const char *output, *db, *fail_on, *color, *patterns, *expect, *pod;
 };
 
 static int fail_level(const char *word)
@@ -97,6 +97,10 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
     if (!rc && s->patterns && add_patterns(g, s->patterns))
         code = EXIT_USAGE, rc = TOLD;
     rc = rc ? rc : scan(s, paths, n, g, &m, &db, &err);
+    if (!rc && s->pod && ncclscope_model_pods(m, s->pod, &err)) {
+        fprintf(stderr, "ncclscope: %s: %s\n", s->pod, err.text);
+        rc = TOLD;
+    }
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
     rc = rc || !s->expect ? rc : ncclscope_expect(f, s->expect, &err);
     if (rc == NCCLSCOPE_OK) {
@@ -130,6 +134,8 @@ int cmd_scan(int argc, char **argv)
          &s.fail_on},
         {"--expect", 0, "LIST", "assert paths, as in nvlink,no-shm,gdr,ranks>=8: exit 1 and who breaks it", NULL,
          &s.expect},
+        {"--pod", 0, "FILE", "what Kubernetes says of the pods (kubectl get pod -o json), as extra evidence", NULL,
+         &s.pod},
         {"--unknown", 0, NULL, "instead of the report, list the lines not understood, by shape with counts", &s.unknown,
          NULL},
         {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},

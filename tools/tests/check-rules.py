@@ -11,7 +11,8 @@ testdata/rules/<id with a dot for the slash>.txt holds both kinds:
 
 Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), parts of its title. `silent`
 may be followed by `but` and a severity: the finding may be there, but not above it. `@job` writes the lines of a healthy job (see `job`), `@log`
-those of a recorded one; `---- NAME` begins another input; `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs.
+those of a recorded one; `---- NAME` begins another input; `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs and
+{pods} testdata/pods.
 Every id of rules.def must have both kinds."""
 import glob
 import gzip
@@ -23,6 +24,7 @@ import tempfile
 
 import harness
 
+PODS = os.path.join(harness.TESTDATA, 'pods')
 TABLES = os.path.join(harness.HERE, '..', '..', 'libncclscope', 'tables')
 
 
@@ -117,7 +119,7 @@ def check(tool, checks, rule, number, section):
                 paths.append(os.path.join(folder, name))
                 with open(paths[-1], 'w', encoding='utf-8', errors='surrogateescape') as file:
                     file.write('\n'.join(lines) + '\n')
-        report, _ = harness.report(tool, *[a.replace('{dir}', folder) for a in section.args], *paths)
+        report, _ = harness.report(tool, *[a.replace('{dir}', folder).replace('{pods}', PODS) for a in section.args], *paths)
     found = [f for f in report['findings'] if f['id'] == rule]
     what = '%s, section %d' % (rule, number)
     others = ', '.join(f['id'] for f in report['findings'])

@@ -37,6 +37,11 @@ NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *er
 NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
                                  ncclscope_error *err);
 
+/* Add what Kubernetes says of the job's pods: `path` is a file of `kubectl get pod -o json`, one pod or a List. For a finished model of
+ * which there are no findings yet; processes find their pod by its name or host name. May be called for several files.
+ * NCCLSCOPE_OK; NCCLSCOPE_EIO; NCCLSCOPE_EDATA if it is no such JSON, or holds no pod; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err);
+
 /* The sources of a model, 0 .. count - 1: name, and what was wrong with reading it, "" when nothing was. Borrowed. Since 0.1. */
 NCCLSCOPE_API size_t ncclscope_model_sources(const ncclscope_model *m);
 NCCLSCOPE_API const char *ncclscope_model_source_name(const ncclscope_model *m, size_t i);

@@ -102,6 +102,36 @@ static void join_by_link(const struct ncclscope_model *m, const struct nsc_link 
              "their ranks are joined by P2P or shared memory", &l->where);
 }
 
+/* Names whose pods Kubernetes put on one node. */
+static void join_by_node(const struct ncclscope_model *m, const struct joined *j)
+{
+    struct nsc_map seen = {0};
+    for (size_t i = 0; m->pods.len && i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        nsc_str node = p->in_pod == NSC_NONE ? 0 : m->pods.item[p->in_pod].node;
+        uint32_t host = host_at(m, p->host), other = node ? nsc_map_get(&seen, (struct nsc_key){node, 0, 0}) : host;
+        if (other == NSC_NONE)
+            nsc_map_put(&seen, (struct nsc_key){node, 0, 0}, host);
+        else
+            join(j, host, other, "their pods run on one node (nodeName)", &p->first);
+    }
+    nsc_map_free(&seen);
+}
+
+/* A machine whose node is known is one, and no other is. */
+static void name_nodes(struct ncclscope_model *m)
+{
+    for (size_t i = 0; m->pods.len && i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        struct nsc_machine *x = &m->machines.item[nsc_machine_of(m, p->host)];
+        if (p->in_pod == NSC_NONE || !m->pods.item[p->in_pod].node || x->several || x->confidence == NSC_CERTAIN)
+            continue;
+        x->confidence = NSC_CERTAIN;
+        x->why = "the pod's nodeName";
+        x->where = p->first;
+    }
+}
+
 static void list_hosts(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->proc_order.len; i++) { /* in the order of their names */
@@ -186,6 +216,7 @@ static void mark_shared_names(struct ncclscope_model *m, const struct nsc_comm *
 
 void nsc_find_machines(struct ncclscope_model *m)
 {
+    m->hosts.len = m->machines.len = 0;
     list_hosts(m);
     size_t n = m->hosts.len + 1;
     struct joined j = {nsc_alloc(n * sizeof *j.to), nsc_alloc(n * sizeof *j.why), nsc_alloc(n * sizeof *j.where)};
@@ -199,12 +230,16 @@ void nsc_find_machines(struct ncclscope_model *m)
     }
     for (size_t i = 0; fine && i < m->link_order.len; i++)
         join_by_link(m, &m->links.item[m->link_order.item[i]], &j);
-    if (fine)
+    if (fine) {
+        join_by_node(m, &j);
         make_machines(m, &j);
+    }
     for (size_t i = 0; fine && !m->no_memory && i < m->comms.len; i++) {
         tell_apart(m, &m->comms.item[i]);
         mark_shared_names(m, &m->comms.item[i]);
     }
+    if (fine && !m->no_memory)
+        name_nodes(m);
     nsc_free(j.to);
     nsc_free(j.why);
     nsc_free(j.where);

@@ -78,6 +78,8 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->gpu_nodes);
     nsc_vec_free(&m->event_order);
     nsc_vec_free(&m->hosts);
+    nsc_vec_free(&m->pods);
+    nsc_vec_free(&m->pod_env);
     nsc_vec_free(&m->machines);
     nsc_vec_free(&m->tests);
     nsc_vec_free(&m->own_records);
@@ -117,7 +119,7 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->pod = pod;
     p->container = nsc_keep(m, rec->container);
     p->source = source;
-    p->merged_into = p->last_rank = p->plugin = NSC_NONE;
+    p->merged_into = p->last_rank = p->plugin = p->in_pod = NSC_NONE;
     p->version_high = NSC_VERSION_OPEN;
     p->pid = rec->pid;
     p->launcher_rank = rec->launcher_rank;

@@ -43,6 +43,7 @@ struct nsc_proc {
     nsc_str version, network, bootstrap_if, bootstrap_addr, platform;
     struct nsc_where version_at, bootstrap_at, platform_at, closing_at, first;
     uint64_t last_line, driver;
+    uint32_t in_pod;    /* index into model.pods, or NSC_NONE */
     uint32_t plugin;    /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;    /* different ones of it in model.events */
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
@@ -125,8 +126,21 @@ struct nsc_tree {
 struct nsc_env {
     uint32_t proc;
     nsc_str name, value;
-    bool by_plugin;
+    bool by_plugin, by_pod; /* by_pod: of the pod's spec, no line of the log says it */
     struct nsc_where where;
+};
+
+/* What Kubernetes says of a pod (kubectl get pod -o json). */
+struct nsc_pod {
+    nsc_str name, hostname, node, instance, shm_medium, shm_size_text, file;
+    int64_t gpus, efa; /* limits of all its containers; -1: none asked for */
+    int64_t shm_size;  /* of the volume at /dev/shm, in bytes; -1: no limit, or no volume */
+    bool mig, host_ipc, host_network, share_processes, shm_volume, ipc_lock, privileged, env_from;
+    uint32_t processes; /* of the log that run in it */
+};
+struct nsc_pod_env {
+    uint32_t pod;
+    nsc_str container, name, value; /* value 0: from a field, a secret or the like */
 };
 
 struct nsc_net_device {
@@ -312,6 +326,8 @@ struct ncclscope_model {
     NSC_VEC(nsc_str) cells;
     NSC_VEC(struct nsc_count) connections;
     NSC_VEC(struct nsc_comm) comms;
+    NSC_VEC(struct nsc_pod) pods;
+    NSC_VEC(struct nsc_pod_env) pod_env;      /* by pod */
     NSC_VEC(struct nsc_host) hosts;           /* by name */
     NSC_VEC(struct nsc_machine) machines;     /* in the order of their first host */
     NSC_VEC(uint32_t) members;                /* indices into ranks, by communicator, in rank order */

@@ -169,6 +169,46 @@ static void machines(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_json_close(j, ']');
 }
 
+/* Only where --pod gave some. */
+static void pods(struct nsc_json *j, const struct ncclscope_model *m)
+{
+    if (!m->pods.len)
+        return;
+    nsc_json_open(j, "pods", '[');
+    for (uint32_t i = 0; i < m->pods.len; i++) {
+        const struct nsc_pod *p = &m->pods.item[i];
+        nsc_json_open(j, NULL, '{');
+        nsc_json_text(j, "name", NSC_JSON_TEXT(m, p->name));
+        nsc_json_text(j, "node", NSC_JSON_TEXT(m, p->node));
+        nsc_json_text(j, "instance_type", NSC_JSON_TEXT(m, p->instance));
+        nsc_json_said(j, "gpus", p->gpus);
+        nsc_json_bool(j, "mig", p->mig);
+        nsc_json_said(j, "efa", p->efa);
+        nsc_json_bool(j, "host_ipc", p->host_ipc);
+        nsc_json_bool(j, "host_network", p->host_network);
+        nsc_json_bool(j, "share_process_namespace", p->share_processes);
+        nsc_json_bool(j, "shm_volume", p->shm_volume);
+        nsc_json_text(j, "shm_medium", NSC_JSON_TEXT(m, p->shm_medium));
+        nsc_json_said(j, "shm_bytes", p->shm_size);
+        nsc_json_bool(j, "ipc_lock", p->ipc_lock || p->privileged);
+        nsc_json_bool(j, "env_from_elsewhere", p->env_from);
+        nsc_json_int(j, "processes", p->processes);
+        nsc_json_open(j, "env", '[');
+        for (size_t k = 0; k < m->pod_env.len; k++) {
+            if (m->pod_env.item[k].pod != i)
+                continue;
+            nsc_json_open(j, NULL, '{');
+            nsc_json_text(j, "container", NSC_JSON_TEXT(m, m->pod_env.item[k].container));
+            nsc_json_text(j, "name", nsc_say(m, m->pod_env.item[k].name));
+            nsc_json_text(j, "value", NSC_JSON_TEXT(m, m->pod_env.item[k].value));
+            nsc_json_close(j, '}');
+        }
+        nsc_json_close(j, ']');
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+}
+
 /* Networks that a process says it uses, or that a connection names; each with its processes. */
 static void networks(struct nsc_json *j, const struct ncclscope_model *m)
 {
@@ -248,11 +288,12 @@ static int by_env(const void *a, const void *b, void *model)
 static void variable(struct nsc_json *j, const struct ncclscope_model *m, const uint32_t *order, size_t from, size_t to)
 {
     size_t best = from, most = 0;
-    bool by_plugin = false;
+    bool by_plugin = false, by_pod = false;
     for (size_t i = from; i < to;) {
         size_t end = i;
         for (; end < to && m->env.item[order[end]].value == m->env.item[order[i]].value; end++)
-            by_plugin = by_plugin || m->env.item[order[end]].by_plugin;
+            by_plugin = by_plugin || m->env.item[order[end]].by_plugin,
+            by_pod = by_pod || m->env.item[order[end]].by_pod;
         if (end - i > most)
             most = end - i, best = i;
         i = end;
@@ -260,7 +301,7 @@ static void variable(struct nsc_json *j, const struct ncclscope_model *m, const 
     nsc_json_open(j, NULL, '{');
     nsc_json_text(j, "name", nsc_say(m, m->env.item[order[from]].name));
     nsc_json_text(j, "value", nsc_say(m, m->env.item[order[best]].value));
-    nsc_json_string(j, "by", by_plugin ? "plugin" : "unknown");
+    nsc_json_string(j, "by", by_plugin ? "plugin" : by_pod ? "environment" : "unknown");
     nsc_json_int(j, "processes", (int64_t)(to - from));
     nsc_json_open(j, "values", '{');
     for (size_t i = from; i < to;) {
@@ -390,6 +431,7 @@ void nsc_report_json(const struct nsc_report *r)
     versions(j, m);
     hosts(j, m);
     machines(j, m);
+    pods(j, m);
     nsc_json_processes(j, m);
     nsc_json_open(j, "communicators", '[');
     for (size_t i = 0; i < m->comms.len; i++)

@@ -167,6 +167,9 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
     size_t i = 0;
     while (i + 1 < r->f->list.len && is_folded(r, &r->f->list.item[i]))
         i++;
+    for (size_t k = i + 1; is_env(&r->f->list.item[i]) && k < r->f->list.len; k++)
+        if (!is_env(&r->f->list.item[k]) && r->f->list.item[k].severity >= r->f->list.item[i].severity)
+            i = k; /* a path says more than a variable that does nothing */
     const struct nsc_finding *f = &r->f->list.item[i];
     for (size_t k = i + 1; !strncmp(f->rule->id, "net/", 4) && k < r->f->list.len; k++) {
         const struct nsc_finding *x = &r->f->list.item[k];
@@ -330,6 +333,44 @@ static bool was_complete(const struct ncclscope_model *m, const struct nsc_comm 
     return true;
 }
 
+/* "pod node-0 on ip-10-0-5-88, p4d.24xlarge: 4 GPUs, 4 EFA devices, hostIPC, /dev/shm 64Gi" */
+static void one_pod(const struct nsc_report *r, const struct nsc_pod *p)
+{
+    char line[700];
+    size_t n = (size_t)snprintf(line, sizeof line, "pod %.100s", nsc_say(r->m, p->name).ptr);
+    if (p->node)
+        n += (size_t)snprintf(line + n, sizeof line - n, " on %.100s", nsc_say(r->m, p->node).ptr);
+    if (p->instance)
+        n += (size_t)snprintf(line + n, sizeof line - n, ", %.60s", nsc_say(r->m, p->instance).ptr);
+    n += (size_t)snprintf(line + n, sizeof line - n, ": ");
+    if (p->gpus >= 0)
+        n += (size_t)snprintf(line + n, sizeof line - n, "%lld GPU%s, ", (long long)p->gpus, p->gpus == 1 ? "" : "s");
+    if (p->mig)
+        n += (size_t)snprintf(line + n, sizeof line - n, "MIG, ");
+    if (p->efa >= 0)
+        n += (size_t)snprintf(line + n, sizeof line - n, "%lld EFA device%s, ", (long long)p->efa,
+                              p->efa == 1 ? "" : "s");
+    n += (size_t)snprintf(line + n, sizeof line - n, "%s%s/dev/shm %s", p->host_ipc ? "hostIPC, " : "",
+                          p->host_network ? "hostNetwork, " : "",
+                          p->shm_size_text ? nsc_say(r->m, p->shm_size_text).ptr
+                          : p->shm_volume  ? "a volume"
+                          : p->host_ipc    ? "of the node"
+                                           : "64 MiB, no volume");
+    if (!p->processes && n < sizeof line)
+        snprintf(line + n, sizeof line - n, "; no process of this input is in it");
+    nsc_wrap(r, 5, nsc_text_of(line));
+}
+
+static void pods(const struct nsc_report *r)
+{
+    enum { SHOWN = 4 };
+    size_t shown = r->flags & NCCLSCOPE_REPORT_VERBOSE ? r->m->pods.len : SHOWN;
+    for (size_t i = 0; i < r->m->pods.len && i < shown; i++)
+        one_pod(r, &r->m->pods.item[i]);
+    if (r->m->pods.len > shown)
+        nsc_printf(r->out, "and %zu more pods (-v lists them)\n", r->m->pods.len - shown);
+}
+
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
 {
     char line[500], version[120];
@@ -360,6 +401,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     else if (r->m->comms.len)
         nsc_printf(r->out, ", %zu complete", whole);
     nsc_puts(r->out, t->records ? "\n" : "");
+    pods(r);
     for (size_t i = 0; i < r->m->sources.len; i++) {
         const struct nsc_source_info *s = &r->m->sources.item[i];
         if (!s->problem)

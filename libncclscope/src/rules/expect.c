@@ -193,6 +193,11 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
     if (l->family == NSC_P2P) /* more than NCCL's own choice: a variable widens it */
         return set.because == NSC_BY_NEARNESS && own.because == NSC_BY_DISTANCE && !own.likely ? NSC_CONFIGURED
                                                                                                : NSC_AS_EXPECTED;
+    if (nsc_is_mig(m, l->proc)) {
+        out->because = NSC_BY_MIG;
+        out->line = NULL;
+        return NSC_BY_DESIGN;
+    }
     if (set.because == NSC_BY_DISABLE || set.because == NSC_BY_LEVEL)
         return own.because == NSC_BY_DISTANCE || own.because == NSC_BY_NIC ? (*out = own, NSC_BY_DESIGN)
                                                                            : NSC_CONFIGURED;
@@ -223,6 +228,7 @@ void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expect
     case NSC_BY_LEVEL: snprintf(buf, size, "%s=%s is nearer than these GPUs are (%s)", name, value, type); break;
     case NSC_BY_DISTANCE: snprintf(buf, size, "the GPUs are farther apart (%s) than NCCL uses P2P here", type); break;
     case NSC_BY_DRIVER: snprintf(buf, size, "the driver or CUDA refuses P2P between these GPUs"); break;
+    case NSC_BY_MIG: snprintf(buf, size, "slices of a GPU (MIG) have no P2P"); break;
     case NSC_BY_NIC: snprintf(buf, size, "both GPUs reach a NIC faster than each other (%s)", type); break;
     case NSC_BY_CHOICE: snprintf(buf, size, "P2P is what NCCL asks for first, and it took it"); break;
     case NSC_BY_NEARNESS: snprintf(buf, size, "near enough for P2P (%s), and nothing forbids it", type); break;

@@ -64,8 +64,8 @@ static const struct nsc_gpu *gpu_by_links(unsigned version, double gb_s)
     return found;
 }
 
-/* "#  Rank  0 Group  0 Pid    823 on         vm device  0 [0000:00:06] NVIDIA H200" */
-static const struct nsc_gpu *gpu_of_test(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where **line)
+/* "#  Rank  0 Group  0 Pid    823 on         vm device  0 [0000:00:06] NVIDIA H200": what stands last; len 0: no such line. */
+static nsc_text name_in_test(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where **line)
 {
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
@@ -74,9 +74,17 @@ static const struct nsc_gpu *gpu_of_test(const struct ncclscope_model *m, uint32
             pid != m->procs.item[proc].pid)
             continue;
         *line = &r->where;
-        return gpu_named(nsc_said(m, r, "text"));
+        return nsc_said(m, r, "text");
     }
-    return NULL;
+    return (nsc_text){NULL, 0};
+}
+
+bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_where *line;
+    uint32_t pod = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].in_pod;
+    return (pod != NSC_NONE && m->pods.item[pod].mig) ||
+           (proc != NSC_NONE && nsc_text_find(name_in_test(m, proc, &line), " MIG ") >= 0);
 }
 
 struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
@@ -89,7 +97,8 @@ struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
     struct nsc_version v = nsc_version_of(m, proc);
     const struct nsc_rank *r = p->last_rank == NSC_NONE ? NULL : &m->ranks.item[p->last_rank];
     const struct nsc_gpu_node *g = r ? nsc_gpu_node_of(m, r) : NULL;
-    k.gpu = gpu_of_test(m, proc, &k.line);
+    nsc_text name = name_in_test(m, proc, &k.line);
+    k.gpu = name.len ? gpu_named(name) : NULL;
     if (k.gpu) {
         k.how = NSC_GPU_NAMED;
         return k;

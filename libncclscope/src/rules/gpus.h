@@ -24,6 +24,9 @@ struct nsc_gpu_class {
 /* The GPU of this process: named by nccl-tests, by its machine type, or by its NVLinks in a GRAPH dump. */
 struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc);
 
+/* Slices of a GPU (MIG), by the pod's limits or the name that nccl-tests prints. */
+bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc);
+
 /* How many NVLinks are behind this sum in a GRAPH dump, for a GPU of this capability; 0: it is no whole number of them. */
 int nsc_count_nvlinks(unsigned version, int cc, double gb_s);
 

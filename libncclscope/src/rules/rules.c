@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 static const struct nsc_platform platforms[] = {
-#define PLATFORM(name, gpus, model, link, link_gb_s, nic_gb_s, source) \
-    {name, gpus, model, link, link_gb_s, nic_gb_s, source},
+#define PLATFORM(name, gpus, nics, model, link, link_gb_s, nic_gb_s, source) \
+    {name, gpus, nics, model, link, link_gb_s, nic_gb_s, source},
 #include "platforms.def"
 #undef PLATFORM
 };

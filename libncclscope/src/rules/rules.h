@@ -7,6 +7,7 @@
 #include "rules/gpus.h"
 
 enum { NSC_EVIDENCE = 8 };
+#define NSC_BY_POD " So the pod's spec has it; this log shows no variables."
 
 struct nsc_case;
 
@@ -31,13 +32,14 @@ struct nsc_pair {
 
 struct nsc_finding {
     const struct nsc_rule *rule;
-    int severity;                                    /* enum ncclscope_severity */
-    const char *cls, *confidence;                    /* as in the JSON report */
-    const char *caused_by;                           /* id of its root, or NULL */
-    const char *title, *detail, *cause, *fix, *cost; /* NULL: nothing to say */
-    const char *cost_note;                           /* what the figures leave open, or NULL */
-    uint32_t comm;                                   /* index into model.comms, or NSC_NONE */
-    NSC_VEC(uint64_t) ranks;                         /* sorted, each once, when finished */
+    int severity;                           /* enum ncclscope_severity */
+    const char *cls, *confidence;           /* as in the JSON report */
+    const char *caused_by;                  /* id of its root, or NULL */
+    const char *title, *cause, *fix, *cost; /* NULL: nothing to say */
+    const char *cost_note;                  /* what the figures leave open, or NULL */
+    nsc_str about;                          /* the variable that it is about, or 0 */
+    uint32_t comm;                          /* index into model.comms, or NSC_NONE */
+    NSC_VEC(uint64_t) ranks;                /* sorted, each once, when finished */
     NSC_VEC(struct nsc_pair) pairs;
     NSC_VEC(nsc_str) hosts;
     struct nsc_map named; /* of ranks, pairs, hosts: which it names already */
@@ -94,12 +96,18 @@ void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,
                   const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
 bool nsc_raised(const struct nsc_case *c, const char *id);
+bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 
 /* failures.c: what failures.def says of events under the id of the rule in hand; then which finding is the root of which. */
 void nsc_tell_failures(struct nsc_case *c);
 void nsc_settle_failures(struct ncclscope_findings *all);
 bool nsc_failure_is_known(ncclscope_kind kind);
+
+/* rules_spec.c: what pods' specs say, for the rules on variables, shared memory and network devices. */
+void nsc_tell_spec_variables(struct nsc_case *c);
+const char *nsc_shm_of_pod(struct nsc_case *c, const struct nsc_pod *p); /* what is wrong with its /dev/shm, or NULL */
+void nsc_tell_few_efa(struct nsc_case *c);
 
 /* settings.c: what settings.def says of variables under the id of the rule in hand. */
 void nsc_tell_settings(struct nsc_case *c);
@@ -123,7 +131,7 @@ bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l
 
 struct nsc_platform {
     const char *name;
-    int gpus;
+    int gpus, nics;
     const char *model, *link;
     double link_gb_s, nic_gb_s;
     const char *source;

@@ -12,6 +12,7 @@ env_finding(struct nsc_case *c, bool (*is)(const struct ncclscope_model *m, cons
         if (!is(c->m, e))
             continue;
         f = f ? f : nsc_found(c, severity, "configuration", "certain");
+        f->confidence = e->by_pod ? "likely" : f->confidence;
         f->count++;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
@@ -50,8 +51,9 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
     f->title = nsc_words(c, "%s=%s is set (%llu process%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr,
                          nsc_say(c->m, e->value).ptr, (unsigned long long)f->count, f->count == 1 ? "" : "es");
-    f->cause = by_level
-                   ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
+    f->cause = by_level ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
+               : e->by_pod
+                   ? "The pod's spec sets it; this log shows no variables."
                    : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
     nsc_set_cost(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc);
 }

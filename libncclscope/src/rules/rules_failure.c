@@ -31,6 +31,10 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
         f->title = "/dev/shm is too small: a shared memory segment could not be created";
     f->cause =
         "Containers get 64 MiB by default, and segments left over from crashed jobs (/dev/shm/nccl-*) fill it too.";
+    uint32_t pod = f->began && f->began->proc != NSC_NONE ? m->procs.item[f->began->proc].in_pod : NSC_NONE;
+    const char *shm = pod == NSC_NONE ? NULL : nsc_shm_of_pod(c, &m->pods.item[pod]);
+    f->cause =
+        shm ? nsc_words(c, "%s. Segments left over from crashed jobs (/dev/shm/nccl-*) fill it too.", shm) : f->cause;
 }
 
 /* ---- ranks that never came ---- */

@@ -212,12 +212,17 @@ void nsc_rule_efa_not_used(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
+            f->caused_by = nsc_is_one_machine(c) ? "transport/pod-per-gpu" : NULL;
             f->title = nsc_words(c, "EFA is not used on %s: ranks of different nodes talk over %s",
                                  nsc_say(m, type).ptr, socket ? "sockets" : nsc_words(c, "libfabric's %s", is.ptr));
             f->cause = socket ? "The network plugin (aws-ofi-nccl) is not in the image, did not load or did not start; "
                                 "or the pod has no "
                                 "EFA devices."
                               : "Libfabric offers no efa provider here: no EFA devices in the pod, or no driver.";
+            uint32_t pod = m->procs.item[l->proc].in_pod;
+            if (pod != NSC_NONE && m->pods.item[pod].efa <= 0)
+                f->cause = nsc_words(c, "Pod %s asks for no EFA devices (vpc.amazonaws.com/efa in its limits).",
+                                     nsc_say(m, m->pods.item[pod].name).ptr);
             nsc_show(c, f, socket ? &m->procs.item[l->proc].platform_at : &provider->where);
             nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
         }
@@ -401,6 +406,7 @@ static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str
 /* Hosts that list fewer devices of a network than others do. */
 void nsc_rule_fewer_nics(struct nsc_case *c)
 {
+    nsc_tell_few_efa(c);
     const struct ncclscope_model *m = c->m;
     const struct nsc_net_device *most = NULL, *few = NULL;
     for (size_t i = 0; i < m->devices.len; i++) {

@@ -154,6 +154,15 @@ static const struct nsc_machine *shared_machine(const struct ncclscope_model *m,
     return shared;
 }
 
+bool nsc_is_one_machine(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (!strcmp(c->f->list.item[i].rule->id, "transport/pod-per-gpu") &&
+            !strcmp(c->f->list.item[i].confidence, "certain"))
+            return true;
+    return false;
+}
+
 /* Host names are nodes to NCCL; here they hold fewer GPUs than their machine. Only communicators that NCCL spread over nodes. */
 void nsc_rule_pod_per_gpu(struct nsc_case *c)
 {

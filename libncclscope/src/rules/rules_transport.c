@@ -72,13 +72,18 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
                  "container's access to all GPUs.";
         break;
     case SHM_BY_DESIGN:
+        f->fix = "Nothing to mend on this machine.";
+        if (e->because == NSC_BY_MIG) {
+            f->title = nsc_words(c, "%s: right for slices of a GPU (MIG)", f->title);
+            f->cause = "Slices of a GPU (MIG) have no P2P: host memory is what NCCL chooses.";
+            break;
+        }
         f->cause = nsc_words(c,
                              "These GPUs meet only at the CPU (%s): host memory is what NCCL chooses there by its "
                              "own rules%s.",
                              type, e->likely ? ", on most machines" : "");
         f->title = nsc_words(c, "%s: right on this hardware, they meet only at the CPU (%s)", f->title, type);
         f->confidence = e->likely ? "likely" : "certain";
-        f->fix = "Nothing to mend on this machine.";
         break;
     case SHM_REFUSED:
         f->cause = "The driver or CUDA refuses P2P between these GPUs. Right for GPUs without P2P; a fault where "

@@ -85,7 +85,8 @@ void nsc_tell_settings(struct nsc_case *c)
         nsc_show(c, f, &e->where);
         f->title = nsc_words(c, "%s=%s is set (%llu process%s)", nsc_say(c->m, first->name).ptr,
                              nsc_say(c->m, first->value).ptr, (unsigned long long)f->count, f->count == 1 ? "" : "es");
-        f->cause = nsc_words(c, "%s%s", s->cause, cost ? cost : "");
+        f->cause = nsc_words(c, "%s%s%s", s->cause, cost ? cost : "", e->by_pod ? NSC_BY_POD : "");
+        f->confidence = e->by_pod ? "likely" : f->confidence;
     }
 }
 
@@ -93,6 +94,7 @@ void nsc_tell_settings(struct nsc_case *c)
 
 void nsc_rule_env_unknown(struct nsc_case *c)
 {
+    nsc_tell_spec_variables(c);
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < c->m->events.len; i++) {
         const struct nsc_event *e = &c->m->events.item[i];

@@ -1,0 +1,137 @@
+/* rules_spec.c - what the pods' specs say: variables that nobody reads, values that NCCL ignores, what NCCL needs and the pod lacks. */
+#include "model/variables.h"
+#include "rules/rules.h"
+
+/* ---- variables ---- */
+
+/* One finding for a variable, in however many pods and containers. */
+static struct nsc_finding *same_variable(struct nsc_case *c, size_t from, nsc_str name)
+{
+    for (size_t i = from; i < c->f->list.len; i++)
+        if (c->f->list.item[i].about == name)
+            return &c->f->list.item[i];
+    return NULL;
+}
+
+static void name_pod_hosts(struct nsc_case *c, struct nsc_finding *f, uint32_t pod)
+{
+    for (size_t i = 0; i < c->m->proc_order.len; i++) {
+        const struct nsc_proc *p = &c->m->procs.item[c->m->proc_order.item[i]];
+        if (p->in_pod == pod)
+            nsc_name_host(c, f, p->host);
+    }
+}
+
+static void tell_unread(struct nsc_case *c, struct nsc_finding *f, const struct nsc_pod_env *e)
+{
+    nsc_text name = nsc_say(c->m, e->name);
+    bool known = !strcmp(name.ptr, "NCCL_P2P_DIRECT_READ") || !strcmp(name.ptr, "NCCL_P2P_DIRECT_WRITE");
+    const char *like = known ? NULL : nsc_variable_like(name);
+    f->confidence = known ? "certain" : like ? "likely" : "possible";
+    f->severity = known || like ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE;
+    f->cause =
+        known ? "No release of NCCL reads a variable of this name: it does nothing."
+        : like
+            ? nsc_words(c, "No NCCL up to 2.30.7, and no plugin that is known, reads it; %s is one that they do.", like)
+            : "No NCCL up to 2.30.7, and no plugin that is known, reads a variable of this name: misspelt, newer, or "
+              "another program's.";
+}
+
+void nsc_tell_spec_variables(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    size_t from = c->f->list.len;
+    for (size_t i = 0; i < m->pod_env.len; i++) {
+        const struct nsc_pod_env *e = &m->pod_env.item[i];
+        nsc_text name = nsc_say(m, e->name);
+        const char *wanted = e->value ? nsc_value_wanted(name, nsc_say(m, e->value)) : NULL;
+        bool unread = nsc_text_starts(name, "NCCL_") && !nsc_variable_reader(name);
+        if (!unread && !wanted)
+            continue;
+        struct nsc_finding *f = same_variable(c, from, e->name);
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+            f->about = e->name;
+            if (unread)
+                tell_unread(c, f, e);
+            else
+                f->cause = nsc_words(c, "NCCL takes %s here, and ignores anything else.", wanted);
+        }
+        f->count++;
+        name_pod_hosts(c, f, e->pod);
+        f->title =
+            nsc_words(c, "%s=%s, in the spec of pod %s%s, %s", name.ptr, e->value ? nsc_say(m, e->value).ptr : "...",
+                      nsc_say(m, m->pod_env.item[i].pod < m->pods.len ? m->pods.item[e->pod].name : 0).ptr,
+                      f->count > 1 ? nsc_words(c, " and %llu more", (unsigned long long)f->count - 1) : "",
+                      unread ? "is read by nobody" : "is no value that NCCL takes");
+    }
+}
+
+/* ---- what NCCL needs ---- */
+
+enum { DEFAULT_SHM = 64 * 1024 * 1024, SMALL_SHM = 1024 * 1024 * 1024 };
+
+const char *nsc_shm_of_pod(struct nsc_case *c, const struct nsc_pod *p)
+{
+    const char *name = nsc_say(c->m, p->name).ptr;
+    if (p->host_ipc && !p->shm_volume)
+        return NULL; /* the node's own */
+    if (!p->shm_volume)
+        return nsc_words(c, "pod %s has no volume at /dev/shm: the container runtime gives it %d MiB", name,
+                         DEFAULT_SHM / 1024 / 1024);
+    if (p->shm_size >= 0 && p->shm_size < SMALL_SHM)
+        return nsc_words(c, "pod %s has a /dev/shm of %s", name, nsc_say(c->m, p->shm_size_text).ptr);
+    return NULL;
+}
+
+static void lacks(struct nsc_case *c, uint32_t pod, const char *title, const char *cause, const char *fix)
+{
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
+    f->count = 1;
+    f->title = title;
+    f->cause = cause;
+    f->fix = fix;
+    name_pod_hosts(c, f, pod);
+}
+
+void nsc_rule_pod_spec(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (uint32_t i = 0; i < m->pods.len; i++) {
+        const struct nsc_pod *p = &m->pods.item[i];
+        const char *shm = p->gpus > 1 ? nsc_shm_of_pod(c, p) : NULL;
+        if (shm)
+            lacks(c, i, shm, "Where GPUs talk through host memory, and in PyTorch's loaders, that is soon full.",
+                  "An emptyDir with medium: Memory and no small sizeLimit, mounted at /dev/shm.");
+        if (p->efa > 0 && !p->ipc_lock && !p->privileged)
+            lacks(c, i, nsc_words(c, "pod %s has EFA devices and no IPC_LOCK", nsc_say(m, p->name).ptr),
+                  "Without the capability the limit on locked memory may stop the registration of buffers.",
+                  "securityContext.capabilities.add: [IPC_LOCK], or memlock unlimited in the container runtime.");
+    }
+}
+
+/* Pods that ask for fewer EFA devices than their share of the machine has. */
+void nsc_tell_few_efa(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (uint32_t i = 0; i < m->pods.len; i++) {
+        const struct nsc_pod *p = &m->pods.item[i];
+        const struct nsc_platform *pf = p->instance ? nsc_platform_of(nsc_say(m, p->instance)) : NULL;
+        int64_t share = pf && p->gpus > 0 ? (int64_t)pf->nics * p->gpus / pf->gpus : 0;
+        if (p->efa < 0 || p->efa >= share)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "likely");
+            f->title =
+                nsc_words(c, "Pod %s asks for %lld EFA devices; its %lld GPUs of a %s have %lld beside them",
+                          nsc_say(m, p->name).ptr, (long long)p->efa, (long long)p->gpus, pf->name, (long long)share);
+            f->cause =
+                "The limit vpc.amazonaws.com/efa of the pod's spec: devices that it does not ask for it does not get.";
+            f->fix =
+                nsc_words(c, "vpc.amazonaws.com/efa: %lld in the pod's limits (%s).", (long long)share, pf->source);
+        }
+        f->count++;
+        name_pod_hosts(c, f, i);
+    }
+}
