@@ -94,6 +94,17 @@ static void apply_pair(struct ncclscope_model *m, const ncclscope_record *rec, u
     nsc_event_at(m, rec, proc, -1, (nsc_text){both, n > 0 ? (size_t)n : 0});
 }
 
+/* "GPU Direct RDMA Disabled for ..." of a device that could have it; its number, where the line has one that is decimal for sure. */
+static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    bool off = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE), "Disabled");
+    nsc_text hca = nsc_record_field(rec, NCCLSCOPE_FIELD_HCA);
+    int64_t number = hca.len == 1 ? nsc_number(rec, NCCLSCOPE_FIELD_HCA) : -1;
+    (void)t;
+    if (off && !nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_NET), "Socket"))
+        nsc_event_at(m, rec, proc, number, (nsc_text){NULL, 0});
+}
+
 void nsc_apply_closing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     (void)t;
@@ -141,6 +152,12 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_BOOTSTRAP_USING] = nsc_apply_bootstrap,
     [NCCLSCOPE_KIND_TOPO_PATHS] = nsc_apply_topo_paths,
     [NCCLSCOPE_KIND_TOPO_NODE] = nsc_apply_topo_node,
+    [NCCLSCOPE_KIND_TOPO_GPU] = nsc_apply_topo_node,
+    [NCCLSCOPE_KIND_GDR_NIC] = apply_gdr,
+    [NCCLSCOPE_KIND_GDR_PAIR] = apply_gdr,
+    [NCCLSCOPE_KIND_OFI_GDR_OFF] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_OFI_NO_GDR] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_LIBRARY_MISSING] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SYSTEM] = nsc_apply_graph_seen,
     [NCCLSCOPE_KIND_ENV_CLOSING] = nsc_apply_closing,
     [NCCLSCOPE_KIND_ENV_INVALID] = nsc_apply_event_of,
@@ -151,6 +168,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_NET_NOT_FOUND] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_PLUGIN_NAMED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_PLUGIN_LOAD_ERROR] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_PLUGIN_UNSUPPORTED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_IB_NONE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_PROVIDER] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_NO_PROVIDER] = nsc_apply_event_of,

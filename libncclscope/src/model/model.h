@@ -41,7 +41,7 @@ struct nsc_proc {
     uint32_t source, merged_into; /* NSC_NONE: stands for itself */
     int64_t pid, launcher_rank;
     nsc_str version, network, bootstrap_if, bootstrap_addr, platform;
-    struct nsc_where version_at, bootstrap_at, platform_at, closing_at, first;
+    struct nsc_where version_at, bootstrap_at, platform_at, closing_at, flat_at, first;
     uint64_t last_line, driver;
     uint32_t in_pod;    /* index into model.pods, or NSC_NONE */
     uint32_t plugin;    /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
@@ -49,6 +49,7 @@ struct nsc_proc {
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
+    bool flat_pci;            /* PCI links of almost no bandwidth: a virtual machine hides its tree */
     int cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
     int64_t cpu_model;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */

@@ -108,6 +108,17 @@ void nsc_apply_topo_paths(struct ncclscope_model *m, const ncclscope_record *rec
     }
 }
 
+/* "+ PCI[0.2] - PCI/..": what sysfs says of a link whose width it does not know. */
+static void see_flat_pci(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p)
+{
+    double bw;
+    if (nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_LINK), "PCI") &&
+        nsc_to_f64(nsc_record_field(rec, NCCLSCOPE_FIELD_BW), &bw) && bw < 1.0 && !p->flat_pci) {
+        p->flat_pci = true;
+        p->flat_at = nsc_here(m, rec);
+    }
+}
+
 /* CPU/0-0 (1/2/-1): architecture, vendor and model, by NCCL's numbers. */
 void nsc_apply_topo_node(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -117,6 +128,7 @@ void nsc_apply_topo_node(struct ncclscope_model *m, const ncclscope_record *rec,
     int64_t arch, vendor;
     (void)t;
     m->procs.item[proc].graph_seen = true;
+    see_flat_pci(m, rec, &m->procs.item[proc]);
     if (!nsc_text_starts(node, "CPU/") || !first || first == last ||
         !nsc_to_i64((nsc_text){value.ptr, (size_t)(first - value.ptr)}, &arch) ||
         !nsc_to_i64((nsc_text){first + 1, (size_t)(last - first) - 1}, &vendor))

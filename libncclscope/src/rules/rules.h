@@ -99,6 +99,8 @@ bool nsc_raised(const struct nsc_case *c, const char *id);
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 
+bool nsc_is_slow_provider(nsc_text p); /* of libfabric: tcp, sockets ... */
+
 /* failures.c: what failures.def says of events under the id of the rule in hand; then which finding is the root of which. */
 void nsc_tell_failures(struct nsc_case *c);
 void nsc_settle_failures(struct ncclscope_findings *all);
@@ -106,6 +108,7 @@ bool nsc_failure_is_known(ncclscope_kind kind);
 
 /* rules_spec.c: what pods' specs say, for the rules on variables, shared memory and network devices. */
 void nsc_tell_spec_variables(struct nsc_case *c);
+void nsc_tell_obsolete_in_specs(struct nsc_case *c);
 const char *nsc_shm_of_pod(struct nsc_case *c, const struct nsc_pod *p); /* what is wrong with its /dev/shm, or NULL */
 void nsc_tell_few_efa(struct nsc_case *c);
 

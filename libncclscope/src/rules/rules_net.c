@@ -22,6 +22,28 @@ static const struct nsc_env *asked_for_sockets(const struct ncclscope_model *m, 
     return e ? e : nsc_env_is(m, proc, "NCCL_NET", "Socket");
 }
 
+/* The line by which libibverbs could not be opened. */
+static const struct nsc_event *missing_verbs(const struct ncclscope_model *m, uint32_t proc)
+{
+    for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != proc)
+            break;
+        if (e->kind == NCCLSCOPE_KIND_LIBRARY_MISSING && nsc_text_find(e->where.text, "libibverbs") >= 0)
+            return e;
+    }
+    return NULL;
+}
+
+static bool has_rdma_device(const struct ncclscope_model *m, uint32_t proc)
+{
+    for (size_t i = 0; proc != NSC_NONE && i < m->devices.len; i++)
+        if (m->devices.item[i].host == m->procs.item[proc].host &&
+            nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB"))
+            return true;
+    return false;
+}
+
 void nsc_rule_socket(struct nsc_case *c)
 {
     struct nsc_finding *f = NULL;
@@ -62,10 +84,20 @@ void nsc_rule_socket(struct nsc_case *c)
     } else if (nsc_raised(c, "net/plugin-missing")) {
         f->caused_by = "net/plugin-missing";
         f->cause = "The network plugin that was asked for could not be loaded.";
+    } else if (nsc_raised(c, "net/plugin-failed")) {
+        f->caused_by = "net/plugin-failed";
+        f->cause = "A network plugin was found and could not be used, and sockets are what is left.";
     } else if (none) {
+        const struct nsc_event *library = missing_verbs(c->m, none->proc);
         f->caused_by = "net/no-rdma-device";
-        f->cause = "NCCL saw no InfiniBand or RoCE device and no network plugin took over.";
-        nsc_show_first(c, f, &none->where);
+        f->cause = library ? "NCCL could not load libibverbs, so it saw no InfiniBand or RoCE device, and no network "
+                             "plugin took over."
+                           : "NCCL saw no InfiniBand or RoCE device and no network plugin took over.";
+        nsc_show_first(c, f, library ? &library->where : &none->where);
+    } else if (has_rdma_device(c->m, proc)) {
+        f->cause = "The host has InfiniBand or RoCE devices, and they are not used: NCCL_NET=Socket (most releases "
+                   "print no line for "
+                   "it), or the network failed to start.";
     } else if (nsc_event_of(c->m, proc, NCCLSCOPE_KIND_NET_FAILED)) {
         const struct nsc_event *failed = nsc_event_of(c->m, proc, NCCLSCOPE_KIND_NET_FAILED);
         f->cause = nsc_words(c, "NCCL's network %s did not start, and sockets are what is left.",
@@ -119,6 +151,12 @@ static bool is_harmless_failure(const struct ncclscope_model *m, const struct ns
     return nsc_text_starts(net, "IB") || nsc_text_is(net, "Socket");
 }
 
+/* Its interface is of another age than this NCCL. */
+static bool is_unsupported(const struct nsc_event *e)
+{
+    return e->kind == NCCLSCOPE_KIND_PLUGIN_UNSUPPORTED && nsc_text_find(e->where.text, "network plugin") >= 0;
+}
+
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -127,7 +165,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
         const struct nsc_event *e = &m->events.item[i];
         bool failed = (e->kind == NCCLSCOPE_KIND_NET_FAILED && !is_harmless_failure(m, e)) ||
                       e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_NET_NONE ||
-                      e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND;
+                      e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND || is_unsupported(e);
         if (!failed)
             continue;
         if (!f) {
@@ -135,7 +173,9 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             f->part = NSC_ROOT;
             f->began = e;
             f->title =
-                e->kind == NCCLSCOPE_KIND_NET_NONE ? "No network could be started: NCCL's initialisation fails"
+                is_unsupported(e)
+                    ? nsc_words(c, "The network plugin %s does not fit this NCCL", nsc_say(m, e->text).ptr)
+                : e->kind == NCCLSCOPE_KIND_NET_NONE ? "No network could be started: NCCL's initialisation fails"
                 : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
                     ? nsc_words(c, "There is no network called %s", nsc_say(m, e->text).ptr)
                 : e->kind == NCCLSCOPE_KIND_OFI_FAILED
@@ -145,7 +185,10 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                            ? "Only InfiniBand was tried and no device was found; sockets were not tried, as "
                              "NCCL_NET=IB makes it (NCCL prints no line "
                              "for that variable)."
-                           : "The lines before this one say what it missed.";
+                       : is_unsupported(e) ? "It was built for another release: NCCL goes on without it."
+                                           : "The lines before this one say what it missed.";
+            if (is_unsupported(e) && !any_socket(m))
+                f->severity = NCCLSCOPE_WARNING;
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
                 f->caused_by = "net/no-rdma-device";
         }
@@ -157,7 +200,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
 
 /* ---- libfabric ---- */
 
-static bool is_slow_provider(nsc_text p)
+bool nsc_is_slow_provider(nsc_text p)
 {
     return nsc_text_starts(p, "tcp") || nsc_text_starts(p, "sockets") || nsc_text_starts(p, "udp") ||
            nsc_text_is(p, "ofi_rxm");
@@ -176,7 +219,7 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
     }
     for (size_t i = 0; crosses && i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_OFI_PROVIDER || !is_slow_provider(nsc_say(m, e->text)))
+        if (e->kind != NCCLSCOPE_KIND_OFI_PROVIDER || !nsc_is_slow_provider(nsc_say(m, e->text)))
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
@@ -255,50 +298,18 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+    const struct nsc_event *library =
+        f && f->count ? missing_verbs(m, nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)->proc) : NULL;
+    if (library) {
+        f->cause = "libibverbs could not be opened in this container or host: without it NCCL sees no device.";
+        f->fix = "Install libibverbs and the provider of the device (rdma-core: libibverbs1, ibverbs-providers) in the "
+                 "image.";
+        nsc_show_first(c, f, &library->where);
+    }
     if (f && f->hosts.len == 1)
         f->title = nsc_words(c, "%s (%s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
     else if (f)
         f->title = nsc_words(c, "%s (%zu hosts)", f->title, f->hosts.len);
-}
-
-/* RDMA without GPUDirect: the data makes a stop in host memory at each end. */
-void nsc_rule_gdr_off(struct nsc_case *c)
-{
-    const struct ncclscope_model *m = c->m;
-    struct nsc_finding *f = NULL;
-    uint64_t with[3] = {0}, without[3] = {0};
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        bool certain;
-        nsc_path_of(m, l, &p);
-        if (!nsc_crosses_nodes(m, l, &certain) || p.path == NSC_PATH_SOCKET)
-            continue;
-        const struct nsc_event *provider =
-            l->proc == NSC_NONE ? NULL : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
-        if (provider && is_slow_provider(nsc_say(m, provider->text)))
-            continue; /* net/libfabric-provider tells of these */
-        with[l->direction] += l->gdrdma;
-        without[l->direction] += !l->gdrdma;
-        if (l->gdrdma)
-            continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
-        nsc_add_link(c, f, l);
-    }
-    if (!f)
-        return;
-    f->title =
-        nsc_words(c, "%zu pair%s of ranks on different nodes use RDMA without GPUDirect: data goes through host memory",
-                  f->pairs.len, f->pairs.len == 1 ? "" : "s");
-    f->cause = "No nvidia-peermem and no DMA-BUF on the host, a NIC too far from the GPU (PHB, SYS), or a network or "
-               "GPU without the "
-               "support. NCCL_DEBUG_SUBSYS=INIT,NET shows which (\"GPU Direct RDMA Disabled ...\").";
-    if (with[2] && !without[2] && !with[1]) {
-        f->severity = NCCLSCOPE_NOTE;
-        f->cls = "by-design";
-        f->confidence = "possible";
-        f->cause = "Only the send side lacks it: NCCL's default for GPUs older than Ampere that have no NVLink.";
-    }
 }
 
 void nsc_rule_interface_missing(struct nsc_case *c)
@@ -404,9 +415,37 @@ static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str
 }
 
 /* Hosts that list fewer devices of a network than others do. */
+/* aws-ofi-nccl found fewer devices than the part of the machine that these GPUs are has. */
+static void tell_few_found(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        nsc_str type = e->kind == NCCLSCOPE_KIND_OFI_PROVIDER ? m->procs.item[e->proc].platform : 0;
+        const struct nsc_platform *pf = type ? nsc_platform_of(nsc_say(m, type)) : NULL;
+        uint32_t rank = m->procs.item[e->proc].last_rank;
+        int64_t gpus = rank == NSC_NONE ? -1 : m->ranks.item[rank].local_ranks;
+        int64_t share = pf && gpus > 0 && gpus <= pf->gpus ? (int64_t)pf->nics * gpus / pf->gpus : 0;
+        if (!share || e->number <= 0 || e->number >= share || !nsc_text_starts(nsc_say(m, e->text), "efa"))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            f->title = nsc_words(c, "aws-ofi-nccl found %lld EFA devices; %lld GPUs of a %s have %lld beside them",
+                                 (long long)e->number, (long long)gpus, pf->name, (long long)share);
+            f->cause = nsc_words(c, "The pod asks for fewer than there are, or devices are missing (%s).", pf->source);
+            f->fix = "vpc.amazonaws.com/efa in the pod's limits; `fi_info -p efa` on the node.";
+        }
+        f->count++;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+}
+
 void nsc_rule_fewer_nics(struct nsc_case *c)
 {
     nsc_tell_few_efa(c);
+    tell_few_found(c);
     const struct ncclscope_model *m = c->m;
     const struct nsc_net_device *most = NULL, *few = NULL;
     for (size_t i = 0; i < m->devices.len; i++) {
@@ -426,4 +465,25 @@ void nsc_rule_fewer_nics(struct nsc_case *c)
                          (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a);
     f->cause = "A device is missing, its port is down, or NCCL_IB_HCA differs: the job runs at the pace of that host.";
     nsc_name_host(c, f, few->host);
+}
+
+/* A management or storage port among the devices of the fabric. */
+void nsc_rule_mixed_devices(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 1; i < m->devices.len; i++) { /* by host and network */
+        const struct nsc_net_device *d = &m->devices.item[i], *before = &m->devices.item[i - 1];
+        if (d->host != before->host || d->net != before->net || !d->kind || !before->kind || d->kind == before->kind)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
+            f->title =
+                nsc_words(c, "Host %s lists %s (%s) beside %s (%s)", nsc_say(m, d->host).ptr, nsc_say(m, d->name).ptr,
+                          nsc_say(m, d->kind).ptr, nsc_say(m, before->name).ptr, nsc_say(m, before->kind).ptr);
+            f->cause = "NCCL_IB_HCA is not set, or names both kinds.";
+        }
+        f->count++;
+        nsc_name_host(c, f, d->host);
+    }
 }

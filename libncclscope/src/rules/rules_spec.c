@@ -67,6 +67,31 @@ void nsc_tell_spec_variables(struct nsc_case *c)
     }
 }
 
+/* Copied on from old instructions: newer plugins and libfabric need none of these. */
+void nsc_tell_obsolete_in_specs(struct nsc_case *c)
+{
+    static const char *const names[] = {"FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE", "RDMAV_FORK_SAFE"};
+    const struct ncclscope_model *m = c->m;
+    size_t from = c->f->list.len;
+    for (size_t i = 0; i < m->pod_env.len; i++) {
+        const struct nsc_pod_env *e = &m->pod_env.item[i];
+        bool old = false;
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+            old = old || nsc_text_is(nsc_say(m, e->name), names[k]);
+        if (!old)
+            continue;
+        struct nsc_finding *f = same_variable(c, from, e->name);
+        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
+        f->about = e->name;
+        f->count++;
+        f->title = nsc_words(c, "%s, in the spec of pod %s, is no longer needed", nsc_say(m, e->name).ptr,
+                             nsc_say(m, m->pods.item[e->pod].name).ptr);
+        f->cause = "aws-ofi-nccl 1.7 and libfabric 1.18 do by themselves what it was for; RDMAV_FORK_SAFE can break "
+                   "newer kernels.";
+        name_pod_hosts(c, f, e->pod);
+    }
+}
+
 /* ---- what NCCL needs ---- */
 
 enum { DEFAULT_SHM = 64 * 1024 * 1024, SMALL_SHM = 1024 * 1024 * 1024 };

@@ -18,7 +18,11 @@ static const struct setting settings[] = {
 static bool fits(const struct setting *s, nsc_text value)
 {
     bool but = s->value[0] == '!';
-    return value.len && (!s->value[0] || nsc_text_is(value, s->value + but) != but); /* set to nothing: not set */
+    if (!value.len) /* set to nothing: not set */
+        return false;
+    if (!strcmp(s->value, "+"))
+        return value.ptr[0] != '^';
+    return !s->value[0] || nsc_text_is(value, s->value + but) != but;
 }
 
 /* The row that this variable is judged by, under the id of the rule in hand. A plugin that sets one for itself knows why. */
@@ -109,6 +113,11 @@ void nsc_rule_env_unknown(struct nsc_case *c)
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+}
+
+void nsc_rule_env_obsolete(struct nsc_case *c)
+{
+    nsc_tell_obsolete_in_specs(c);
 }
 
 /* ---- one variable, several values ---- */

@@ -1,0 +1,217 @@
+/* rules_gdr.c - RDMA without GPUDirect, per NIC and direction: data makes a stop in host memory, and why. */
+#include "model/topology.h"
+#include "rules/rules.h"
+
+#include <stdio.h>
+
+/* In the order of what they prove; each its own finding. */
+enum gdr_cause {
+    GDR_BY_VARIABLE,
+    GDR_NO_MODULE,
+    GDR_NO_LIBFABRIC,
+    GDR_TOO_FAR,
+    GDR_FLAT_PCI,
+    GDR_SEND_ONLY,
+    GDR_UNKNOWN,
+    GDR_CAUSES
+};
+
+static bool is_slow_provider_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    const struct nsc_event *e = l->proc == NSC_NONE ? NULL : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    return e && nsc_is_slow_provider(nsc_say(m, e->text));
+}
+
+static bool lacks_gdr(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_known_path p;
+    bool certain;
+    nsc_path_of(m, l, &p);
+    return nsc_crosses_nodes(m, l, &certain) && p.path == NSC_PATH_NET && !is_slow_provider_of(m, l);
+}
+
+/* A variable that forbids it in this direction, or may. */
+static const struct nsc_env *forbids(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    const struct nsc_env *read = nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "0"),
+                         *level = nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
+    if (read && l->direction == 1)
+        return read;
+    level = level ? level : nsc_env_of(m, l->proc, "NCCL_IB_GDR_LEVEL");
+    if (level && nsc_level_of(nsc_say(m, level->value)) < NSC_LEVEL_PXB)
+        return level;
+    return level && nsc_text_is(nsc_say(m, level->value), "0") ? level : NULL;
+}
+
+/* "GPU Direct RDMA Disabled" for the device of this link: by its number where the line has one. */
+static const struct nsc_event *disabled(const struct ncclscope_model *m, const struct nsc_link *l, ncclscope_kind kind)
+{
+    for (size_t i = nsc_events_of(m, l->proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != l->proc)
+            break;
+        if (e->kind == kind && (e->number < 0 || l->net_dev < 0 || e->number == l->net_dev))
+            return e;
+    }
+    return NULL;
+}
+
+struct gdr_reason {
+    enum gdr_cause cause;
+    const struct nsc_where *line;
+    nsc_str type; /* class of the path from GPU to NIC */
+    const struct nsc_env *env;
+};
+
+static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, bool receives_have_it)
+{
+    struct gdr_reason r = {.cause = GDR_UNKNOWN};
+    if (l->proc == NSC_NONE)
+        return r;
+    const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
+    const struct nsc_gpu_path *path = own ? nsc_nic_path_of(m, own, l->net_dev) : NULL;
+    const struct nsc_event *module = disabled(m, l, NCCLSCOPE_KIND_GDR_NIC),
+                           *far = disabled(m, l, NCCLSCOPE_KIND_GDR_PAIR);
+    const struct nsc_event *ofi = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_GDR_OFF);
+    ofi = ofi ? ofi : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_NO_GDR);
+    r.env = forbids(m, l);
+    if (r.env) {
+        r.cause = GDR_BY_VARIABLE;
+        r.line = &r.env->where;
+    } else if (module) {
+        r.cause = GDR_NO_MODULE;
+        r.line = &module->where;
+    } else if (ofi) {
+        r.cause = GDR_NO_LIBFABRIC;
+        r.line = &ofi->where;
+    } else if (m->procs.item[l->proc].flat_pci) {
+        r.cause = GDR_FLAT_PCI;
+        r.line = &m->procs.item[l->proc].flat_at;
+    } else if (far || (path && nsc_level_of(nsc_say(m, path->type)) > NSC_LEVEL_PXN)) {
+        r.cause = GDR_TOO_FAR;
+        r.line = far ? &far->where : &path->where;
+        r.type = path ? path->type : 0;
+    } else if (l->direction == 1 && receives_have_it) {
+        r.cause = GDR_SEND_ONLY;
+    }
+    return r;
+}
+
+static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r)
+{
+    const struct ncclscope_model *m = c->m;
+    nsc_show_first(c, f, r->line);
+    switch (r->cause) {
+    case GDR_BY_VARIABLE:
+        f->cls = "configuration";
+        f->confidence = "certain";
+        f->caused_by = "env/gdr-limited";
+        f->cause = nsc_words(c, "%s=%s is set.", nsc_say(m, r->env->name).ptr, nsc_say(m, r->env->value).ptr);
+        f->fix = "Unset it (environment, /etc/nccl.conf, ~/.nccl.conf, image) and compare.";
+        break;
+    case GDR_NO_MODULE: {
+        bool gpu = nsc_text_find(r->line->text, "not supported by GPU") >= 0;
+        f->confidence = gpu ? "likely" : "certain";
+        f->cause =
+            gpu ? "NCCL says that the module (nvidia-peermem) is missing, or that the GPU has no support."
+                : "NCCL says that the device cannot do GPUDirect RDMA here: neither nvidia-peermem nor DMA-BUF is "
+                  "usable on that host.";
+        f->fix = "`modprobe nvidia-peermem` at each boot (rebuild the driver when OFED was updated), or a kernel and "
+                 "driver with DMA-BUF; NCCL_DMABUF_ENABLE=0 must not be set.";
+        break;
+    }
+    case GDR_NO_LIBFABRIC:
+        f->confidence = "certain";
+        f->cause = "aws-ofi-nccl says that libfabric offers no GPUDirect RDMA here: libfabric or the EFA driver is too "
+                   "old, or "
+                   "the machine type has none.";
+        f->fix = "A newer EFA installer and plugin; p4d and later have GPUDirect RDMA.";
+        break;
+    case GDR_TOO_FAR:
+        f->cause = nsc_words(c, "The GPU and the NIC are too far apart for it%s%s%s: data would cross the CPU.",
+                             r->type ? " (" : "", r->type ? nsc_say(m, r->type).ptr : "", r->type ? ")" : "");
+        f->fix = "Use the NICs beside each GPU (slots, NCCL_IB_HCA, the pod's devices); a virtual machine needs its "
+                 "topology file. "
+                 "NCCL_NET_GDR_LEVEL only after measuring.";
+        break;
+    case GDR_FLAT_PCI:
+        f->cause = "The GRAPH dump shows PCI links of almost no bandwidth: a virtual machine hides its PCI tree, so "
+                   "NCCL takes all "
+                   "GPUs and NICs to be far apart.";
+        f->fix = "NCCL_TOPO_FILE with the provider's file for this machine type.";
+        break;
+    case GDR_SEND_ONLY:
+        f->severity = NCCLSCOPE_NOTE;
+        f->cls = "by-design";
+        f->confidence = "possible";
+        f->cause = "Only the send side lacks it: NCCL's default for GPUs older than Ampere that have no NVLink.";
+        break;
+    default:
+        f->cause =
+            "No nvidia-peermem and no DMA-BUF on the host, a NIC too far from the GPU (PHB, SYS), or a network or GPU "
+            "without the support. NCCL_DEBUG_SUBSYS=INIT,NET shows which (\"GPU Direct RDMA Disabled ...\").";
+    }
+}
+
+enum { NICS_NAMED = 6, NIC_BITS = 64 };
+
+/* "NIC 0 (send, receive), NIC 3 (send)": by bits of what was seen of each. */
+static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS])
+{
+    char buf[300];
+    size_t n = 0, named = 0;
+    buf[0] = 0;
+    for (unsigned i = 0; i < NIC_BITS && named < NICS_NAMED; i++) {
+        if (!seen[i])
+            continue;
+        named++;
+        n += (size_t)snprintf(buf + n, sizeof buf - n, "%sNIC %u%s", n ? ", " : "", i,
+                              seen[i] == 6   ? " send and receive"
+                              : seen[i] == 2 ? " send"
+                              : seen[i] == 4 ? " receive"
+                                             : "");
+    }
+    return n ? nsc_words(c, " (%s)", buf) : "";
+}
+
+void nsc_rule_gdr_off(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    size_t at[GDR_CAUSES];
+    bool there[GDR_CAUSES] = {false}, receives_have_it = false, receives_lack_it = false;
+    unsigned char seen[GDR_CAUSES][NIC_BITS] = {{0}};
+    struct gdr_reason first[GDR_CAUSES];
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        receives_have_it = receives_have_it || (l->direction == 2 && l->gdrdma);
+        receives_lack_it = receives_lack_it || (l->direction == 2 && lacks_gdr(m, l));
+    }
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (!lacks_gdr(m, l))
+            continue;
+        struct gdr_reason r = reason_of(m, l, receives_have_it && !receives_lack_it);
+        if (!there[r.cause]) {
+            nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            if (c->f->no_memory)
+                return;
+            at[r.cause] = c->f->list.len - 1;
+            there[r.cause] = true;
+            first[r.cause] = r;
+        }
+        nsc_add_link(c, &c->f->list.item[at[r.cause]], l);
+        if (l->net_dev >= 0 && l->net_dev < NIC_BITS)
+            seen[r.cause][l->net_dev] |= (unsigned char)(1u << l->direction);
+    }
+    for (int i = 0; i < GDR_CAUSES; i++) {
+        if (!there[i])
+            continue;
+        struct nsc_finding *f = &c->f->list.item[at[i]];
+        f->title =
+            nsc_words(c,
+                      "%zu pair%s of ranks on different nodes use RDMA without GPUDirect%s: data goes through host "
+                      "memory",
+                      f->pairs.len, f->pairs.len == 1 ? "" : "s", nics(c, seen[i]));
+        explain(c, f, &first[i]);
+    }
+}
