@@ -51,6 +51,12 @@ static struct nsc_key place(uint32_t comm, const struct nsc_rank *r)
     return (struct nsc_key){comm, r->proc, (uint64_t)r->cuda_dev};
 }
 
+/* Was it made from a communicator that is not in the input? Then that one may be larger. */
+static bool is_of_unseen(const struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    return c->parent == NSC_NONE && c->count && m->ranks.item[m->members.item[c->first]].parent_pointer;
+}
+
 static void find_places(struct ncclscope_model *m, const struct jobs *j, struct places *p)
 {
     for (uint32_t i = 0; i < m->procs.len; i++)
@@ -58,7 +64,7 @@ static void find_places(struct ncclscope_model *m, const struct jobs *j, struct 
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
         uint32_t job = c->count ? job_of(j, m->ranks.item[m->members.item[c->first]].proc) : NSC_NONE;
-        if (job == NSC_NONE || c->nranks < (int64_t)j->ranks[job] || p->largest[job] != NSC_NONE)
+        if (job == NSC_NONE || c->nranks < (int64_t)j->ranks[job] || p->largest[job] != NSC_NONE || is_of_unseen(m, c))
             continue;
         p->largest[job] = (uint32_t)i;
         for (uint32_t k = 0; k < c->count; k++) {
@@ -97,7 +103,7 @@ static void find_shape(struct ncclscope_model *m, struct nsc_comm *c, const stru
     if (job == NSC_NONE)
         return;
     if (c->nranks >= (int64_t)j->ranks[job]) {
-        c->shape = NSC_SHAPE_ALL;
+        c->shape = is_of_unseen(m, c) ? NSC_SHAPE_UNKNOWN : NSC_SHAPE_ALL;
         return;
     }
     if (c->seen != c->nranks || c->count != c->nranks || c->nranks < 2 ||

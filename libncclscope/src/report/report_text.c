@@ -472,13 +472,44 @@ static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
     return is_folded(r, f) || (f->caused_by && strncmp(f->caused_by, "env/", 4) != 0);
 }
 
+enum { ALIKE_SHOWN = 3 };
+
+/* How many findings before this one have its id and are told as it is; of the last of many, how many were left out is told. */
+static bool is_one_of_many(const struct nsc_report *r, size_t i, bool note)
+{
+    const struct nsc_finding *f = &r->f->list.item[i];
+    size_t before = 0, behind = 0;
+    for (size_t k = 0; k < r->f->list.len; k++) {
+        const struct nsc_finding *x = &r->f->list.item[k];
+        if (k != i && !strcmp(x->rule->id, f->rule->id) && (x->severity < NCCLSCOPE_WARNING) == note && !is_told(r, x))
+            k < i ? before++ : behind++;
+    }
+    if (r->flags & NCCLSCOPE_REPORT_VERBOSE || before < ALIKE_SHOWN)
+        return false;
+    if (!behind)
+        nsc_printf(r->out, "   and %zu more %s (-v lists them)\n", before + 1 - ALIKE_SHOWN, f->rule->id);
+    return true;
+}
+
+static void one_note(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    char line[700];
+    nsc_mark(r, NSC_MARK_NOTE);
+    snprintf(line, sizeof line, "%s: %s", f->rule->id, f->title ? f->title : f->rule->means);
+    nsc_wrap(r, 5, nsc_text_of(line));
+    if (r->flags & NCCLSCOPE_REPORT_VERBOSE) {
+        label(r, "why", f->cause);
+        label(r, "fix", f->fix);
+        evidence(r, f);
+    }
+}
+
 static void findings(const struct nsc_report *r)
 {
     size_t bad = 0, notes = 0;
-    bool verbose = r->flags & NCCLSCOPE_REPORT_VERBOSE;
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->severity < NCCLSCOPE_WARNING || is_told(r, f))
+        if (f->severity < NCCLSCOPE_WARNING || is_told(r, f) || is_one_of_many(r, i, false))
             continue;
         nsc_puts(r->out, bad++ ? "" : "\n");
         whole_finding(r, f);
@@ -487,24 +518,16 @@ static void findings(const struct nsc_report *r)
         const struct nsc_finding *f = &r->f->list.item[i];
         if (f->severity >= NCCLSCOPE_WARNING || is_told(r, f))
             continue;
-        char line[700];
         nsc_puts(r->out, notes++ ? "" : "\n");
-        nsc_mark(r, NSC_MARK_NOTE);
-        snprintf(line, sizeof line, "%s: %s", f->rule->id, f->title ? f->title : f->rule->means);
-        nsc_wrap(r, 5, nsc_text_of(line));
-        if (verbose) {
-            label(r, "why", f->cause);
-            label(r, "fix", f->fix);
-            evidence(r, f);
-        }
+        if (!is_one_of_many(r, i, true))
+            one_note(r, f);
     }
-    if (verbose)
-        for (size_t i = 0; i < r->f->skipped.len; i++) {
-            char line[300];
-            snprintf(line, sizeof line, "not judged: %s, %s", r->f->skipped.item[i].id, r->f->skipped.item[i].reason);
-            nsc_indent(r, 3);
-            nsc_wrap(r, 5, nsc_text_of(line));
-        }
+    for (size_t i = 0; r->flags & NCCLSCOPE_REPORT_VERBOSE && i < r->f->skipped.len; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "not judged: %s, %s", r->f->skipped.item[i].id, r->f->skipped.item[i].reason);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 5, nsc_text_of(line));
+    }
     if (bad + notes)
         nsc_puts(r->out, "\n`ncclscope explain ID` says more of a finding.\n");
 }

@@ -188,6 +188,14 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_li
     nsc_show(c, f, &l->where);
 }
 
+struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable)
+{
+    for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--)
+        if (c->f->list.item[i - 1].about == variable)
+            return &c->f->list.item[i - 1];
+    return NULL;
+}
+
 bool nsc_raised(const struct nsc_case *c, const char *id)
 {
     for (size_t i = 0; i < c->f->list.len; i++)

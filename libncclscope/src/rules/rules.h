@@ -96,6 +96,7 @@ void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,
                   const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
 bool nsc_raised(const struct nsc_case *c, const char *id);
+struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable); /* of the rule in hand, or NULL */
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 

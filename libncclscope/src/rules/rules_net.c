@@ -22,10 +22,10 @@ static const struct nsc_env *asked_for_sockets(const struct ncclscope_model *m, 
     return e ? e : nsc_env_is(m, proc, "NCCL_NET", "Socket");
 }
 
-/* The line by which libibverbs could not be opened. */
+/* The line by which libibverbs could not be opened in this process. */
 static const struct nsc_event *missing_verbs(const struct ncclscope_model *m, uint32_t proc)
 {
-    for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+    for (size_t i = proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, proc); i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (e->proc != proc)
             break;
@@ -94,6 +94,10 @@ void nsc_rule_socket(struct nsc_case *c)
                              "plugin took over."
                            : "NCCL saw no InfiniBand or RoCE device and no network plugin took over.";
         nsc_show_first(c, f, library ? &library->where : &none->where);
+    } else if (missing_verbs(c->m, proc)) {
+        f->cause = "NCCL could not load libibverbs, so it saw no InfiniBand or RoCE device.";
+        f->fix = "Install libibverbs and the provider of the device (rdma-core) in the image.";
+        nsc_show_first(c, f, &missing_verbs(c->m, proc)->where);
     } else if (has_rdma_device(c->m, proc)) {
         f->cause = "The host has InfiniBand or RoCE devices, and they are not used: NCCL_NET=Socket (most releases "
                    "print no line for "

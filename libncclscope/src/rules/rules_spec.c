@@ -4,15 +4,6 @@
 
 /* ---- variables ---- */
 
-/* One finding for a variable, in however many pods and containers. */
-static struct nsc_finding *same_variable(struct nsc_case *c, size_t from, nsc_str name)
-{
-    for (size_t i = from; i < c->f->list.len; i++)
-        if (c->f->list.item[i].about == name)
-            return &c->f->list.item[i];
-    return NULL;
-}
-
 static void name_pod_hosts(struct nsc_case *c, struct nsc_finding *f, uint32_t pod)
 {
     for (size_t i = 0; i < c->m->proc_order.len; i++) {
@@ -40,7 +31,6 @@ static void tell_unread(struct nsc_case *c, struct nsc_finding *f, const struct 
 void nsc_tell_spec_variables(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    size_t from = c->f->list.len;
     for (size_t i = 0; i < m->pod_env.len; i++) {
         const struct nsc_pod_env *e = &m->pod_env.item[i];
         nsc_text name = nsc_say(m, e->name);
@@ -48,7 +38,7 @@ void nsc_tell_spec_variables(struct nsc_case *c)
         bool unread = nsc_text_starts(name, "NCCL_") && !nsc_variable_reader(name);
         if (!unread && !wanted)
             continue;
-        struct nsc_finding *f = same_variable(c, from, e->name);
+        struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
             f->about = e->name;
@@ -72,7 +62,6 @@ void nsc_tell_obsolete_in_specs(struct nsc_case *c)
 {
     static const char *const names[] = {"FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE", "RDMAV_FORK_SAFE"};
     const struct ncclscope_model *m = c->m;
-    size_t from = c->f->list.len;
     for (size_t i = 0; i < m->pod_env.len; i++) {
         const struct nsc_pod_env *e = &m->pod_env.item[i];
         bool old = false;
@@ -80,7 +69,7 @@ void nsc_tell_obsolete_in_specs(struct nsc_case *c)
             old = old || nsc_text_is(nsc_say(m, e->name), names[k]);
         if (!old)
             continue;
-        struct nsc_finding *f = same_variable(c, from, e->name);
+        struct nsc_finding *f = nsc_found_about(c, e->name);
         f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
         f->about = e->name;
         f->count++;

@@ -71,26 +71,30 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
 
 void nsc_tell_settings(struct nsc_case *c)
 {
-    struct nsc_finding *f = NULL;
-    const struct nsc_env *first = NULL;
     for (size_t i = 0; i < c->m->env.len; i++) {
         const struct nsc_env *e = &c->m->env.item[i];
         const struct setting *s = setting_of(c, e);
         if (!s)
             continue;
         const char *cost = shown_cost(c, s, e);
-        if (!f || e->name != first->name) {
-            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "certain");
-            first = e;
+        struct nsc_finding *f = nsc_found_about(c, e->name);
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", e->by_pod ? "likely" : "certain");
+            f->about = e->name;
+            f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
         }
+        if (!f->cause || (cost && f->severity == NCCLSCOPE_NOTE))
+            f->cause = nsc_words(c, "%s%s%s", s->cause, cost ? cost : "", e->by_pod ? NSC_BY_POD : "");
         f->severity = cost ? NCCLSCOPE_WARNING : f->severity;
         f->count++;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
-        f->title = nsc_words(c, "%s=%s is set (%llu process%s)", nsc_say(c->m, first->name).ptr,
-                             nsc_say(c->m, first->value).ptr, (unsigned long long)f->count, f->count == 1 ? "" : "es");
-        f->cause = nsc_words(c, "%s%s%s", s->cause, cost ? cost : "", e->by_pod ? NSC_BY_POD : "");
-        f->confidence = e->by_pod ? "likely" : f->confidence;
+    }
+    for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--) {
+        struct nsc_finding *f = &c->f->list.item[i - 1];
+        if (f->about)
+            f->title =
+                nsc_words(c, "%s (%llu process%s)", f->title, (unsigned long long)f->count, f->count == 1 ? "" : "es");
     }
 }
 
