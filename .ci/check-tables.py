@@ -335,12 +335,13 @@ def check_meanings(kinds):
 
 def check_hardware():
     """No figure without where and when it is from; names of variables are sorted, each once."""
-    def table(name, macro):
+    def table(name, macro, ends=True):
         path = os.path.join(LIBRARY, "tables", name)
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 if line.startswith(macro + "("):
-                    yield "%s:%d" % (name, number), [unquote(a) for a in ARGUMENT.findall(line[len(macro) + 1:line.rindex(")")])]
+                    row = line[len(macro) + 1:line.rindex(")") if ends else None]
+                    yield "%s:%d" % (name, number), [unquote(a) for a in ARGUMENT.findall(row)]
     dated = re.compile(r"\b20\d\d-\d\d\b")
     rows = 0
     for name, macro in (("gpus.def", "GPU"), ("links.def", "LINK"), ("platforms.def", "PLATFORM")):
@@ -348,6 +349,10 @@ def check_hardware():
             rows += 1
             if not dated.search(row[-1]):
                 error(where, "the source has no date")
+    rules = {row[0] for _, row in table("rules.def", "RULE", ends=False)}
+    caused = {row[0] for _, row in table("causes.def", "CAUSE")}
+    for name in sorted(rules ^ caused):
+        error("causes.def", "%s %s" % (name, "has no cause" if name in rules else "is no rule"))
     names = [row[0] for _, row in table("variables.def", "VARIABLE")]
     for one, other in zip(names, names[1:]):
         if one >= other:

@@ -1,6 +1,8 @@
 /* report.c - the formats, by name. */
 #include "report/text.h"
 
+#include <stdio.h>
+
 static const struct {
     const char *name;
     void (*write)(const struct nsc_report *r);
@@ -55,6 +57,39 @@ int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, cons
     return rc;
 }
 
+static const struct {
+    const char *id, *cause, *seen;
+} causes[] = {
+#define CAUSE(id, cause, seen) {id, cause, seen},
+#include "causes.def"
+#undef CAUSE
+};
+
+/* "1. cause", and how it is seen. */
+static void explain_causes(const struct nsc_report *page, const char *id)
+{
+    char line[700];
+    int n = 0;
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+        if (strcmp(causes[i].id, id) != 0)
+            continue;
+        snprintf(line, sizeof line, "%d. %s Seen by: %s.", n + 1, causes[i].cause, causes[i].seen);
+        nsc_part(page, n ? "" : "causes", nsc_text_of(line));
+        n++;
+    }
+}
+
+/* What must be in a log for the rule to look at all. */
+static const char *evidence_wanted(const struct nsc_rule *r)
+{
+    if (r->needs == nsc_needs_links)
+        return "connection lines (`Channel ... via ...`): NCCL_DEBUG=INFO, and from 2.22 on a log that goes through "
+               "the first collective.";
+    if (r->needs == nsc_needs_comms)
+        return "lines of a communicator's initialisation (Init START, Init COMPLETE): NCCL_DEBUG=INFO with INIT.";
+    return "the lines named under causes; no others.";
+}
+
 int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
 {
     for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
@@ -69,6 +104,8 @@ int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
         nsc_printf(out, "%s\n", r->id);
         nsc_part(&page, "means", nsc_text_of(r->means));
         nsc_part(&page, "why", nsc_text_of(r->why));
+        nsc_part(&page, "needs", nsc_text_of(evidence_wanted(r)));
+        explain_causes(&page, r->id);
         nsc_part(&page, "fix", nsc_text_of(r->fix));
         nsc_part(&page, "verify", nsc_text_of(r->verify));
         nsc_part(&page, "source", nsc_text_of(r->doc));
