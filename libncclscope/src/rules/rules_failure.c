@@ -420,3 +420,52 @@ void nsc_rule_slow_init(struct nsc_case *c)
     }
     nsc_free(seconds);
 }
+
+/* ---- ranks on another version ---- */
+
+/* The release that a member says itself; 0: it says none. */
+static unsigned release_of(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    struct nsc_version v = nsc_version_of(m, r->proc);
+    return v.how == NSC_VERSION_SAID ? v.low : 0;
+}
+
+/* Two members of one communicator that say different releases, where NCCL's own warning is not in the log. */
+void nsc_rule_version_mismatch(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    if (nsc_raised(c, "ranks/version-mismatch"))
+        return;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const struct nsc_rank *one = NULL, *other = NULL;
+        for (uint32_t n = 0; k->parent == NSC_NONE && !other && n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            unsigned release = release_of(m, r);
+            one = one || !release ? one : r;
+            other = one && release && release != release_of(m, one) ? r : NULL;
+        }
+        if (!other)
+            continue;
+        bool works = k->state == NSC_COMPLETE;
+        const struct nsc_rank *both[2] = {one, other};
+        struct nsc_finding *f =
+            nsc_found(c, works ? NCCLSCOPE_WARNING : NCCLSCOPE_ERROR, "error", works ? "likely" : "certain");
+        f->comm = (uint32_t)i;
+        f->count = 2;
+        f->title = nsc_words(
+            c,
+            "Ranks of one communicator run different versions of NCCL: rank %lld (host %s) %s, rank %lld (host %s) %s",
+            (long long)one->rank, nsc_say(m, m->procs.item[one->proc].host).ptr,
+            nsc_say(m, m->procs.item[one->proc].version).ptr, (long long)other->rank,
+            nsc_say(m, m->procs.item[other->proc].host).ptr, nsc_say(m, m->procs.item[other->proc].version).ptr);
+        f->cause = "Nodes or pods run different images, or one loads another libnccl (pip wheel, LD_PRELOAD, "
+                   "LD_LIBRARY_PATH).";
+        for (int n = 0; n < 2; n++) {
+            nsc_name_rank(c, f, (uint64_t)both[n]->rank);
+            nsc_name_host(c, f, m->procs.item[both[n]->proc].host);
+            nsc_show(c, f, &m->procs.item[both[n]->proc].version_at);
+        }
+        return;
+    }
+}
