@@ -412,7 +412,9 @@ static inline bool nsc_is_done(const struct nsc_rank *r)
 bool nsc_is_p2p_matrix(const struct ncclscope_model *m, const struct nsc_matrix *x);
 nsc_str nsc_field_of(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name); /* 0: none */
 nsc_text nsc_said(const struct ncclscope_model *m, const struct nsc_own_record *r,
-                  const char *name);                                        /* a field, or len 0 */
+                  const char *name); /* a field, or len 0 */
+/* The same as a number: false if it is not there, or none. */
+bool nsc_number_said(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name, int64_t *out);
 void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: of a row that the user added */
 
 /* Does a record of this kind change the model, so that rules see it? */

@@ -185,6 +185,11 @@ nsc_text nsc_said(const struct ncclscope_model *m, const struct nsc_own_record *
     return s ? nsc_say(m, s) : (nsc_text){NULL, 0};
 }
 
+bool nsc_number_said(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name, int64_t *out)
+{
+    return nsc_to_i64(nsc_said(m, r, name), out);
+}
+
 void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     switch ((int)rec->kind) {

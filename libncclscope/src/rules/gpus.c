@@ -3,14 +3,27 @@
 
 #include "model/topology.h"
 #include "model/version.h"
-#include "rules/rules.h"
-
 static const struct nsc_gpu gpus[] = {
 #define GPU(words, name, cc, nvlink, links, gb_s, p2p, source) {words, name, cc, nvlink, links, gb_s, p2p, source},
 #include "gpus.def"
 #undef GPU
 };
 enum { GPUS = sizeof gpus / sizeof gpus[0] };
+
+static const struct nsc_platform platforms[] = {
+#define PLATFORM(name, gpus, nics, model, link, link_gb_s, nic_gb_s, source) \
+    {name, gpus, nics, model, link, link_gb_s, nic_gb_s, source},
+#include "platforms.def"
+#undef PLATFORM
+};
+
+const struct nsc_platform *nsc_platform_of(nsc_text name)
+{
+    for (size_t i = 0; i < sizeof platforms / sizeof platforms[0]; i++)
+        if (nsc_text_is(name, platforms[i].name))
+            return &platforms[i];
+    return NULL;
+}
 
 static const struct {
     int cc;

@@ -12,6 +12,16 @@ struct nsc_gpu {
     const char *source;
 };
 
+/* A machine type, as the cloud names it. */
+struct nsc_platform {
+    const char *name;
+    int gpus, nics;
+    const char *model, *link;
+    double link_gb_s, nic_gb_s;
+    const char *source;
+};
+const struct nsc_platform *nsc_platform_of(nsc_text name);
+
 /* How the model is known. */
 enum nsc_gpu_how { NSC_GPU_UNKNOWN, NSC_GPU_BY_LINKS, NSC_GPU_BY_PLATFORM, NSC_GPU_NAMED };
 

@@ -123,8 +123,6 @@ const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t p
                                      ncclscope_kind kind); /* proc NSC_NONE: any */
 /* Does the variable hold this value in the process (NSC_NONE: in any)? The line that says so, or NULL. */
 const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value);
-/* A field of a kept record as a number: false if it is not there, or none. */
-bool nsc_number_said(const struct ncclscope_model *m, const struct nsc_own_record *r, const char *name, int64_t *out);
 void nsc_tell_ras(struct nsc_case *c); /* rules_ras.c: the part of ranks/hung that rests on ncclras */
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 /* NCCL_P2P_DISABLE=1, or what it is logged as up to 2.22.3: NCCL_P2P_LEVEL LOC. */
@@ -133,14 +131,6 @@ const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t
 const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);
 
-struct nsc_platform {
-    const char *name;
-    int gpus, nics;
-    const char *model, *link;
-    double link_gb_s, nic_gb_s;
-    const char *source;
-};
-const struct nsc_platform *nsc_platform_of(nsc_text name);
 /* What the slow path costs against the fast one on the GPUs of this process (NSC_NONE: between nodes, where the GPU does not matter):
  * sets cost and cost_note. */
 void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
