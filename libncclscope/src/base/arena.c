@@ -5,7 +5,7 @@
 
 #include <stdalign.h>
 
-enum { BLOCK = 64 * 1024 };
+enum { FIRST = 1024, BLOCK = 64 * 1024 }; /* blocks double up to the largest: many arenas hold next to nothing */
 
 struct nsc_arena_block {
     struct nsc_arena_block *before;
@@ -17,7 +17,8 @@ void *nsc_arena_alloc(struct nsc_arena *a, size_t size)
 {
     size = (size + 15) & ~(size_t)15;
     if (!a->last || a->last->size - a->used < size) {
-        size_t n = size > BLOCK / 4 ? size : BLOCK;
+        size_t next = !a->last ? FIRST : a->last->size < BLOCK / 2 ? a->last->size * 2 : BLOCK;
+        size_t n = size > next / 4 ? size : next;
         struct nsc_arena_block *b = nsc_alloc(sizeof *b + n);
         if (!b)
             return NULL;

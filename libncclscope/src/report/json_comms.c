@@ -4,6 +4,7 @@
 #include "rules/expect.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where *w)
 {
@@ -37,16 +38,36 @@ static void gpus_of_links(struct nsc_json *j, const struct ncclscope_model *m, u
     }
 }
 
-static void gpus(struct nsc_json *j, const struct ncclscope_model *m, uint32_t proc)
+static int by_proc(const void *a, const void *b, void *model)
+{
+    const struct ncclscope_model *m = model;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    uint32_t p = m->ranks.item[i].proc, q = m->ranks.item[k].proc;
+    return p != q ? (p < q ? -1 : 1) : i < k ? -1 : i > k;
+}
+
+/* Ranks by process, each process's as they came; NULL when there is no memory. */
+static uint32_t *ranks_by_process(const struct ncclscope_model *m)
+{
+    uint32_t *order = nsc_alloc((m->ranks.len + 1) * sizeof *order);
+    for (size_t i = 0; order && i < m->ranks.len; i++)
+        order[i] = (uint32_t)i;
+    if (order && m->ranks.len)
+        qsort_r(order, m->ranks.len, sizeof *order, by_proc, (void *)(uintptr_t)m);
+    return order;
+}
+
+/* The GPUs of the process whose ranks are order[from, to). */
+static void gpus(struct nsc_json *j, const struct ncclscope_model *m, uint32_t proc, const uint32_t *order, size_t from,
+                 size_t to)
 {
     bool any = false; /* said by a rank */
     nsc_json_open(j, "gpus", '[');
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *r = &m->ranks.item[i];
-        bool known = r->proc != proc || (r->cuda_dev < 0 && !r->bus_id);
-        for (size_t k = 0; !known && k < i; k++)
-            known = m->ranks.item[k].proc == proc && m->ranks.item[k].cuda_dev == r->cuda_dev &&
-                    m->ranks.item[k].bus_id == r->bus_id;
+    for (size_t i = from; i < to; i++) {
+        const struct nsc_rank *r = &m->ranks.item[order[i]];
+        bool known = r->cuda_dev < 0 && !r->bus_id;
+        for (size_t k = from; !known && k < i; k++)
+            known = m->ranks.item[order[k]].cuda_dev == r->cuda_dev && m->ranks.item[order[k]].bus_id == r->bus_id;
         if (known)
             continue;
         any = true;
@@ -80,13 +101,25 @@ static void version(struct nsc_json *j, const struct ncclscope_model *m, uint32_
 
 void nsc_json_processes(struct nsc_json *j, const struct ncclscope_model *m)
 {
+    uint32_t *order = ranks_by_process(m);
     nsc_json_open(j, "processes", '[');
-    for (size_t i = 0; i < m->proc_order.len; i++) {
-        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+    for (size_t i = 0; order && i < m->proc_order.len; i++) {
+        uint32_t proc = m->proc_order.item[i];
+        const struct nsc_proc *p = &m->procs.item[proc];
+        size_t from = 0, to = m->ranks.len;
+        while (from < to) { /* the first rank of it */
+            size_t mid = from + (to - from) / 2;
+            if (m->ranks.item[order[mid]].proc < proc)
+                from = mid + 1;
+            else
+                to = mid;
+        }
+        while (to < m->ranks.len && m->ranks.item[order[to]].proc == proc)
+            to++;
         nsc_json_open(j, NULL, '{');
         nsc_json_text(j, "host", nsc_say(m, p->host));
         nsc_json_int(j, "pid", p->pid);
-        gpus(j, m, m->proc_order.item[i]);
+        gpus(j, m, proc, order, from, to);
         version(j, m, m->proc_order.item[i]);
         nsc_json_said(j, "launcher_rank", p->launcher_rank);
         nsc_json_text(j, "pod", NSC_JSON_TEXT(m, p->pod));
@@ -95,6 +128,7 @@ void nsc_json_processes(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
+    nsc_free(order);
 }
 
 static void rank(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_rank *r)
@@ -144,14 +178,26 @@ static int64_t count_words(nsc_text text)
     return n;
 }
 
+static uint32_t comm_of_rank(const struct ncclscope_model *m, uint32_t rank_)
+{
+    return rank_ == NSC_NONE ? NSC_NONE : m->ranks.item[rank_].comm;
+}
+
+/* Rings and trees lie by communicator. */
 static void rings(struct nsc_json *j, const struct ncclscope_model *m, uint32_t comm)
 {
+    size_t low = 0, high = m->rings.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (comm_of_rank(m, m->rings.item[mid].rank) < comm)
+            low = mid + 1;
+        else
+            high = mid;
+    }
     nsc_json_open(j, "rings", '[');
-    for (size_t i = 0; i < m->rings.len; i++) {
+    for (size_t i = low; i < m->rings.len && comm_of_rank(m, m->rings.item[i].rank) == comm; i++) {
         const struct nsc_ring *r = &m->rings.item[i];
         bool truncated;
-        if (r->rank == NSC_NONE || m->ranks.item[r->rank].comm != comm)
-            continue;
         nsc_json_open(j, NULL, '{');
         nsc_json_int(j, "channel", (int64_t)r->channel);
         ring_ranks(j, nsc_say(m, r->ranks), &truncated);
@@ -163,11 +209,17 @@ static void rings(struct nsc_json *j, const struct ncclscope_model *m, uint32_t 
 
 static void trees(struct nsc_json *j, const struct ncclscope_model *m, uint32_t comm)
 {
+    size_t low = 0, high = m->trees.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (comm_of_rank(m, m->trees.item[mid].rank) < comm)
+            low = mid + 1;
+        else
+            high = mid;
+    }
     nsc_json_open(j, "trees", '[');
-    for (size_t i = 0; i < m->trees.len; i++) {
+    for (size_t i = low; i < m->trees.len && comm_of_rank(m, m->trees.item[i].rank) == comm; i++) {
         const struct nsc_tree *t = &m->trees.item[i];
-        if (t->rank == NSC_NONE || m->ranks.item[t->rank].comm != comm)
-            continue;
         nsc_text down = nsc_say(m, t->down);
         nsc_json_open(j, NULL, '{');
         nsc_json_int(j, "channel", (int64_t)t->channel);

@@ -11,56 +11,79 @@ struct pods {
     const struct nsc_rank *high;      /* its NVML index says that the machine has more GPUs than its host name shows */
 };
 
-static int64_t ranks_on_host(const struct ncclscope_model *m, const struct nsc_comm *c, nsc_str host)
+/* What the whole input shows of a host name: a communicator may be a group of the job. */
+struct host_view {
+    uint64_t nvml[4];      /* indices of GPUs */
+    int64_t local_ranks;   /* the most that NCCL counts there */
+    int64_t members, last; /* of the communicator in hand */
+    uint32_t comm;
+};
+
+struct views {
+    struct nsc_map by; /* host name to its view */
+    struct host_view *view;
+};
+
+static struct host_view *view_of(const struct views *v, nsc_str host)
 {
-    int64_t n = 0, last = -1;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
-        n += m->procs.item[r->proc].host == host && r->rank != last;
-        last = r->rank;
-    }
-    return n;
+    uint32_t i = nsc_map_get(&v->by, (struct nsc_key){host, 0, 0});
+    return i == NSC_NONE ? NULL : &v->view[i];
 }
 
-/* GPUs that a host name shows in the whole input: not only in this communicator, which may be a group of the job. */
-static int64_t gpus_on_host(const struct ncclscope_model *m, nsc_str host)
+static bool gather_views(const struct ncclscope_model *m, struct views *v)
 {
-    uint64_t seen[4] = {0};
-    int64_t most = 0, n = 0;
-    for (size_t i = 0; i < m->ranks.len; i++) {
+    v->view = nsc_alloc((m->hosts.len + 1) * sizeof *v->view);
+    bool fine = v->view;
+    for (uint32_t i = 0; fine && i < m->hosts.len; i++) {
+        v->view[i].comm = NSC_NONE;
+        fine = !nsc_map_put(&v->by, (struct nsc_key){m->hosts.item[i].name, 0, 0}, i);
+    }
+    for (size_t i = 0; fine && i < m->ranks.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        if (m->procs.item[r->proc].host != host)
+        struct host_view *h = view_of(v, m->procs.item[r->proc].host);
+        if (!h)
             continue;
-        most = r->local_ranks > most ? r->local_ranks : most;
+        h->local_ranks = r->local_ranks > h->local_ranks ? r->local_ranks : h->local_ranks;
         if (r->nvml_dev >= 0 && r->nvml_dev < 256)
-            seen[r->nvml_dev / 64] |= (uint64_t)1 << (r->nvml_dev % 64);
+            h->nvml[r->nvml_dev / 64] |= (uint64_t)1 << (r->nvml_dev % 64);
     }
-    for (size_t i = 0; i < 4; i++)
-        n += __builtin_popcountll(seen[i]);
-    return n > most ? n : most;
+    return fine;
 }
 
-static struct pods look_at_pods(const struct ncclscope_model *m, const struct nsc_comm *c)
+static int64_t gpus_of(const struct host_view *h)
 {
+    int64_t n = 0;
+    for (size_t i = 0; i < 4; i++)
+        n += __builtin_popcountll(h->nvml[i]);
+    n = n > h->local_ranks ? n : h->local_ranks;
+    return n ? n : h->members;
+}
+
+static struct pods look_at_pods(const struct ncclscope_model *m, uint32_t comm, const struct views *v)
+{
+    const struct nsc_comm *c = &m->comms.item[comm];
     struct pods p = {0};
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         const struct nsc_proc *proc = &m->procs.item[r->proc];
-        bool new_host = true;
-        for (uint32_t k = 0; k < i && new_host; k++)
-            new_host = m->procs.item[m->ranks.item[m->members.item[c->first + k]].proc].host != proc->host;
+        struct host_view *h = view_of(v, proc->host);
         p.one = p.one ? p.one : r;
         p.platform = p.platform || !proc->platform ? p.platform : proc;
-        if (!new_host)
-            continue;
-        int64_t here = gpus_on_host(m, proc->host);
-        here = here ? here : ranks_on_host(m, c, proc->host);
-        p.hosts++;
-        p.most_ranks = here > p.most_ranks ? here : p.most_ranks;
-        for (uint32_t k = i; k < c->count && !p.high; k++) {
-            const struct nsc_rank *x = &m->ranks.item[m->members.item[c->first + k]];
-            p.high = m->procs.item[x->proc].host == proc->host && x->nvml_dev >= here ? x : NULL;
+        if (h && h->comm != comm) {
+            h->comm = comm;
+            h->members = 0;
+            h->last = -1;
+            p.hosts++;
         }
+        if (h)
+            h->members += r->rank != h->last, h->last = r->rank;
+    }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        const struct host_view *h = view_of(v, m->procs.item[r->proc].host);
+        int64_t here = h ? gpus_of(h) : 0;
+        p.most_ranks = here > p.most_ranks ? here : p.most_ranks;
+        p.high = p.high || !h || r->nvml_dev < here ? p.high : r;
     }
     return p;
 }
@@ -163,31 +186,44 @@ bool nsc_is_one_machine(const struct nsc_case *c)
     return false;
 }
 
-/* Host names are nodes to NCCL; here they hold fewer GPUs than their machine. Only communicators that NCCL spread over nodes. */
-void nsc_rule_pod_per_gpu(struct nsc_case *c)
+/* Raises it for this communicator, if it is one that NCCL spread over nodes. */
+static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *v)
 {
     const struct ncclscope_model *m = c->m;
-    for (size_t i = 0; i < m->comms.len; i++) {
-        const struct nsc_comm *k = &m->comms.item[i];
-        struct pods p = look_at_pods(m, k);
-        if (k->parent != NSC_NONE || !p.one || (k->nnodes >= 0 ? k->nnodes : (int64_t)p.hosts) < 2)
-            continue;
-        p.shared = p.one ? shared_machine(m, k) : NULL;
-        bool certain = p.shared;
-        bool one_host =
-            p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
-        const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
-        bool few = pf && p.most_ranks < pf->gpus;
-        if (!certain && (one_host || (!few && !p.high)))
-            continue;
-        struct nsc_finding *f =
-            nsc_found(c, certain ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "fault", certain ? "certain" : "likely");
-        tell_pods(c, f, (uint32_t)i, &p, few ? pf : NULL);
-        for (uint32_t r = 0; certain && r < k->count; r++)
-            nsc_show(c, f, &m->procs.item[m->ranks.item[m->members.item[k->first + r]].proc].bootstrap_at);
-        nsc_show(c, f, few ? &p.platform->platform_at : NULL);
-        nsc_show(c, f, p.high && !certain ? &p.high->first : NULL);
-        nsc_show(c, f, &p.one->shape_at);
-        return; /* further communicators of the same processes say the same */
-    }
+    const struct nsc_comm *k = &m->comms.item[comm];
+    if (k->parent != NSC_NONE || (k->nnodes >= 0 && k->nnodes < 2))
+        return false;
+    struct pods p = look_at_pods(m, comm, v);
+    if (!p.one || (k->nnodes < 0 && p.hosts < 2))
+        return false;
+    p.shared = shared_machine(m, k);
+    bool certain = p.shared;
+    bool one_host =
+        p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
+    const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
+    bool few = pf && p.most_ranks < pf->gpus;
+    if (!certain && (one_host || (!few && !p.high)))
+        return false;
+    struct nsc_finding *f =
+        nsc_found(c, certain ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "fault", certain ? "certain" : "likely");
+    tell_pods(c, f, comm, &p, few ? pf : NULL);
+    for (uint32_t r = 0; certain && r < k->count; r++)
+        nsc_show(c, f, &m->procs.item[m->ranks.item[m->members.item[k->first + r]].proc].bootstrap_at);
+    nsc_show(c, f, few ? &p.platform->platform_at : NULL);
+    nsc_show(c, f, p.high && !certain ? &p.high->first : NULL);
+    nsc_show(c, f, &p.one->shape_at);
+    return true;
+}
+
+/* Host names are nodes to NCCL; here they hold fewer GPUs than their machine. Once: further communicators of the same processes say
+ * the same. */
+void nsc_rule_pod_per_gpu(struct nsc_case *c)
+{
+    struct views v = {0};
+    bool fine = gather_views(c->m, &v), told = false;
+    c->f->no_memory = c->f->no_memory || !fine;
+    for (uint32_t i = 0; fine && !told && i < c->m->comms.len; i++)
+        told = tell_pods_of(c, i, &v);
+    nsc_map_free(&v.by);
+    nsc_free(v.view);
 }
