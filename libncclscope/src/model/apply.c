@@ -99,10 +99,12 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
 {
     bool off = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE), "Disabled");
     nsc_text hca = nsc_record_field(rec, NCCLSCOPE_FIELD_HCA);
+    nsc_text gpu = nsc_record_field(rec, NCCLSCOPE_FIELD_GPU), rank = nsc_record_field(rec, NCCLSCOPE_FIELD_RANK);
+    gpu = rank.len ? rank : gpu;
     int64_t number = hca.len == 1 ? nsc_number(rec, NCCLSCOPE_FIELD_HCA) : -1;
     (void)t;
     if (off && !nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_NET), "Socket"))
-        nsc_event_at(m, rec, proc, number, (nsc_text){NULL, 0});
+        nsc_event_at(m, rec, proc, number, rec->kind == NCCLSCOPE_KIND_GDR_PAIR ? gpu : (nsc_text){NULL, 0});
 }
 
 void nsc_apply_closing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)

@@ -181,9 +181,8 @@ void nsc_apply_bootstrap(struct ncclscope_model *m, const ncclscope_record *rec,
     p->starts |= NSC_ONCE_BOOTSTRAP;
     if (p->bootstrap_if)
         return;
-    if (end)
-        addr.len = (size_t)(end - addr.ptr);
     p->bootstrap_if = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME));
-    p->bootstrap_addr = nsc_keep(m, addr);
+    if (end) /* "192.0.2.2<0>"; over InfiniBand it is a port of the device: "mlx5_0:1" */
+        p->bootstrap_addr = nsc_keep(m, (nsc_text){addr.ptr, (size_t)(end - addr.ptr)});
     p->bootstrap_at = nsc_here(m, rec);
 }

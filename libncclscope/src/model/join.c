@@ -275,7 +275,8 @@ static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_c
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, 0};
         uint32_t other = r->bus_id ? nsc_map_get(&seen, key) : NSC_NONE;
-        shared = other != NSC_NONE && other != (uint32_t)r->rank;
+        shared =
+            other != NSC_NONE && other != (uint32_t)r->rank && !nsc_env_of(m, r->proc, "NCCL_MULTI_RANK_GPU_ENABLE");
         if (r->bus_id)
             nsc_map_put(&seen, key, (uint32_t)r->rank);
     }

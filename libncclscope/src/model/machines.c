@@ -78,13 +78,14 @@ static void join_by_address(const struct ncclscope_model *m, const struct nsc_co
     nsc_map_free(&seen);
 }
 
-/* NCCL counted one node, without NVLink between nodes: one NCCL_HOSTID, or one boot id and name, for all of them. */
+/* NCCL counted one node, without NVLink between nodes, and nobody told it so (NCCL_HOSTID). */
 static void join_by_count(const struct ncclscope_model *m, const struct nsc_comm *c, const struct joined *j)
 {
     const struct nsc_rank *one = c->count ? &m->ranks.item[m->members.item[c->first]] : NULL;
     for (uint32_t i = 1; one && c->nnodes == 1 && i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
-        if (r->mnnvl <= 0 && r->nnodes == 1)
+        bool told = nsc_env_of(m, r->proc, "NCCL_HOSTID") || nsc_env_of(m, one->proc, "NCCL_HOSTID");
+        if (r->mnnvl <= 0 && r->nnodes == 1 && nsc_is_done(r) && nsc_is_done(one) && !told)
             join(j, host_at(m, m->procs.item[one->proc].host), host_at(m, m->procs.item[r->proc].host),
                  "NCCL counts their ranks as one node", &r->shape_at);
     }
@@ -182,6 +183,11 @@ static void tell_apart(struct ncclscope_model *m, const struct nsc_comm *c)
         if (other == NSC_NONE && nsc_map_put(&seen, key, host))
             m->no_memory = true;
         uint32_t a = m->hosts.item[host].machine, b = other == NSC_NONE ? a : m->hosts.item[other].machine;
+        bool other_name = other != NSC_NONE && other != host;
+        if (a == b && other_name && m->machines.item[a].confidence == NSC_CERTAIN) {
+            m->machines.item[a].confidence = NSC_LIKELY; /* one GPU in two pods, or two machines after all */
+            m->machines.item[a].why = "one address or node, but one bus id under two of its names";
+        }
         for (int k = 0; k < 2 && a != b; k++) {
             struct nsc_machine *x = &m->machines.item[k ? a : b];
             if (x->confidence != NSC_POSSIBLE)

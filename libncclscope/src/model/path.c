@@ -62,6 +62,23 @@ nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link 
     return path ? path->type : class_in_matrix(m, a, b, because);
 }
 
+static const struct {
+    const char *begins;
+    enum nsc_network_kind kind;
+} networks[] = {
+#define NETWORK(begins, kind) {begins, NSC_NETWORK_##kind},
+#include "networks.def"
+#undef NETWORK
+};
+
+enum nsc_network_kind nsc_network_kind(nsc_text name)
+{
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++)
+        if (nsc_text_starts(name, networks[i].begins))
+            return networks[i].kind;
+    return NSC_NETWORK_RDMA;
+}
+
 static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     if (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL))
@@ -70,8 +87,14 @@ static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc
     const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     /* Two ranks of one communicator are on two GPUs: one bus id under one host name is two machines of that name. */
-    if (a && b && a->proc != b->proc && a->bus_id && a->bus_id == b->bus_id)
+    bool one_name = a && b && m->procs.item[a->proc].host == m->procs.item[b->proc].host;
+    if (one_name && a->proc != b->proc && a->bus_id && a->bus_id == b->bus_id)
         return a->local_ranks == 1 && b->local_ranks == 1 ? NSC_SCOPE_CLUSTER : NSC_SCOPE_UNKNOWN;
+    /* NCCL counts them as nodes of one rank each, and they are reached at different addresses. */
+    if (one_name && a->local_ranks == 1 && b->local_ranks == 1 && m->procs.item[a->proc].bootstrap_addr &&
+        m->procs.item[b->proc].bootstrap_addr &&
+        m->procs.item[a->proc].bootstrap_addr != m->procs.item[b->proc].bootstrap_addr)
+        return NSC_SCOPE_UNKNOWN;
     if (a && b && a->proc != b->proc && comm != NSC_NONE && m->comms.item[comm].shared_names &&
         m->procs.item[a->proc].host == m->procs.item[b->proc].host)
         return NSC_SCOPE_UNKNOWN;
@@ -234,5 +257,5 @@ void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, stru
     else if (l->gdrdma)
         out->path = NSC_PATH_NET_GDR;
     else
-        out->path = nsc_text_is(nsc_say(m, l->network), "Socket") ? NSC_PATH_SOCKET : NSC_PATH_NET;
+        out->path = nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_TCP ? NSC_PATH_SOCKET : NSC_PATH_NET;
 }

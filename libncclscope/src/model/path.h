@@ -26,6 +26,9 @@ struct nsc_known_path {
     const struct nsc_where *because; /* the line that proves it, or NULL */
 };
 
+/* What a network moves data by, from its name: RDMA, TCP, or a way of its own (GPUDirect over TCP). */
+enum nsc_network_kind { NSC_NETWORK_RDMA, NSC_NETWORK_TCP, NSC_NETWORK_OWN };
+enum nsc_network_kind nsc_network_kind(nsc_text name);
 void nsc_find_proofs(
     struct ncclscope_model *m); /* once, when the model is finished: what one communicator proves for others */
 void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out);

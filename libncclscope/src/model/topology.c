@@ -112,7 +112,9 @@ void nsc_apply_topo_paths(struct ncclscope_model *m, const ncclscope_record *rec
 static void see_flat_pci(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p)
 {
     double bw;
-    if (nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_LINK), "PCI") &&
+    bool gpu =
+        rec->kind == NCCLSCOPE_KIND_TOPO_GPU || nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_NODE), "PCI/");
+    if (gpu && nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_LINK), "PCI") &&
         nsc_to_f64(nsc_record_field(rec, NCCLSCOPE_FIELD_BW), &bw) && bw < 1.0 && !p->flat_pci) {
         p->flat_pci = true;
         p->flat_at = nsc_here(m, rec);

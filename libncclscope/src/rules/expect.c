@@ -82,8 +82,8 @@ const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const st
             return NULL;
         bool by_bus_id = e->kind == NCCLSCOPE_KIND_P2P_REFUSED || e->kind == NCCLSCOPE_KIND_P2P_QUERY_FAILED;
         /* Up to 2.18.6 NCCL says what NVML says, and goes on to use P2P. */
-        bool by_nvml =
-            (e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF && version >= 21901) || e->kind == NCCLSCOPE_KIND_P2P_NVLINK_OFF;
+        bool by_nvml = (e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF && (version >= 21901 || l->family != NSC_P2P)) ||
+                       e->kind == NCCLSCOPE_KIND_P2P_NVLINK_OFF;
         if ((by_bus_id || by_nvml || e->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO) && names_pair(m, e, &x, by_bus_id))
             return e;
     }
@@ -154,6 +154,7 @@ static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *
         e->line = &refused->where;
     } else if (known) {
         e->because = NSC_BY_NEARNESS;
+        e->env = set;
     } else if (!free && nsc_p2p_limited(m, l->proc)) {
         e->env = set;
     }
@@ -171,10 +172,30 @@ struct nsc_expected nsc_expect(const struct ncclscope_model *m, const struct nsc
         return e;
     bool nic = nic_is_nearer(m, l, &x);
     bool no_shm = !free && nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1");
-    if (nic && e.because == NSC_BY_NEARNESS)
+    if (nic && (e.because == NSC_BY_NEARNESS || e.because == NSC_BY_DISTANCE))
         e.because = NSC_BY_NIC;
     e.family = e.because == NSC_BY_NEARNESS ? NSC_P2P : nic || no_shm ? NSC_NET : NSC_SHM;
     return e;
+}
+
+/* P2P is what NCCL asks for first. Where it would not use it by itself, a variable must have widened the level. */
+static enum nsc_judgement judge_p2p(const struct nsc_expected *own, struct nsc_expected *out)
+{
+    bool far = own->because == NSC_BY_DISTANCE && !own->likely;
+    if (far && out->because == NSC_BY_NEARNESS) {
+        out->because = NSC_BY_WIDENING;
+        return NSC_CONFIGURED;
+    }
+    if (far) {
+        out->family = 0;
+        out->because = NSC_BY_NOTHING_SEEN;
+        return NSC_NOT_KNOWABLE;
+    }
+    if (out->because != NSC_BY_NEARNESS) {
+        out->family = NSC_P2P;
+        out->because = NSC_BY_CHOICE;
+    }
+    return NSC_AS_EXPECTED;
 }
 
 enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out)
@@ -186,23 +207,23 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
         return NSC_NOT_JUDGED;
     struct nsc_expected set = nsc_expect(m, l, false), own = nsc_expect(m, l, true);
     *out = set;
-    if (l->family == NSC_P2P && set.because == NSC_BY_NOTHING_KNOWN) {
-        out->family = NSC_P2P;
-        out->because = NSC_BY_CHOICE;
-    }
-    if (l->family == NSC_P2P) /* more than NCCL's own choice: a variable widens it */
-        return set.because == NSC_BY_NEARNESS && own.because == NSC_BY_DISTANCE && !own.likely ? NSC_CONFIGURED
-                                                                                               : NSC_AS_EXPECTED;
-    if (nsc_is_mig(m, l->proc)) {
+    if (l->family == NSC_P2P)
+        return judge_p2p(&own, out);
+    struct ends x = ends_of(m, l);
+    bool one_gpu = x.a && x.b && x.a->bus_id && x.a->bus_id == x.b->bus_id;
+    if (nsc_is_mig(m, l->proc) || one_gpu) {
         out->because = NSC_BY_MIG;
         out->line = NULL;
         return NSC_BY_DESIGN;
     }
-    if (set.because == NSC_BY_DISABLE || set.because == NSC_BY_LEVEL)
-        return own.because == NSC_BY_DISTANCE || own.because == NSC_BY_NIC ? (*out = own, NSC_BY_DESIGN)
-                                                                           : NSC_CONFIGURED;
-    if (set.because == NSC_BY_DISTANCE && l->family == set.family)
-        return NSC_BY_DESIGN;
+    if (set.because == NSC_BY_DISABLE || set.because == NSC_BY_LEVEL || set.because == NSC_BY_DISTANCE) {
+        bool far = own.because == NSC_BY_DISTANCE || own.because == NSC_BY_NIC;
+        if (far && own.family == l->family)
+            *out = own;
+        else if (far && l->family == NSC_NET) /* host memory is what the hardware alone would give */
+            out->env = nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1");
+        return far && own.family == l->family ? NSC_BY_DESIGN : far && !out->env ? NSC_NOT_KNOWABLE : NSC_CONFIGURED;
+    }
     if (set.because == NSC_BY_NIC && l->family == NSC_NET)
         return NSC_BY_DESIGN;
     if (set.because == NSC_BY_DRIVER)
@@ -228,8 +249,17 @@ void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expect
     case NSC_BY_LEVEL: snprintf(buf, size, "%s=%s is nearer than these GPUs are (%s)", name, value, type); break;
     case NSC_BY_DISTANCE: snprintf(buf, size, "the GPUs are farther apart (%s) than NCCL uses P2P here", type); break;
     case NSC_BY_DRIVER: snprintf(buf, size, "the driver or CUDA refuses P2P between these GPUs"); break;
-    case NSC_BY_MIG: snprintf(buf, size, "slices of a GPU (MIG) have no P2P"); break;
+    case NSC_BY_MIG: snprintf(buf, size, "slices of a GPU (MIG), or ranks on one GPU, have no P2P"); break;
     case NSC_BY_NIC: snprintf(buf, size, "both GPUs reach a NIC faster than each other (%s)", type); break;
+    case NSC_BY_WIDENING:
+        snprintf(buf, size, "%s=%s allows P2P farther (%s) than NCCL would by itself", name, value, type);
+        break;
+    case NSC_BY_NOTHING_SEEN:
+        snprintf(buf, size,
+                 "farther apart (%s) than NCCL uses P2P here: a NCCL_P2P_LEVEL that this log does not show, or another "
+                 "topology",
+                 type);
+        break;
     case NSC_BY_CHOICE: snprintf(buf, size, "P2P is what NCCL asks for first, and it took it"); break;
     case NSC_BY_NEARNESS: snprintf(buf, size, "near enough for P2P (%s), and nothing forbids it", type); break;
     default:

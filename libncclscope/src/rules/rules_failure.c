@@ -459,6 +459,9 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
             (long long)one->rank, nsc_say(m, m->procs.item[one->proc].host).ptr,
             nsc_say(m, m->procs.item[one->proc].version).ptr, (long long)other->rank,
             nsc_say(m, m->procs.item[other->proc].host).ptr, nsc_say(m, m->procs.item[other->proc].version).ptr);
+        for (size_t n = 0; !works && n < c->f->list.len; n++) /* what never came up could not */
+            if (c->f->list.item[n].comm == (uint32_t)i && !strcmp(c->f->list.item[n].rule->id, "ranks/missing"))
+                c->f->list.item[n].caused_by = "ranks/version-mismatch";
         f->cause = "Nodes or pods run different images, or one loads another libnccl (pip wheel, LD_PRELOAD, "
                    "LD_LIBRARY_PATH).";
         for (int n = 0; n < 2; n++) {
@@ -467,5 +470,28 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
             nsc_show(c, f, &m->procs.item[both[n]->proc].version_at);
         }
         return;
+    }
+}
+
+/* ---- two ranks on one GPU ---- */
+
+/* "Duplicate GPU" between processes of different hosts: NCCL was told that they are one. */
+void nsc_rule_same_gpu(struct nsc_case *c)
+{
+    const struct nsc_env *id = nsc_env_of(c->m, NSC_NONE, "NCCL_HOSTID");
+    bool several = false;
+    for (size_t i = 1; i < c->m->hosts.len; i++)
+        several = several || c->m->hosts.item[i].machine != c->m->hosts.item[0].machine;
+    for (size_t i = 0; id && several && i < c->f->list.len; i++) {
+        struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule != c->rule)
+            continue;
+        f->caused_by = "env/hostid";
+        f->cause = nsc_words(
+            c,
+            "NCCL_HOSTID=%s makes processes of different host names one node to NCCL; GPUs of equal bus id on two "
+            "machines then look like one.",
+            nsc_say(c->m, id->value).ptr);
+        nsc_show_first(c, f, &id->where);
     }
 }

@@ -27,7 +27,8 @@ static bool lacks_gdr(const struct ncclscope_model *m, const struct nsc_link *l)
     struct nsc_known_path p;
     bool certain;
     nsc_path_of(m, l, &p);
-    return nsc_crosses_nodes(m, l, &certain) && p.path == NSC_PATH_NET && !is_slow_provider_of(m, l);
+    return nsc_crosses_nodes(m, l, &certain) && p.path == NSC_PATH_NET && !is_slow_provider_of(m, l) &&
+           nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_RDMA;
 }
 
 /* A variable that forbids it in this direction, or may. */
@@ -43,14 +44,28 @@ static const struct nsc_env *forbids(const struct ncclscope_model *m, const stru
     return level && nsc_text_is(nsc_say(m, level->value), "0") ? level : NULL;
 }
 
+/* Is a line about the GPU of this rank? NCCL prints it for all GPUs of the node: by bus id, from 2.24.3 by rank. */
+static bool is_of_gpu(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_rank *own)
+{
+    nsc_text gpu = nsc_say(m, e->text);
+    int64_t rank;
+    unsigned version = own ? nsc_version_of(m, own->proc).low : 0;
+    if (!gpu.len || !own || memchr(gpu.ptr, '[', gpu.len)) /* "0[0]", up to 2.5.7: of the process itself */
+        return true;                                       /* the line names none; or whose it is is not known */
+    if (version >= 22403)
+        return nsc_to_i64(gpu, &rank) && rank == own->rank;
+    return !own->bus_id || nsc_text_eq(gpu, nsc_say(m, own->bus_id));
+}
+
 /* "GPU Direct RDMA Disabled" for the device of this link: by its number where the line has one. */
-static const struct nsc_event *disabled(const struct ncclscope_model *m, const struct nsc_link *l, ncclscope_kind kind)
+static const struct nsc_event *disabled(const struct ncclscope_model *m, const struct nsc_link *l,
+                                        const struct nsc_rank *own, ncclscope_kind kind)
 {
     for (size_t i = nsc_events_of(m, l->proc); i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (e->proc != l->proc)
             break;
-        if (e->kind == kind && (e->number < 0 || l->net_dev < 0 || e->number == l->net_dev))
+        if (e->kind == kind && (e->number < 0 || l->net_dev < 0 || e->number == l->net_dev) && is_of_gpu(m, e, own))
             return e;
     }
     return NULL;
@@ -61,37 +76,63 @@ struct gdr_reason {
     const struct nsc_where *line;
     nsc_str type; /* class of the path from GPU to NIC */
     const struct nsc_env *env;
+    bool certain;
 };
+
+/* The rank whose GPU the NIC reads: with PXN that of the proxy. */
+static const struct nsc_rank *reading_rank(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    if (l->proxy_rank >= 0)
+        return nsc_member(m, nsc_comm_of_link(m, l), l->proxy_rank);
+    return l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
+}
+
+/* Is it known that this GPU sends with GPUDirect by NCCL's own choice? Ampere and later from 2.19.1 on; NVLink to another GPU. */
+static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
+    const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
+    const struct nsc_gpu_node *g = own ? nsc_gpu_node_of(m, own) : NULL;
+    return (k.gpu && k.gpu->cc >= 80 && nsc_version_of(m, l->proc).low >= 21901) || (g && g->nvlink > 0);
+}
 
 static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, bool receives_have_it)
 {
     struct gdr_reason r = {.cause = GDR_UNKNOWN};
     if (l->proc == NSC_NONE)
         return r;
-    const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
+    const struct nsc_rank *own = reading_rank(m, l);
     const struct nsc_gpu_path *path = own ? nsc_nic_path_of(m, own, l->net_dev) : NULL;
-    const struct nsc_event *module = disabled(m, l, NCCLSCOPE_KIND_GDR_NIC),
-                           *far = disabled(m, l, NCCLSCOPE_KIND_GDR_PAIR);
+    const struct nsc_event *module = disabled(m, l, NULL, NCCLSCOPE_KIND_GDR_NIC),
+                           *far = disabled(m, l, own, NCCLSCOPE_KIND_GDR_PAIR);
     const struct nsc_event *ofi = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_GDR_OFF);
+    const struct nsc_env *no_dmabuf = nsc_env_is(m, l->proc, "NCCL_DMABUF_ENABLE", "0"), *env = forbids(m, l);
+    bool is_far = path && nsc_level_of(nsc_say(m, path->type)) > NSC_LEVEL_PXN;
     ofi = ofi ? ofi : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_NO_GDR);
-    r.env = forbids(m, l);
-    if (r.env) {
-        r.cause = GDR_BY_VARIABLE;
-        r.line = &r.env->where;
-    } else if (module) {
-        r.cause = GDR_NO_MODULE;
+    if (module) {
+        r.cause = no_dmabuf ? GDR_BY_VARIABLE : GDR_NO_MODULE;
+        r.env = no_dmabuf;
         r.line = &module->where;
     } else if (ofi) {
         r.cause = GDR_NO_LIBFABRIC;
         r.line = &ofi->where;
-    } else if (m->procs.item[l->proc].flat_pci) {
+    } else if (m->procs.item[l->proc].flat_pci && (is_far || !path)) {
         r.cause = GDR_FLAT_PCI;
         r.line = &m->procs.item[l->proc].flat_at;
-    } else if (far || (path && nsc_level_of(nsc_say(m, path->type)) > NSC_LEVEL_PXN)) {
+    } else if (is_far) { /* beyond NCCL's own level too, whatever a variable says */
         r.cause = GDR_TOO_FAR;
-        r.line = far ? &far->where : &path->where;
-        r.type = path ? path->type : 0;
-    } else if (l->direction == 1 && receives_have_it) {
+        r.line = &path->where;
+        r.type = path->type;
+    } else if (env) {
+        r.cause = GDR_BY_VARIABLE;
+        r.env = env;
+        r.line = &env->where;
+        r.certain =
+            path || nsc_level_of(nsc_say(m, env->value)) == NSC_LEVEL_LOC || !strcmp(nsc_say(m, env->value).ptr, "0");
+    } else if (far) {
+        r.cause = GDR_TOO_FAR;
+        r.line = &far->where;
+    } else if (l->direction == 1 && receives_have_it && !sends_by_itself(m, l)) {
         r.cause = GDR_SEND_ONLY;
     }
     return r;
@@ -104,7 +145,7 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
     switch (r->cause) {
     case GDR_BY_VARIABLE:
         f->cls = "configuration";
-        f->confidence = "certain";
+        f->confidence = r->certain ? "certain" : "likely";
         f->caused_by = "env/gdr-limited";
         f->cause = nsc_words(c, "%s=%s is set.", nsc_say(m, r->env->name).ptr, nsc_say(m, r->env->value).ptr);
         f->fix = "Unset it (environment, /etc/nccl.conf, ~/.nccl.conf, image) and compare.";
@@ -144,7 +185,9 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
         f->severity = NCCLSCOPE_NOTE;
         f->cls = "by-design";
         f->confidence = "possible";
-        f->cause = "Only the send side lacks it: NCCL's default for GPUs older than Ampere that have no NVLink.";
+        f->cause =
+            "Only the send side lacks it: NCCL's default for GPUs older than Ampere that have no NVLink. On newer GPUs "
+            "it would be NCCL_NET_GDR_READ=0.";
         break;
     default:
         f->cause =

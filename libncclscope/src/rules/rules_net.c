@@ -3,7 +3,8 @@
 
 static bool is_socket(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain)
 {
-    return nsc_crosses_nodes(m, l, certain) && !l->gdrdma && nsc_text_is(nsc_say(m, l->network), "Socket");
+    return nsc_crosses_nodes(m, l, certain) && !l->gdrdma &&
+           nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_TCP;
 }
 
 static bool any_socket(const struct ncclscope_model *m)
@@ -386,16 +387,29 @@ static bool is_suspect(nsc_text name)
     return nsc_text_is(name, "lo");
 }
 
+/* Does the communicator, or without any the input, hold processes of another host than this one? */
+static bool meets_others(const struct ncclscope_model *m, const struct nsc_proc *p, uint32_t proc)
+{
+    for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        uint32_t comm = m->ranks.item[i].comm;
+        const struct nsc_comm *k = comm == NSC_NONE ? NULL : &m->comms.item[comm];
+        for (uint32_t n = 0; k && n < k->count && n < 4096; n++)
+            if (m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host != p->host)
+                return true;
+    }
+    for (size_t i = 0; !m->comms.len && i < m->proc_order.len; i++)
+        if (m->procs.item[m->proc_order.item[i]].host != m->procs.item[proc].host)
+            return true;
+    return false;
+}
+
 void nsc_rule_interface_suspect(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    bool several = false;
-    for (size_t i = 1; i < m->proc_order.len; i++)
-        several = several || m->procs.item[m->proc_order.item[i]].host != m->procs.item[m->proc_order.item[0]].host;
-    for (size_t i = 0; several && i < m->proc_order.len; i++) {
+    for (size_t i = 0; i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        if (!p->bootstrap_if || !is_suspect(nsc_say(m, p->bootstrap_if)))
+        if (!p->bootstrap_if || !is_suspect(nsc_say(m, p->bootstrap_if)) || !meets_others(m, p, m->proc_order.item[i]))
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
@@ -419,6 +433,38 @@ static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str
 }
 
 /* Hosts that list fewer devices of a network than others do. */
+/* The hosts of a whole communicator with the most and the fewest InfiniBand devices: false if they are alike, or a list in NCCL_IB_HCA
+ * may be each rank's own. */
+static bool few_of(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_net_device **most,
+                   const struct nsc_net_device **few)
+{
+    if (k->parent != NSC_NONE || k->seen < k->nranks)
+        return false;
+    struct nsc_map members = {0};
+    bool own_lists = false;
+    for (uint32_t i = 0; i < k->count; i++) {
+        uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
+        nsc_map_put(&members, (struct nsc_key){m->procs.item[proc].host, 0, 0}, 0);
+        own_lists = own_lists || nsc_env_of(m, proc, "NCCL_IB_HCA");
+    }
+    int64_t high = 0, low = 0;
+    for (size_t i = 0; i < m->devices.len && !own_lists;) { /* by host and network */
+        const struct nsc_net_device *d = &m->devices.item[i];
+        int64_t n = 0;
+        for (; i < m->devices.len && m->devices.item[i].host == d->host && m->devices.item[i].net == d->net; i++)
+            n++;
+        if (!nsc_text_is(nsc_say(m, d->net), "IB") ||
+            nsc_map_get(&members, (struct nsc_key){d->host, 0, 0}) == NSC_NONE)
+            continue;
+        if (!*most || n > high)
+            *most = d, high = n;
+        if (!*few || n < low)
+            *few = d, low = n;
+    }
+    nsc_map_free(&members);
+    return high != low;
+}
+
 /* aws-ofi-nccl found fewer devices than the part of the machine that these GPUs are has. */
 static void tell_few_found(struct nsc_case *c)
 {
@@ -452,14 +498,8 @@ void nsc_rule_fewer_nics(struct nsc_case *c)
     tell_few_found(c);
     const struct ncclscope_model *m = c->m;
     const struct nsc_net_device *most = NULL, *few = NULL;
-    for (size_t i = 0; i < m->devices.len; i++) {
-        const struct nsc_net_device *d = &m->devices.item[i];
-        if (!nsc_text_is(nsc_say(m, d->net), "IB"))
-            continue;
-        int64_t n = devices_of(m, d->host, d->net);
-        most = !most || n > devices_of(m, most->host, most->net) ? d : most;
-        few = !few || n < devices_of(m, few->host, few->net) ? d : few;
-    }
+    for (size_t i = 0; i < m->comms.len && !few_of(m, &m->comms.item[i], &most, &few); i++)
+        most = few = NULL;
     int64_t a = most ? devices_of(m, most->host, most->net) : 0, b = few ? devices_of(m, few->host, few->net) : 0;
     if (a == b)
         return;

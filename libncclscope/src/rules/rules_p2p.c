@@ -35,6 +35,10 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
                    ? "CUDA cannot share memory between processes here (legacy IPC): so it is in WSL2."
                    : "A virtual machine or the chipset hides P2P (CNS), the GPU model has none (GNS), the topology "
                      "forbids it (TNS), or IOMMU or ACS stand between.";
+    bool p2p = false;
+    for (size_t i = 0; i < m->links.len && only_told; i++)
+        p2p = p2p || m->links.item[i].family == NSC_P2P;
+    only_told = only_told && p2p;
     if (weak || only_told) {
         f->severity = NCCLSCOPE_NOTE;
         f->cls = weak ? "by-design" : "visibility";

@@ -74,8 +74,8 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
     case SHM_BY_DESIGN:
         f->fix = "Nothing to mend on this machine.";
         if (e->because == NSC_BY_MIG) {
-            f->title = nsc_words(c, "%s: right for slices of a GPU (MIG)", f->title);
-            f->cause = "Slices of a GPU (MIG) have no P2P: host memory is what NCCL chooses.";
+            f->title = nsc_words(c, "%s: right for slices of a GPU (MIG) or ranks on one GPU", f->title);
+            f->cause = "Slices of a GPU (MIG), or several ranks on one, have no P2P: host memory is what NCCL chooses.";
             break;
         }
         f->cause = nsc_words(c,
@@ -181,7 +181,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         nsc_path_of(c->m, l, &p);
         if (l->family != NSC_NET || p.scope != NSC_SCOPE_NODE)
             continue;
-        int why = nsc_judge(c->m, l, &e) == NSC_BY_DESIGN ? NET_BY_DESIGN : NET_ODD;
+        int why = nsc_judge(c->m, l, &e) == NSC_BY_DESIGN && e.because == NSC_BY_NIC ? NET_BY_DESIGN : NET_ODD;
         if (!there[why]) {
             nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             if (c->f->no_memory)
