@@ -2,8 +2,10 @@
 #include "commands.h"
 #include "opt.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
+#include <string.h>
 
 struct side {
     const char *path;
@@ -47,9 +49,13 @@ static int diff(struct side side[2], bool json, bool verbose)
         ncclscope_model_free(side[i].m);
     }
     ncclscope_grammar_free(g);
-    if (rc && rc != NCCLSCOPE_EIO)
-        fprintf(stderr, "ncclscope: %s\n", err.text[0] ? err.text : "out of memory");
-    if (rc && rc != NCCLSCOPE_EIO)
+    errno = rc == NCCLSCOPE_EIO ? errno : 0;
+    bool unwritten = fflush(stdout) != 0 || rc == NCCLSCOPE_EIO;
+    if (unwritten && errno != EPIPE)
+        fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(errno));
+    else if (rc && !unwritten)
+        tell("", err.text[0] ? err.text : "out of memory");
+    if ((unwritten && errno != EPIPE) || (rc && !unwritten))
         return EXIT_INPUT;
     return damaged ? EXIT_INPUT : empty ? EXIT_NO_ANSWER : differences ? EXIT_FINDING : EXIT_FINE;
 }

@@ -93,25 +93,26 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
     ncclscope_findings *f = NULL;
     ncclscope_store *db = NULL;
     int code = EXIT_INPUT;
+    bool lost = false; /* an input beside the logs could not be read */
     int rc = ncclscope_grammar_new(&g, &err);
     if (!rc && s->patterns && add_patterns(g, s->patterns))
         code = EXIT_USAGE, rc = TOLD;
     rc = rc ? rc : scan(s, paths, n, g, &m, &db, &err);
     if (!rc && s->pod && ncclscope_model_pods(m, s->pod, &err)) {
-        fprintf(stderr, "ncclscope: %s: %s\n", s->pod, err.text);
-        rc = TOLD;
+        tell(s->pod, err.text); /* the log is reported all the same */
+        lost = true;
     }
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
     rc = rc || !s->expect ? rc : ncclscope_expect(f, s->expect, &err);
     if (rc == NCCLSCOPE_OK) {
-        bool damaged = tell_problems(m);
+        bool damaged = tell_problems(m) || lost;
         tell_slow_patterns(g);
         code = write_report(s, m, f);
         rc = db ? ncclscope_store_add(db, m, f, &err) : NCCLSCOPE_OK;
         code = code == EXIT_FINE ? exit_code(s, f, damaged) : code;
     }
     if (rc != NCCLSCOPE_OK && rc != TOLD) {
-        fprintf(stderr, "ncclscope: %s%s%s\n", db || s->db ? s->db : "", s->db ? ": " : "", err.text);
+        tell(s->db ? s->db : "", err.text);
         code = EXIT_INPUT;
     }
     ncclscope_store_close(db);
@@ -160,8 +161,12 @@ int cmd_scan(int argc, char **argv)
         return EXIT_USAGE;
     }
     ncclscope_error wrong = {0};
+    if (s.unknown && s.expect) {
+        fprintf(stderr, "ncclscope: --unknown prints no report that --expect could judge\n");
+        return EXIT_USAGE;
+    }
     if (s.expect && ncclscope_expect(NULL, s.expect, &wrong)) {
-        fprintf(stderr, "ncclscope: %s\n", wrong.text);
+        tell("", wrong.text);
         return EXIT_USAGE;
     }
     if (!left && isatty(STDIN_FILENO))

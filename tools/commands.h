@@ -32,6 +32,8 @@ int print_coverage(const char *const *paths, size_t n, const char *format, const
 bool add_patterns(ncclscope_grammar *g, const char *path);
 /* After reading: which of them were too slow for some lines. */
 void tell_slow_patterns(const ncclscope_grammar *g);
+/* "ncclscope: name: text" on stderr, harmless to a terminal; name "": without it. */
+void tell(const char *name, const char *text);
 /* Tells each input that could not be read whole on stderr; was there one? */
 bool tell_problems(const ncclscope_model *m);
 

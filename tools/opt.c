@@ -1,6 +1,7 @@
 /* opt.c - options by table. */
 #include "opt.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static const struct opt *find(const struct opt *table, const char *arg, size_t l
 int opt_parse(const struct opt *table, int argc, char **argv, int *left)
 {
     bool ended = false;
+    uint64_t given = 0; /* by place in the table */
     *left = 0;
     for (int i = 0; i < argc; i++) {
         char *arg = argv[i];
@@ -38,6 +40,11 @@ int opt_parse(const struct opt *table, int argc, char **argv, int *left)
                     o && o->on ? "takes no value" : "needs a value");
             return OPT_WRONG;
         }
+        if (o->text && given >> (o - table) & 1) {
+            fprintf(stderr, "ncclscope: %s is given twice\n", o->name);
+            return OPT_WRONG;
+        }
+        given |= (uint64_t)1 << (o - table);
         if (o->on)
             *o->on = true;
         else

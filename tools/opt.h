@@ -11,7 +11,7 @@ struct opt {
     const char *value; /* name of its value in the help, NULL for a switch */
     const char *words;
     bool *on;          /* a switch sets this */
-    const char **text; /* a value goes here */
+    const char **text; /* a value goes here; a second one is refused: it would silently undo the first */
 };
 
 enum { OPT_OK = 0, OPT_HELP = 1, OPT_WRONG = 2 };

@@ -25,6 +25,22 @@ int terminal_flags(void)
     return !strcmp(nl_langinfo(CODESET), "UTF-8") ? 0 : NCCLSCOPE_REPORT_ASCII;
 }
 
+/* Names of files and texts of inputs may hold what moves a terminal. */
+static void put_harmless(const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+}
+
+void tell(const char *name, const char *text)
+{
+    fputs("ncclscope: ", stderr);
+    put_harmless(name);
+    fputs(*name ? ": " : "", stderr);
+    put_harmless(text);
+    fputc('\n', stderr);
+}
+
 bool tell_problems(const ncclscope_model *m)
 {
     bool any = false;
@@ -32,8 +48,7 @@ bool tell_problems(const ncclscope_model *m)
         if (!*ncclscope_model_problem(m, i))
             continue;
         const char *name = ncclscope_model_source_name(m, i);
-        fprintf(stderr, "ncclscope: %s: %s\n", strcmp(name, "-") ? name : "standard input",
-                ncclscope_model_problem(m, i));
+        tell(strcmp(name, "-") ? name : "standard input", ncclscope_model_problem(m, i));
         any = true;
     }
     return any;
@@ -47,7 +62,7 @@ bool add_patterns(ncclscope_grammar *g, const char *path)
     if (err.line)
         fprintf(stderr, "ncclscope: %s:%llu: %s\n", path, (unsigned long long)err.line, err.text);
     else
-        fprintf(stderr, "ncclscope: %s: %s\n", path, err.text);
+        tell(path, err.text);
     return true;
 }
 

@@ -152,7 +152,7 @@ HARMFUL = {'line ends cut off': cut_ends, 'line beginnings cut off': cut_starts,
 def essence(told):
     links = {(l['src'], l['dst'], l['direction'], l['via']) for l in told['links']}
     comms = sorted((c['nranks'], c['state']) for c in told['communicators'])
-    found = sorted(f['id'] for f in told['findings'] if f['severity'] != 'note')
+    found = sorted({f['id'] for f in told['findings'] if f['severity'] != 'note'})
     who = sorted((p['host'], p['pid']) for p in told['processes'])
     env = sorted((e['name'], e['value']) for e in told['env'])
     return told['totals']['connections'], comms, told['verdict'], found, told['nccl_versions'], who, env, links

@@ -10,44 +10,76 @@
 
 enum { LARGEST = 64 * 1024 * 1024 };
 
-static const char pods_sql[] =
-    "WITH item(j) AS (SELECT value FROM json_each(?1, '$.items') UNION ALL SELECT ?1 WHERE json_type(?1, '$.items') IS "
-    "NULL), "
-    "pod(j) AS (SELECT j FROM item WHERE json_extract(j, '$.kind') = 'Pod' OR (json_type(j, '$.kind') IS NULL AND "
-    "json_type(j, '$.spec.containers') = 'array')), "
-    "shm(j, name) AS (SELECT j, (SELECT json_extract(v.value, '$.name') FROM json_each(j, '$.spec.containers') c, "
-    "json_each(c.value, '$.volumeMounts') v WHERE json_extract(v.value, '$.mountPath') = '/dev/shm' LIMIT 1) FROM pod) "
-    "SELECT json_extract(j, '$.metadata.name'), json_extract(j, '$.spec.hostname'), json_extract(j, "
-    "'$.spec.nodeName'), "
+/* The document lies in doc(j). Elements that are no objects are passed over: what is there still counts. */
+static const char tables_sql[] =
+    "CREATE TABLE item AS SELECT e.value AS j FROM doc, json_each(doc.j, '$.items') e WHERE e.type = 'object' "
+    "UNION ALL SELECT j FROM doc WHERE json_type(j, '$.items') IS NULL;"
+    "CREATE TABLE pod AS SELECT json_extract(j, '$.metadata.name') AS name, json_extract(j, '$.spec.hostname') AS "
+    "hostname, "
+    "json_extract(j, '$.spec.nodeName') AS node, "
     "coalesce(json_extract(j, '$.spec.nodeSelector.\"node.kubernetes.io/instance-type\"'), "
-    "json_extract(j, '$.spec.nodeSelector.\"beta.kubernetes.io/instance-type\"')), "
-    "(SELECT sum(CAST(json_extract(c.value, '$.resources.limits.\"nvidia.com/gpu\"') AS INTEGER)) FROM json_each(j, "
-    "'$.spec.containers') c), "
-    "(SELECT sum(CAST(json_extract(c.value, '$.resources.limits.\"vpc.amazonaws.com/efa\"') AS INTEGER)) FROM "
-    "json_each(j, "
-    "'$.spec.containers') c), "
-    "EXISTS(SELECT 1 FROM json_each(j, '$.spec.containers') c, json_each(c.value, '$.resources.limits') l WHERE l.key "
-    "LIKE "
-    "'nvidia.com/mig-%'), "
-    "json_extract(j, '$.spec.hostIPC'), json_extract(j, '$.spec.hostNetwork'), json_extract(j, "
-    "'$.spec.shareProcessNamespace'), name IS NOT NULL, "
-    "(SELECT json_extract(v.value, '$.emptyDir.medium') FROM json_each(j, '$.spec.volumes') v WHERE "
-    "json_extract(v.value, '$.name') = name), "
-    "(SELECT json_extract(v.value, '$.emptyDir.sizeLimit') FROM json_each(j, '$.spec.volumes') v WHERE "
-    "json_extract(v.value, '$.name') = name), "
-    "EXISTS(SELECT 1 FROM json_each(j, '$.spec.containers') c, json_each(c.value, "
-    "'$.securityContext.capabilities.add') a "
-    "WHERE a.value IN ('IPC_LOCK', 'CAP_IPC_LOCK', 'ALL')), "
-    "EXISTS(SELECT 1 FROM json_each(j, '$.spec.containers') c WHERE json_extract(c.value, "
-    "'$.securityContext.privileged')), "
-    "EXISTS(SELECT 1 FROM json_each(j, '$.spec.containers') c WHERE json_type(c.value, '$.envFrom') = 'array'), j FROM "
-    "shm";
+    "json_extract(j, '$.spec.nodeSelector.\"beta.kubernetes.io/instance-type\"')) AS instance, "
+    "json_extract(j, '$.spec.hostIPC') AS ipc, json_extract(j, '$.spec.hostNetwork') AS network, "
+    "json_extract(j, '$.spec.shareProcessNamespace') AS share, json_extract(j, '$.spec.containers') AS containers, "
+    "CASE json_type(j, '$.spec.volumes') WHEN 'array' THEN json_extract(j, '$.spec.volumes') ELSE '[]' END AS volumes "
+    "FROM item "
+    "WHERE json_type(j, '$.spec.containers') = 'array' AND (json_extract(j, '$.kind') = 'Pod' OR json_type(j, "
+    "'$.kind') IS NULL);"
+    "DROP TABLE item;"
+    "CREATE TABLE container AS SELECT p.rowid AS pod, c.key AS nth, json_extract(c.value, '$.name') AS name, c.value "
+    "AS j "
+    "FROM pod p, json_each(p.containers) c WHERE c.type = 'object';"
+    "CREATE TABLE lim AS SELECT k.pod, k.nth, l.key AS name, CAST(l.value AS TEXT) AS value FROM container k, "
+    "json_each(k.j, '$.resources.limits') l;"
+    "CREATE TABLE mount AS SELECT k.pod, json_extract(m.value, '$.name') AS name FROM container k, "
+    "json_each(k.j, '$.volumeMounts') m WHERE m.type = 'object' AND json_extract(m.value, '$.mountPath') = '/dev/shm';"
+    "CREATE TABLE volume AS SELECT p.rowid AS pod, json_extract(v.value, '$.name') AS name, json_extract(v.value, "
+    "'$.emptyDir.medium') AS medium, json_extract(v.value, '$.emptyDir.sizeLimit') AS size FROM pod p, "
+    "json_each(p.volumes) v "
+    "WHERE v.type = 'object';"
+    "CREATE TABLE cap AS SELECT k.pod, c.value AS name FROM container k, json_each(k.j, "
+    "'$.securityContext.capabilities.add') c;"
+    "CREATE TABLE env AS SELECT k.pod, k.nth, k.name AS container, e.key AS n, json_extract(e.value, '$.name') AS "
+    "name, "
+    "CAST(json_extract(e.value, '$.value') AS TEXT) AS value FROM container k, json_each(k.j, '$.env') e WHERE e.type "
+    "= "
+    "'object' AND json_type(e.value, '$.name') = 'text';"
+    "CREATE INDEX lim_of ON lim(pod, name); CREATE INDEX mount_of ON mount(pod); CREATE INDEX volume_of ON volume(pod, "
+    "name);"
+    "CREATE INDEX cap_of ON cap(pod); CREATE INDEX env_of ON env(pod, nth, name); CREATE INDEX container_of ON "
+    "container(pod);";
 
+#define LIMIT_OF(what) \
+    "(SELECT CASE count(*) WHEN 0 THEN NULL ELSE CAST(min(total(l.value), 1e9) AS INTEGER) END FROM lim l WHERE " \
+    "l.pod = p.rowid " \
+    "AND l.name = '" what "' AND l.value <> '' AND l.value NOT GLOB '*[^0-9]*')"
+static const char pods_sql[] =
+    "SELECT p.name, p.hostname, p.node, p.instance, " LIMIT_OF("nvidia.com/gpu") ", " LIMIT_OF(
+        "vpc.amazonaws.com/efa") ", "
+                                 "EXISTS(SELECT 1 FROM lim l WHERE l.pod = p.rowid AND l.name GLOB "
+                                 "'nvidia.com/mig-*'), p.ipc, p.network, p.share, "
+                                 "EXISTS(SELECT 1 FROM mount m WHERE m.pod = p.rowid), "
+                                 "(SELECT v.medium FROM mount m JOIN volume v ON v.pod = m.pod AND v.name = m.name "
+                                 "WHERE m.pod = p.rowid LIMIT 1), "
+                                 "(SELECT v.size FROM mount m JOIN volume v ON v.pod = m.pod AND v.name = m.name WHERE "
+                                 "m.pod = p.rowid LIMIT 1), "
+                                 "EXISTS(SELECT 1 FROM cap c WHERE c.pod = p.rowid AND c.name IN ('IPC_LOCK', "
+                                 "'CAP_IPC_LOCK', 'ALL')), "
+                                 "EXISTS(SELECT 1 FROM container k WHERE k.pod = p.rowid AND json_extract(k.j, "
+                                 "'$.securityContext.privileged')), "
+                                 "EXISTS(SELECT 1 FROM container k WHERE k.pod = p.rowid AND json_type(k.j, "
+                                 "'$.envFrom') = 'array'), p.rowid "
+                                 "FROM pod p ORDER BY p.rowid";
+#undef LIMIT_OF
+
+/* Of a container with GPUs, where there is one: the others are sidecars. Of equal names the last counts, as for Kubernetes. */
 static const char env_sql[] =
-    "SELECT json_extract(c.value, '$.name'), json_extract(e.value, '$.name'), CAST(json_extract(e.value, '$.value') AS "
-    "TEXT) FROM "
-    "json_each(?1, '$.spec.containers') c, json_each(c.value, '$.env') e WHERE json_extract(e.value, '$.name') GLOB "
-    "'NCCL_*' OR json_extract(e.value, '$.name') GLOB 'FI_*' OR json_extract(e.value, '$.name') GLOB 'RDMAV_*'";
+    "SELECT e.container, e.name, e.value, e.pod FROM env e WHERE (e.name GLOB 'NCCL_*' OR e.name GLOB 'FI_*' OR e.name "
+    "GLOB "
+    "'RDMAV_*') AND NOT EXISTS(SELECT 1 FROM env x WHERE x.pod = e.pod AND x.nth = e.nth AND x.name = e.name AND x.n > "
+    "e.n) "
+    "AND (EXISTS(SELECT 1 FROM lim l WHERE l.pod = e.pod AND l.name GLOB 'nvidia.com/*' AND l.nth = e.nth) OR NOT "
+    "EXISTS(SELECT 1 FROM lim l WHERE l.pod = e.pod AND l.name GLOB 'nvidia.com/*')) ORDER BY e.pod, e.nth, e.n";
 
 /* "64Gi", "512M", "1073741824" to bytes; -1: no such quantity. */
 static int64_t bytes_of(nsc_text t)
@@ -55,13 +87,25 @@ static int64_t bytes_of(nsc_text t)
     static const struct {
         const char *unit;
         double factor;
-    } units[] = {{"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}, {"Ti", 1099511627776.0},
-                 {"k", 1000.0},  {"M", 1e6},        {"G", 1e9},           {"T", 1e12},
+    } units[] = {{"Ki", 1024.0},
+                 {"Mi", 1048576.0},
+                 {"Gi", 1073741824.0},
+                 {"Ti", 1099511627776.0},
+                 {"Pi", 1125899906842624.0},
+                 {"k", 1000.0},
+                 {"M", 1e6},
+                 {"G", 1e9},
+                 {"T", 1e12},
+                 {"P", 1e15},
+                 {"m", 1e-3},
                  {"", 1.0}};
     size_t n = 0;
     double v;
     while (n < t.len && (nsc_is_digit(t.ptr[n]) || t.ptr[n] == '.'))
         n++;
+    if (n + 1 < t.len && (t.ptr[n] == 'e' || t.ptr[n] == 'E') && nsc_is_digit(t.ptr[n + 1])) /* "1e9" */
+        for (n++; n < t.len && nsc_is_digit(t.ptr[n]);)
+            n++;
     if (!n || !nsc_to_f64((nsc_text){t.ptr, n}, &v))
         return -1;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -79,27 +123,6 @@ static nsc_str column(struct ncclscope_model *m, sqlite3_stmt *q, int i)
 static int64_t count_in(sqlite3_stmt *q, int i)
 {
     return sqlite3_column_type(q, i) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, i);
-}
-
-static int add_env(struct ncclscope_model *m, sqlite3 *db, sqlite3_stmt *pod, uint32_t index)
-{
-    sqlite3_stmt *q = NULL;
-    int step = sqlite3_prepare_v2(db, env_sql, -1, &q, NULL);
-    if (step == SQLITE_OK)
-        step = sqlite3_bind_value(q, 1, sqlite3_column_value(pod, 16));
-    while (step == SQLITE_OK || step == SQLITE_ROW) {
-        step = sqlite3_step(q);
-        if (step != SQLITE_ROW)
-            break;
-        struct nsc_pod_env *e = nsc_vec_push(&m->pod_env);
-        if (!e) {
-            m->no_memory = true;
-            break;
-        }
-        *e = (struct nsc_pod_env){index, column(m, q, 0), column(m, q, 1), column(m, q, 2)};
-    }
-    sqlite3_finalize(q);
-    return step;
 }
 
 static void take_pod(struct ncclscope_model *m, sqlite3_stmt *q, nsc_str file, struct nsc_pod *p)
@@ -124,29 +147,55 @@ static void take_pod(struct ncclscope_model *m, sqlite3_stmt *q, nsc_str file, s
     p->shm_size = p->shm_size_text ? bytes_of(nsc_say(m, p->shm_size_text)) : -1;
 }
 
+static bool load(sqlite3 *db, const char *json, size_t len)
+{
+    sqlite3_stmt *q = NULL;
+    bool fine = sqlite3_exec(db, "CREATE TABLE doc(j TEXT)", NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(db, "INSERT INTO doc VALUES(?1)", -1, &q, NULL) == SQLITE_OK &&
+                sqlite3_bind_text(q, 1, json, (int)len, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(q) == SQLITE_DONE;
+    sqlite3_finalize(q);
+    return fine && sqlite3_exec(db, tables_sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* SQLITE_DONE, or what went wrong. */
+static int take_pods(struct ncclscope_model *m, sqlite3 *db, nsc_str file)
+{
+    sqlite3_stmt *q = NULL;
+    int step = sqlite3_prepare_v2(db, pods_sql, -1, &q, NULL);
+    while (step == SQLITE_OK && (step = sqlite3_step(q)) == SQLITE_ROW) {
+        struct nsc_pod *p = nsc_vec_push(&m->pods);
+        step = p ? SQLITE_OK : SQLITE_NOMEM;
+        if (p)
+            take_pod(m, q, file, p);
+    }
+    sqlite3_finalize(q);
+    return step;
+}
+
+static int take_variables(struct ncclscope_model *m, sqlite3 *db, size_t first)
+{
+    sqlite3_stmt *q = NULL;
+    int step = sqlite3_prepare_v2(db, env_sql, -1, &q, NULL);
+    while (step == SQLITE_OK && (step = sqlite3_step(q)) == SQLITE_ROW) {
+        struct nsc_pod_env *e = nsc_vec_push(&m->pod_env);
+        step = e ? SQLITE_OK : SQLITE_NOMEM;
+        if (e)
+            *e = (struct nsc_pod_env){(uint32_t)(first + (size_t)sqlite3_column_int64(q, 3) - 1), column(m, q, 0),
+                                      column(m, q, 1), column(m, q, 2)};
+    }
+    sqlite3_finalize(q);
+    return step;
+}
+
 static int add_pods(struct ncclscope_model *m, sqlite3 *db, const char *json, size_t len, nsc_str file,
                     ncclscope_error *err)
 {
-    sqlite3_stmt *q = NULL;
     size_t before = m->pods.len;
-    int step = sqlite3_prepare_v2(db, pods_sql, -1, &q, NULL);
-    if (step == SQLITE_OK)
-        step = sqlite3_bind_text(q, 1, json, (int)len, SQLITE_STATIC);
-    while (step == SQLITE_OK || step == SQLITE_ROW || step == SQLITE_DONE) {
-        if ((step = sqlite3_step(q)) != SQLITE_ROW)
-            break;
-        struct nsc_pod *p = nsc_vec_push(&m->pods);
-        if (!p) {
-            m->no_memory = true;
-            break;
-        }
-        take_pod(m, q, file, p);
-        step = add_env(m, db, q, (uint32_t)(m->pods.len - 1));
-    }
-    sqlite3_finalize(q);
-    if (m->no_memory || step == SQLITE_NOMEM)
+    bool fine =
+        load(db, json, len) && take_pods(m, db, file) == SQLITE_DONE && take_variables(m, db, before) == SQLITE_DONE;
+    if (m->no_memory || (!fine && sqlite3_errcode(db) == SQLITE_NOMEM))
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    if (step != SQLITE_DONE)
+    if (!fine)
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "is not JSON as `kubectl get pod -o json` writes it (%s)",
                         sqlite3_errmsg(db));
     return m->pods.len > before
@@ -166,15 +215,17 @@ static int read_file(const char *path, char **json, size_t *len, ncclscope_error
     do {
         if (*len + 65536 > size) {
             size = size ? size * 2 : 262144;
-            char *bigger = size <= 2 * LARGEST ? nsc_realloc(*json, size) : NULL;
+            char *bigger = nsc_realloc(*json, size);
             if (!bigger) {
-                rc = nsc_fail(err, NCCLSCOPE_EDATA, 0, "is too large for a list of pods");
+                rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
                 break;
             }
             *json = bigger;
         }
         *len += fread(*json + *len, 1, size - *len, f);
-    } while (!feof(f) && !ferror(f));
+        if (*len > LARGEST)
+            rc = nsc_fail(err, NCCLSCOPE_EDATA, 0, "is too large for a list of pods");
+    } while (rc == NCCLSCOPE_OK && !feof(f) && !ferror(f));
     if (rc == NCCLSCOPE_OK && ferror(f))
         rc = nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", strerror(errno));
     if (f != stdin)
@@ -184,41 +235,56 @@ static int read_file(const char *path, char **json, size_t *len, ncclscope_error
 
 /* ---- which process runs in which pod ---- */
 
-/* "node-0.train.svc" and "node-0" are one: what NCCL prints ends at the first dot. */
-static bool is_host(const struct ncclscope_model *m, nsc_str name, nsc_str host)
+/* "node-0.train.svc" is "node-0" to NCCL, which prints what stands before the first dot; and 63 letters at most. */
+static nsc_str host_of(struct ncclscope_model *m, nsc_str name)
 {
-    nsc_text a = nsc_say(m, name), b = nsc_say(m, host);
-    const char *dot = a.len ? memchr(a.ptr, '.', a.len) : NULL;
-    a.len = dot ? (size_t)(dot - a.ptr) : a.len;
-    return a.len && nsc_text_eq(a, b);
+    nsc_text t = nsc_say(m, name);
+    const char *dot = t.len ? memchr(t.ptr, '.', t.len) : NULL;
+    t.len = dot ? (size_t)(dot - t.ptr) : t.len;
+    t.len = t.len > 63 ? 63 : t.len;
+    return nsc_keep(m, t);
 }
 
-static uint32_t pod_of(const struct ncclscope_model *m, const struct nsc_proc *p)
+enum { BY_NAME, BY_HOST };
+
+/* Pods by their names and by the host names that their processes see; NSC_NONE - 1: several have that host name. */
+static void index_pods(struct ncclscope_model *m, struct nsc_map *by)
 {
-    uint32_t found = NSC_NONE;
     for (uint32_t i = 0; i < m->pods.len; i++) {
         const struct nsc_pod *x = &m->pods.item[i];
-        bool named = p->pod && p->pod == x->name;
-        bool host =
-            x->host_network ? is_host(m, x->node, p->host) : is_host(m, x->hostname ? x->hostname : x->name, p->host);
-        if (named)
-            return i;
-        if (!p->pod && host && found != NSC_NONE)
-            return NSC_NONE; /* two pods answer to that name */
-        found = !p->pod && host ? i : found;
+        nsc_str host = host_of(m, x->host_network ? x->node : x->hostname ? x->hostname : x->name);
+        struct nsc_key at = {host, 0, BY_HOST};
+        uint32_t other = nsc_map_get(by, at);
+        bool fine = !nsc_map_put(by, (struct nsc_key){m->pods.item[i].name, 0, BY_NAME}, i) &&
+                    !nsc_map_put(by, at, other == NSC_NONE ? i : NSC_NONE - 1);
+        m->no_memory = m->no_memory || !fine;
     }
-    return found;
 }
 
-/* A variable of the spec that the log cannot show counts as set. */
-static void take_env(struct ncclscope_model *m, uint32_t proc)
+static uint32_t pod_of(const struct nsc_map *by, const struct nsc_proc *p)
 {
-    for (size_t i = 0; i < m->pod_env.len; i++) {
+    uint32_t i = nsc_map_get(by, p->pod ? (struct nsc_key){p->pod, 0, BY_NAME} : (struct nsc_key){p->host, 0, BY_HOST});
+    return i == NSC_NONE - 1 ? NSC_NONE : i;
+}
+
+/* Do containers of the pod contradict each other about it? */
+static bool is_disputed(const struct ncclscope_model *m, size_t from, const struct nsc_pod_env *e)
+{
+    for (size_t i = from; i < m->pod_env.len && m->pod_env.item[i].pod == e->pod; i++)
+        if (m->pod_env.item[i].name == e->name && m->pod_env.item[i].value != e->value)
+            return true;
+    return false;
+}
+
+/* A variable of the spec that the log cannot show counts as set. `from`: where those of its pod begin. */
+static void take_env(struct ncclscope_model *m, uint32_t proc, size_t from)
+{
+    for (size_t i = from; i < m->pod_env.len && m->pod_env.item[i].pod == m->procs.item[proc].in_pod; i++) {
         const struct nsc_pod_env *e = &m->pod_env.item[i];
-        const char *name = nsc_say(m, e->name).ptr;
-        bool silent = !strcmp(name, "NCCL_NET") || !nsc_env_is_visible(m, proc);
-        if (e->pod != m->procs.item[proc].in_pod || !e->value || !silent || nsc_env_of(m, proc, name) ||
-            !nsc_variable_reader(nsc_say(m, e->name)) || nsc_value_wanted(nsc_say(m, e->name), nsc_say(m, e->value)))
+        nsc_text name = nsc_say(m, e->name);
+        bool silent = nsc_text_is(name, "NCCL_NET") || !nsc_env_is_visible(m, proc);
+        if (!e->value || !silent || nsc_env_of(m, proc, name.ptr) || !nsc_variable_reader(name) ||
+            nsc_value_wanted(name, nsc_say(m, e->value)) || is_disputed(m, from, e))
             continue;
         struct nsc_env *x = nsc_vec_push(&m->env);
         if (!x || nsc_map_put(&m->env_by, (struct nsc_key){proc, e->name, 0}, (uint32_t)(m->env.len - 1))) {
@@ -227,6 +293,20 @@ static void take_env(struct ncclscope_model *m, uint32_t proc)
         }
         *x = (struct nsc_env){.proc = proc, .name = e->name, .value = e->value, .by_pod = true};
     }
+}
+
+/* Where the variables of a pod begin: they lie by pod. */
+static size_t env_of_pod(const struct ncclscope_model *m, uint32_t pod)
+{
+    size_t low = 0, high = m->pod_env.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (m->pod_env.item[mid].pod < pod)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err)
@@ -241,15 +321,18 @@ int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *
     rc = rc ? rc : add_pods(m, db, json, len, nsc_keep(m, nsc_text_of(path)), err);
     sqlite3_close(db);
     nsc_free(json);
+    struct nsc_map by = {0};
+    index_pods(m, &by);
     for (size_t i = 0; rc == NCCLSCOPE_OK && i < m->proc_order.len; i++) {
         struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        p->in_pod = pod_of(m, p);
+        p->in_pod = pod_of(&by, p);
         if (p->in_pod == NSC_NONE)
             continue;
         m->pods.item[p->in_pod].processes++;
         p->platform = p->platform ? p->platform : m->pods.item[p->in_pod].instance;
-        take_env(m, m->proc_order.item[i]);
+        take_env(m, m->proc_order.item[i], env_of_pod(m, p->in_pod));
     }
+    nsc_map_free(&by);
     if (rc == NCCLSCOPE_OK)
         nsc_find_machines(m);
     return rc == NCCLSCOPE_OK && m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : rc;

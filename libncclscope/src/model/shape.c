@@ -7,6 +7,7 @@
 struct jobs {
     uint32_t *to;    /* by process: another of its job; the first of them to itself */
     uint32_t *ranks; /* by the first process of a job: its GPUs, as the largest communicators and processes show */
+    bool *doubtful;  /* by the same: another such set of processes is as large, and nothing joins the two */
 };
 
 static uint32_t job_of(const struct jobs *j, uint32_t proc)
@@ -38,6 +39,33 @@ static void find_jobs(const struct ncclscope_model *m, const struct jobs *j)
         if (n && c->nranks > *n)
             *n = (uint32_t)c->nranks;
     }
+}
+
+/* Sets of processes of one size that nothing joins, each with one communicator alone: groups of one job, or jobs like each other. */
+static void doubt_twins(const struct ncclscope_model *m, const struct jobs *j)
+{
+    struct nsc_map seen = {0},
+                   smaller = {0}; /* by size: a first process; by first process: it has smaller communicators too */
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *c = &m->comms.item[i];
+        uint32_t job = c->count ? job_of(j, m->ranks.item[m->members.item[c->first]].proc) : NSC_NONE;
+        if (job != NSC_NONE && c->nranks > 1 && c->nranks < (int64_t)j->ranks[job])
+            nsc_map_put(&smaller, (struct nsc_key){job, 0, 0}, 0);
+    }
+    for (uint32_t i = 0; i < m->procs.len; i++) {
+        struct nsc_key key = {j->ranks[i], 0, 0};
+        if (j->to[i] != i || m->procs.item[i].last_rank == NSC_NONE ||
+            nsc_map_get(&smaller, (struct nsc_key){i, 0, 0}) != NSC_NONE)
+            continue;
+        uint32_t twin = nsc_map_get(&seen, key);
+        if (twin == NSC_NONE) {
+            nsc_map_put(&seen, key, i);
+            continue;
+        }
+        j->doubtful[i] = j->doubtful[twin] = true;
+    }
+    nsc_map_free(&seen);
+    nsc_map_free(&smaller);
 }
 
 /* Where the ranks of a communicator stand in the largest one of their job. */
@@ -103,11 +131,13 @@ static void find_shape(struct ncclscope_model *m, struct nsc_comm *c, const stru
     if (job == NSC_NONE)
         return;
     if (c->nranks >= (int64_t)j->ranks[job]) {
-        c->shape = is_of_unseen(m, c) ? NSC_SHAPE_UNKNOWN : NSC_SHAPE_ALL;
-        return;
+        if (!j->doubtful[job]) {
+            c->shape = is_of_unseen(m, c) ? NSC_SHAPE_UNKNOWN : NSC_SHAPE_ALL;
+            return;
+        }
     }
     if (c->seen != c->nranks || c->count != c->nranks || c->nranks < 2 ||
-        !ranks_in_job(m, c, p->largest[job], p, ranks))
+        !ranks_in_job(m, c, j->doubtful[job] ? NSC_NONE : p->largest[job], p, ranks))
         return;
     c->stride = ranks[1] - ranks[0];
     bool even = c->stride > 0;
@@ -138,13 +168,14 @@ static void find_worst_paths(struct ncclscope_model *m)
 void nsc_find_shapes(struct ncclscope_model *m)
 {
     size_t n = m->procs.len + 1;
-    struct jobs j = {nsc_alloc(n * sizeof *j.to), nsc_alloc(n * sizeof *j.ranks)};
+    struct jobs j = {nsc_alloc(n * sizeof *j.to), nsc_alloc(n * sizeof *j.ranks), nsc_alloc(n * sizeof *j.doubtful)};
     struct places p = {.largest = nsc_alloc(n * sizeof *p.largest)};
     int64_t *ranks = nsc_alloc((m->members.len + 1) * sizeof *ranks);
-    bool fine = j.to && j.ranks && p.largest && ranks;
+    bool fine = j.to && j.ranks && j.doubtful && p.largest && ranks;
     m->no_memory = m->no_memory || !fine;
     if (fine) {
         find_jobs(m, &j);
+        doubt_twins(m, &j);
         find_places(m, &j, &p);
     }
     for (size_t i = 0; fine && i < m->comms.len; i++)
@@ -154,5 +185,6 @@ void nsc_find_shapes(struct ncclscope_model *m)
     nsc_free(p.largest);
     nsc_free(j.to);
     nsc_free(j.ranks);
+    nsc_free(j.doubtful);
     nsc_free(ranks);
 }

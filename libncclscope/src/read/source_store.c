@@ -34,6 +34,17 @@ static int refuse(struct nsc_stored *t, ncclscope_error *err)
     return rc;
 }
 
+/* -1: it cannot be read. */
+static int64_t one_number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *q = NULL;
+    int64_t n = -1;
+    if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
+        n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
 int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err)
 {
     static const char sql[] =
@@ -47,7 +58,20 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *e
     t->source = -1;
     if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
         sqlite3_exec(t->db, "PRAGMA trusted_schema = OFF", NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(t->db, sql, -1, &t->rows, NULL) != SQLITE_OK)
+        one_number(t->db, "PRAGMA user_version") < 0)
+        return refuse(t, err);
+    if (one_number(t->db, "PRAGMA user_version") > NSC_STORE_VERSION) {
+        nsc_stored_free(t);
+        return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "the store was made by a newer version");
+    }
+    if (one_number(
+            t->db,
+            "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('record', 'scan', 'scan_source')") !=
+        3) {
+        nsc_stored_free(t);
+        return nsc_fail(err, NCCLSCOPE_EDATA, 0, "the store lacks its tables");
+    }
+    if (sqlite3_prepare_v2(t->db, sql, -1, &t->rows, NULL) != SQLITE_OK)
         return refuse(t, err);
     *out = t;
     return NCCLSCOPE_OK;
@@ -101,6 +125,7 @@ static bool add_header(struct nsc_stored *t)
 static bool add_blank_lines(struct nsc_stored *t)
 {
     int64_t source = sqlite3_column_int64(t->rows, 8), line = sqlite3_column_int64(t->rows, 7);
+    line = line < 1 ? 1 : line;
     int64_t missing = source == t->source ? line - t->line - 1 : line - 1;
     bool fine = true;
     for (; fine && missing > 0 && t->blank < MOST_BLANK_LINES; missing--, t->blank++)

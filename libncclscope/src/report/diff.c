@@ -69,16 +69,25 @@ static nsc_text value_of(const struct nsc_trait *t, enum nsc_section section)
 /* "NCCL_P2P_DISABLE: not set -> 1"; of findings and warnings that came or went their sign and name. */
 static void write_change(const struct nsc_report *r, const struct change *c)
 {
+    enum { LONGEST = 200 };
     const struct nsc_trait *t = either(c);
     nsc_text a = value_of(c->a, t->section), b = value_of(c->b, t->section);
-    char line[1500];
+    char line[3 * LONGEST + 200];
     bool whole = t->section == NSC_TRAIT_FINDINGS || t->section == NSC_TRAIT_WARNINGS;
-    int key = (int)(t->key.len < 300 ? t->key.len : 300);
+    int key = (int)(t->key.len < LONGEST ? t->key.len : LONGEST);
+    size_t same = 0; /* of two long values the part where they differ */
+    while (a.len > LONGEST && same + LONGEST / 2 < a.len && same < b.len && a.ptr[same] == b.ptr[same])
+        same++;
+    same = same > LONGEST / 2 ? same - LONGEST / 2 : 0;
+    int x = (int)(a.len - (same < a.len ? same : 0)), y = (int)(b.len - (same < b.len ? same : 0));
+    const char *from = same < a.len ? a.ptr + same : a.ptr, *to = same < b.len ? b.ptr + same : b.ptr;
     if (whole && (!c->a || !c->b))
         snprintf(line, sizeof line, t->section == NSC_TRAIT_FINDINGS ? "%s %.*s (%.*s)" : "%s %.*s", c->a ? "-" : "+",
-                 key, t->key.ptr, (int)t->value.len, t->value.ptr);
+                 key, t->key.ptr, (int)(t->value.len < LONGEST ? t->value.len : LONGEST), t->value.ptr);
     else
-        snprintf(line, sizeof line, "%.*s: %.*s -> %.*s", key, t->key.ptr, (int)a.len, a.ptr, (int)b.len, b.ptr);
+        snprintf(line, sizeof line, "%.*s: %s%.*s%s -> %s%.*s%s", key, t->key.ptr, same ? "..." : "",
+                 x < LONGEST ? x : LONGEST, from, x > LONGEST ? "..." : "", same ? "..." : "",
+                 y < LONGEST ? y : LONGEST, to, y > LONGEST ? "..." : "");
     nsc_indent(r, 3);
     nsc_wrap(r, 5, nsc_text_of(line));
 }

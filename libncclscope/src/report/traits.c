@@ -8,15 +8,18 @@
 static nsc_text keep(struct nsc_traits *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static nsc_text keep(struct nsc_traits *t, const char *format, ...)
 {
-    char buf[700];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(buf, sizeof buf, format, args);
+    int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    size_t len = n < 0 ? 0 : (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1;
-    nsc_text copy = nsc_arena_copy(&t->arena, (nsc_text){buf, len});
-    t->no_memory = t->no_memory || !copy.ptr;
-    return copy;
+    size_t len = n < 0 ? 0 : (size_t)n;
+    char *buf = nsc_arena_alloc(&t->arena, len + 1);
+    va_start(args, format);
+    if (buf)
+        vsnprintf(buf, len + 1, format, args);
+    va_end(args);
+    t->no_memory = t->no_memory || !buf;
+    return (nsc_text){buf, buf ? len : 0};
 }
 
 static void add(struct nsc_traits *t, enum nsc_section section, nsc_text key, nsc_text value, uint64_t n, uint64_t of)
@@ -96,9 +99,10 @@ static void environment(struct nsc_traits *t, const struct ncclscope_model *m)
 /* "NET/IB/0(3)/GDRDMA" to "NET/IB/GDRDMA": which device and proxy differs from pair to pair. */
 static nsc_text without_numbers(struct nsc_traits *t, nsc_text via)
 {
-    char buf[200];
+    char *buf = nsc_arena_alloc(&t->arena, via.len + 1);
     size_t n = 0;
-    for (size_t i = 0; i < via.len && n + 1 < sizeof buf; i++) {
+    t->no_memory = t->no_memory || !buf;
+    for (size_t i = 0; buf && i < via.len; i++) {
         size_t k = i + 1;
         while (via.ptr[i] == '/' && k < via.len && (nsc_is_digit(via.ptr[k]) || strchr("()[]", via.ptr[k])))
             k++;
@@ -108,7 +112,7 @@ static nsc_text without_numbers(struct nsc_traits *t, nsc_text via)
         else
             buf[n++] = via.ptr[i];
     }
-    return keep(t, "via %.*s", (int)n, buf);
+    return buf ? keep(t, "via %.*s", (int)n, buf) : (nsc_text){NULL, 0};
 }
 
 /* "nvlink 8, socket 5" of the pairs of one communicator. */
@@ -176,6 +180,46 @@ static void devices(struct nsc_traits *t, const struct ncclscope_model *m)
     }
 }
 
+static bool is_of_name(char ch)
+{
+    return nsc_is_digit(ch) || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '-' || ch == '_';
+}
+
+/* "rack7-1" to "rack7-{n}", as shapes of warnings have it. */
+static nsc_text name_in_shape(struct nsc_traits *t, nsc_text name)
+{
+    char buf[400];
+    size_t n = 0;
+    for (size_t i = 0; i < name.len && n + 4 < sizeof buf; i++) {
+        bool begins = !i || (!nsc_is_digit(name.ptr[i - 1]) &&
+                             !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", name.ptr[i - 1]));
+        if (!nsc_is_digit(name.ptr[i]) || !begins) {
+            buf[n++] = name.ptr[i];
+            continue;
+        }
+        memcpy(buf + n, "{n}", 3);
+        n += 3;
+        while (i + 1 < name.len && (nsc_is_digit(name.ptr[i + 1]) || strchr("abcdefx.:", name.ptr[i + 1])))
+            i++;
+    }
+    return keep(t, "%.*s", (int)n, buf);
+}
+
+/* "Connection closed by remote peer node01<{n}>" to "... {host}<{n}>", for the hosts of this input. */
+static nsc_text without_hosts(struct nsc_traits *t, const struct ncclscope_model *m, nsc_text shape)
+{
+    for (size_t h = 0; h < m->hosts.len; h++) {
+        nsc_text name = name_in_shape(t, nsc_say(m, m->hosts.item[h].name));
+        ptrdiff_t at = name.len ? nsc_text_find(shape, name.ptr) : -1;
+        if (at < 0 || (at > 0 && is_of_name(shape.ptr[at - 1])) ||
+            ((size_t)at + name.len < shape.len && is_of_name(shape.ptr[(size_t)at + name.len])))
+            continue;
+        nsc_text rest = nsc_text_from(shape, (size_t)at + name.len);
+        return keep(t, "%.*s{host}%.*s", (int)at, shape.ptr, (int)rest.len, rest.ptr);
+    }
+    return shape;
+}
+
 static void findings(struct nsc_traits *t, const struct ncclscope_model *m, const struct ncclscope_findings *f)
 {
     for (size_t i = 0; i < f->list.len; i++) {
@@ -186,7 +230,8 @@ static void findings(struct nsc_traits *t, const struct ncclscope_model *m, cons
             1, 0);
     }
     for (size_t i = 0; i < m->warnings.len; i++)
-        add(t, NSC_TRAIT_WARNINGS, nsc_say(m, m->warnings.item[i].shape), NSC_TEXT("printed"), 1, 0);
+        add(t, NSC_TRAIT_WARNINGS, without_hosts(t, m, nsc_say(m, m->warnings.item[i].shape)), NSC_TEXT("printed"), 1,
+            0);
 }
 
 /* ---- one trait for each key ---- */
@@ -204,33 +249,39 @@ static int by_value(const void *a, const void *b)
 }
 
 /* One value of a key: "nvlink 8", "simple (3 of 8)", "nvlink 4 (2 times)". */
-static size_t say_value(const struct nsc_trait *x, uint64_t same, char *buf, size_t size)
+static nsc_text say_value(struct nsc_traits *t, const struct nsc_trait *x, uint64_t same)
 {
-    int n = snprintf(buf, size, "%.*s", (int)(x->value.len < 80 ? x->value.len : 80), x->value.ptr ? x->value.ptr : "");
+    int len = (int)x->value.len;
+    const char *value = x->value.ptr ? x->value.ptr : "";
     if (x->of > 1 && same != x->of)
-        n +=
-            snprintf(buf + n, size - (size_t)n, " (%llu of %llu)", (unsigned long long)same, (unsigned long long)x->of);
-    else if (x->of == 1 && same > 1)
-        n += snprintf(buf + n, size - (size_t)n, " (%llu times)", (unsigned long long)same);
-    return (size_t)n;
+        return keep(t, "%.*s (%llu of %llu)", len, value, (unsigned long long)same, (unsigned long long)x->of);
+    return x->of == 1 && same > 1 ? keep(t, "%.*s (%llu times)", len, value, (unsigned long long)same) : x->value;
 }
 
 /* Entries [from, to) of one key to one: its values, sorted, each once. */
 static struct nsc_trait join(struct nsc_traits *t, size_t from, size_t to)
 {
     struct nsc_trait all = t->list.item[from];
-    char buf[600];
-    size_t n = 0;
-    for (size_t i = from; i < to && n + 160 < sizeof buf;) {
+    size_t size = 1, n = 0;
+    for (size_t i = from; i < to; i++)
+        size += t->list.item[i].value.len + 64;
+    char *whole = from + 1 < to ? nsc_arena_alloc(&t->arena, size) : NULL;
+    for (size_t i = from; i < to;) {
         uint64_t same = 0;
         size_t end = i;
         for (; end < to && nsc_text_eq(t->list.item[end].value, t->list.item[i].value); end++)
             same += t->list.item[end].n;
-        n += (size_t)snprintf(buf + n, sizeof buf - n, "%s", n ? "; " : "");
-        n += say_value(&t->list.item[i], same, buf + n, sizeof buf - n);
+        nsc_text one = say_value(t, &t->list.item[i], same);
+        if (i == from && end == to) { /* the usual case: one value */
+            all.value = one;
+            return all;
+        }
+        if (whole)
+            n += (size_t)snprintf(whole + n, size - n, "%s%.*s", n ? "; " : "", (int)one.len, one.ptr ? one.ptr : "");
         i = end;
     }
-    all.value = keep(t, "%.*s", (int)n, buf);
+    t->no_memory = t->no_memory || !whole;
+    all.value = (nsc_text){whole, whole ? n : 0};
     return all;
 }
 

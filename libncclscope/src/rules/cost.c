@@ -16,6 +16,24 @@ static const char *what_cost_leaves_open(struct nsc_case *c, const struct nsc_gp
                      gpu->name, gpu->gb_s, gpu->source);
 }
 
+/* GPUs that a line says to have no NVLink between them, of whatever model. */
+static const struct nsc_gpu without_nvlink = {.name = "GPUs without NVLink"};
+
+void nsc_set_cost_of_class(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
+                           uint32_t proc, nsc_str type)
+{
+    bool pcie = type && !nsc_class_is_nvlink(nsc_say(c->m, type));
+    const struct nsc_carried *row[2];
+    if (!pcie) {
+        nsc_set_cost(c, f, slow, fast, proc);
+    } else if (nsc_compare_paths(&without_nvlink, slow, fast, row)) {
+        f->cost = nsc_words(c, "%.1fx on %s (%g against %g GB/s, copies by copy engine); %s",
+                            row[1]->gb_s / row[0]->gb_s, row[0]->machine, row[0]->gb_s, row[1]->gb_s, row[0]->source);
+    } else {
+        f->cost = f->cost_note = "No figure with a source is known for GPUs without NVLink.";
+    }
+}
+
 void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
                   uint32_t proc)
 {

@@ -1,8 +1,6 @@
 /* expectations.c - assertions for CI and preflight: parsed by a table, held against the model. */
 #include "rules/expectations.h"
 
-#include "model/machines.h"
-
 /* "ranks>=8" to its parts; op "" for a bare word. */
 struct asked {
     nsc_text word, value;
@@ -62,17 +60,6 @@ static bool compare(const struct asked *q, int64_t is, int64_t wanted)
 
 /* ---- paths ---- */
 
-/* Are both ranks on one machine? Also where it has several host names. */
-static bool on_one_machine(const struct ncclscope_model *m, const struct nsc_link *l, enum nsc_scope scope)
-{
-    const struct nsc_rank *a = nsc_member(m, nsc_comm_of_link(m, l), (int64_t)l->src),
-                          *b = nsc_member(m, nsc_comm_of_link(m, l), (int64_t)l->dst);
-    if (scope == NSC_SCOPE_NODE || !a || !b || scope == NSC_SCOPE_UNKNOWN)
-        return scope == NSC_SCOPE_NODE;
-    nsc_str x = m->procs.item[a->proc].host, y = m->procs.item[b->proc].host;
-    return x != y && nsc_machine_of(m, x) == nsc_machine_of(m, y);
-}
-
 /* What is asserted of all connections is borne out only by all ranks. */
 static void want_all_ranks(const struct answer *a)
 {
@@ -92,7 +79,7 @@ static void every_pair_of_a_node(const struct answer *a, bool nvlink)
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
         nsc_path_of(m, l, &p);
-        if (l->family == NSC_COLLNET || !on_one_machine(m, l, p.scope))
+        if (l->family == NSC_COLLNET || !nsc_is_within_machine(m, l))
             continue;
         seen++;
         if (l->family != NSC_P2P || (nvlink && p.path == NSC_PATH_PCIE))
@@ -106,6 +93,7 @@ static void every_pair_of_a_node(const struct answer *a, bool nvlink)
         say_unknown(a,
                     nsc_words(a->c, "rank %llu to rank %llu goes via %s: NVLink or PCIe cannot be told from this log",
                               (unsigned long long)open->src, (unsigned long long)open->dst, nsc_say(m, open->via).ptr));
+    want_all_ranks(a);
 }
 
 static void nvlink(const struct answer *a)
@@ -143,9 +131,20 @@ static void no_socket(const struct answer *a)
     without(a, NSC_PATH_SOCKET, NSC_PATH_SOCKET);
 }
 
+/* Plain P2P may be PCIe. */
 static void no_pcie(const struct answer *a)
 {
+    const struct ncclscope_model *m = a->c->m;
     without(a, NSC_PATH_PCIE, NSC_PATH_PCIE);
+    for (size_t i = 0; i < m->link_order.len && a->e->kept == NCCLSCOPE_KEPT; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        nsc_path_of(m, l, &p);
+        if (p.path == NSC_PATH_P2P)
+            say_unknown(a, nsc_words(a->c,
+                                     "rank %llu to rank %llu goes via %s: NVLink or PCIe cannot be told from this log",
+                                     (unsigned long long)l->src, (unsigned long long)l->dst, nsc_say(m, l->via).ptr));
+    }
 }
 
 static void no_net(const struct answer *a)
@@ -191,7 +190,7 @@ static void net(const struct answer *a)
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         seen += p->network != 0;
         if (p->network && !is_text(nsc_say(m, p->network), a->asked->value))
-            say_broken(a, &p->first,
+            say_broken(a, NULL,
                        nsc_words(a->c, "pid %lld of %s uses the network %s", (long long)p->pid, nsc_say(m, p->host).ptr,
                                  nsc_say(m, p->network).ptr));
     }
@@ -225,6 +224,8 @@ static void ranks(const struct answer *a)
 static void hosts(const struct answer *a)
 {
     hold(a, a->c->m->hosts.len ? (int64_t)a->c->m->hosts.len : -1, "hosts");
+    if (a->asked->op != AT_LEAST && a->asked->op != MORE)
+        want_all_ranks(a);
 }
 
 static void machines(const struct answer *a)
@@ -234,6 +235,8 @@ static void machines(const struct answer *a)
     for (size_t i = 0; i < m->machines.len; i++)
         open = open || m->machines.item[i].several || m->machines.item[i].confidence == NSC_POSSIBLE;
     hold(a, open ? -1 : (int64_t)m->machines.len, "machines");
+    if (a->asked->op != AT_LEAST && a->asked->op != MORE)
+        want_all_ranks(a);
 }
 
 static void channels(const struct answer *a)
@@ -243,7 +246,7 @@ static void channels(const struct answer *a)
     for (size_t i = 0; i < m->ranks.len; i++)
         if (m->ranks.item[i].coll >= 0 && m->ranks.item[i].nranks > 1 && (least < 0 || m->ranks.item[i].coll < least))
             least = m->ranks.item[i].coll;
-    hold(a, least, "collective channels at least");
+    hold(a, least, "collective channels");
 }
 
 static void nvls(const struct answer *a)
@@ -417,6 +420,7 @@ static int expect_one(ncclscope_findings *f, nsc_text text, ncclscope_error *err
 int ncclscope_expect(ncclscope_findings *f, const char *list, ncclscope_error *err)
 {
     int rc = NCCLSCOPE_OK;
+    size_t words_seen = 0;
     nsc_text rest = nsc_text_of(list);
     while (rest.len && rc == NCCLSCOPE_OK) {
         const char *comma = memchr(rest.ptr, ',', rest.len);
@@ -425,8 +429,9 @@ int ncclscope_expect(ncclscope_findings *f, const char *list, ncclscope_error *e
         one = nsc_text_trim(one);
         if (one.len)
             rc = expect_one(f, one, err);
+        words_seen += one.len > 0;
     }
-    return rc;
+    return rc || words_seen ? rc : nsc_fail(err, NCCLSCOPE_EINVAL, 0, "the list of expectations is empty");
 }
 
 size_t ncclscope_expectations(const ncclscope_findings *f, int kept)

@@ -1,6 +1,8 @@
 /* rules.c - runs every rule over a model, and puts what they found in order. */
 #include "rules/rules.h"
 
+#include "model/machines.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +217,31 @@ bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l
     return p.scope != NSC_SCOPE_NODE;
 }
 
+static bool all_are_seen(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].seen < m->comms.item[i].nranks)
+            return false;
+    return m->comms.len > 0;
+}
+
+bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_known_path p;
+    nsc_path_of(m, l, &p);
+    const struct nsc_rank *a = nsc_member(m, nsc_comm_of_link(m, l), (int64_t)l->src),
+                          *b = nsc_member(m, nsc_comm_of_link(m, l), (int64_t)l->dst);
+    if (p.scope == NSC_SCOPE_NODE)
+        return true;
+    if (!a || !b) /* whose it is is not known: but if all that there is is one machine ... */
+        return m->machines.len == 1 && m->machines.item[0].confidence == NSC_CERTAIN && !m->machines.item[0].several &&
+               all_are_seen(m);
+    if (p.scope == NSC_SCOPE_UNKNOWN)
+        return false;
+    uint32_t x = nsc_machine_of(m, m->procs.item[a->proc].host), y = nsc_machine_of(m, m->procs.item[b->proc].host);
+    return x == y && x != NSC_NONE && m->machines.item[x].confidence == NSC_CERTAIN && !m->machines.item[x].several;
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -247,57 +274,87 @@ const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f)
     return nsc_words(c, "%s", buf);
 }
 
+enum { MOST_RULES = 128, DEEPEST_CAUSE = 4 };
+
+/* Place of a rule in the table; MOST_RULES if there is none of that id. */
+static size_t rule_at(const char *id)
+{
+    size_t i = 0;
+    while (id && i < MOST_RULES && nsc_rules[i].id && strcmp(nsc_rules[i].id, id) != 0)
+        i++;
+    return id && i < MOST_RULES && nsc_rules[i].id ? i : MOST_RULES;
+}
+
 /* The worst severity among a finding and everything it causes: a root is as urgent as its wake. */
-static int urgency(const struct ncclscope_findings *f, const struct nsc_finding *x, int limit)
+static void find_urgency(struct ncclscope_findings *f)
 {
-    int worst = x->severity;
-    for (size_t i = 0; limit && i < f->list.len; i++) {
-        const struct nsc_finding *y = &f->list.item[i];
-        if (!y->caused_by || strcmp(y->caused_by, x->rule->id) != 0)
-            continue;
-        int u = urgency(f, y, limit - 1);
-        worst = u > worst ? u : worst;
+    int by_rule[MOST_RULES + 1] = {0}; /* of what it causes */
+    for (size_t i = 0; i < f->list.len; i++)
+        f->list.item[i].urgency = f->list.item[i].severity;
+    for (int depth = 0; depth < DEEPEST_CAUSE; depth++) {
+        for (size_t i = 0; i < f->list.len; i++) {
+            size_t root = rule_at(f->list.item[i].caused_by);
+            if (f->list.item[i].urgency > by_rule[root])
+                by_rule[root] = f->list.item[i].urgency;
+        }
+        for (size_t i = 0; i < f->list.len; i++) {
+            struct nsc_finding *x = &f->list.item[i];
+            size_t own = (size_t)(x->rule - nsc_rules);
+            if (own < MOST_RULES && by_rule[own] > x->urgency)
+                x->urgency = by_rule[own];
+        }
     }
-    return worst;
 }
 
-static bool goes_before(const struct ncclscope_findings *f, const struct nsc_finding *x, const struct nsc_finding *y)
+static int by_urgency(const void *a, const void *b)
 {
-    int ux = urgency(f, x, 4), uy = urgency(f, y, 4), c = strcmp(x->rule->id, y->rule->id);
+    const struct nsc_finding *x = a, *y = b;
     const struct nsc_where *p = &x->evidence[0], *q = &y->evidence[0];
-    if (ux != uy)
-        return ux > uy;
+    int c = strcmp(x->rule->id, y->rule->id);
+    if (x->urgency != y->urgency)
+        return x->urgency > y->urgency ? -1 : 1;
     if (x->severity != y->severity)
-        return x->severity > y->severity;
-    if (c)
-        return c < 0;
-    return p->source != q->source ? p->source < q->source : p->line < q->line;
+        return x->severity > y->severity ? -1 : 1;
+    if (c || p->source != q->source)
+        return c ? c : p->source < q->source ? -1 : 1;
+    return p->line != q->line ? (p->line < q->line ? -1 : 1) : x->found < y->found ? -1 : x->found > y->found;
 }
 
-/* Is the root of `x` still among the findings from `from` on? */
-static bool root_is_open(const struct ncclscope_findings *f, const struct nsc_finding *x, size_t from)
-{
-    for (size_t i = from; x->caused_by && i < f->list.len; i++)
-        if (&f->list.item[i] != x && !strcmp(f->list.item[i].rule->id, x->caused_by))
-            return true;
-    return false;
-}
-
-/* A root before what it causes, then the worst first. There are few findings: the best that is free, again and again. */
+/* The worst first, but a root before what it causes: an effect waits until its root is told. */
 static void put_in_order(struct ncclscope_findings *f)
 {
-    for (size_t i = 0; i < f->list.len; i++) {
-        size_t best = f->list.len;
-        for (size_t k = i; k < f->list.len; k++) {
-            bool open = root_is_open(f, &f->list.item[k], i);
-            if (!open && (best == f->list.len || goes_before(f, &f->list.item[k], &f->list.item[best])))
-                best = k;
-        }
-        struct nsc_finding x = f->list.item[best < f->list.len ? best : i];
-        size_t at = best < f->list.len ? best : i;
-        memmove(&f->list.item[i + 1], &f->list.item[i], (at - i) * sizeof x);
-        f->list.item[i] = x;
+    size_t n = f->list.len, open[MOST_RULES + 1] = {0}; /* by rule: findings not told yet */
+    struct nsc_finding *told = nsc_alloc((n + 1) * sizeof *told);
+    bool *done = nsc_alloc(n + 1);
+    f->no_memory = f->no_memory || !told || !done;
+    find_urgency(f);
+    for (size_t i = 0; i < n; i++) {
+        size_t own = (size_t)(f->list.item[i].rule - nsc_rules);
+        f->list.item[i].found = i;
+        open[own < MOST_RULES ? own : MOST_RULES]++;
     }
+    if (n)
+        qsort(f->list.item, n, sizeof *f->list.item, by_urgency);
+    for (size_t k = 0, from = 0; told && done && k < n; k++) {
+        size_t best = n;
+        while (from < n && done[from])
+            from++;
+        for (size_t i = from; i < n && best == n; i++) {
+            const struct nsc_finding *x = &f->list.item[i];
+            size_t root = rule_at(x->caused_by);
+            bool itself = x->rule == &nsc_rules[root < MOST_RULES ? root : 0] && root < MOST_RULES;
+            best = !done[i] && (root == MOST_RULES || open[root] <= (size_t)itself) ? i : n;
+        }
+        best = best < n ? best : from; /* causes in a circle */
+        size_t own = (size_t)(f->list.item[best].rule - nsc_rules);
+        open[own < MOST_RULES ? own : MOST_RULES]--;
+        done[best] = true;
+        told[k] = f->list.item[best];
+    }
+    if (told && done && n)
+        memcpy(f->list.item, told, n * sizeof *told);
+    nsc_free(told);
+    nsc_free(done);
 }
 
 static int verdict_of(const struct ncclscope_findings *f)

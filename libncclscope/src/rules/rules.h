@@ -44,6 +44,8 @@ struct nsc_finding {
     NSC_VEC(nsc_str) hosts;
     struct nsc_map named; /* of ranks, pairs, hosts: which it names already */
     uint64_t count;       /* lines, processes or things: what the title counts */
+    int urgency;          /* the worst severity among it and what it causes */
+    size_t found;         /* its place before findings were put in order */
     enum nsc_failure_part part;
     const struct nsc_event *began; /* of a failure: the first event; NULL if none dates it */
     struct nsc_where evidence[NSC_EVIDENCE];
@@ -96,10 +98,15 @@ void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,
                   const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
 bool nsc_raised(const struct nsc_case *c, const char *id);
+/* Are both ranks on one machine for certain? Also where it has several host names. */
+bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
 struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable); /* of the rule in hand, or NULL */
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 
+bool nsc_any_socket(const struct ncclscope_model *m); /* do ranks of different nodes talk over sockets? */
+/* The line by which libibverbs could not be opened in this process; NULL: none. */
+const struct nsc_event *nsc_missing_verbs(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_is_slow_provider(nsc_text p); /* of libfabric: tcp, sockets ... */
 
 /* failures.c: what failures.def says of events under the id of the rule in hand; then which finding is the root of which. */
@@ -135,6 +142,10 @@ bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l
  * sets cost and cost_note. */
 void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
                   uint32_t proc);
+
+/* The same where the class of path between the GPUs is known (0: it is not): without NVLink other figures hold. */
+void nsc_set_cost_of_class(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
+                           uint32_t proc, nsc_str type);
 
 #define RULE(id, check, ...) void nsc_rule_##check(struct nsc_case *c);
 #include "rules.def"

@@ -42,20 +42,46 @@ static bool some_link(const struct ncclscope_model *m, int family, enum nsc_scop
     return false;
 }
 
+/* Does the log show that it costs nothing: that no pair of a node would use P2P without it? `type` is set to the class of a pair that it costs. */
+static bool costs_nothing(const struct ncclscope_model *m, nsc_str *type)
+{
+    size_t pairs = 0;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_expected e;
+        enum nsc_judgement j = l->family == NSC_COLLNET ? NSC_NOT_JUDGED : nsc_judge(m, l, &e);
+        if (j != NSC_NOT_JUDGED && j != NSC_BY_DESIGN) {
+            *type = e.type;
+            return false;
+        }
+        pairs += j == NSC_BY_DESIGN;
+    }
+    bool alone = m->comms.len > 0; /* one rank of each communicator on each host: no pair of a node at all */
+    for (size_t i = 0; i < m->ranks.len; i++)
+        alone = alone && (m->ranks.item[i].local_ranks == 1 || m->ranks.item[i].nranks == 1);
+    for (size_t i = 1; i < m->proc_order.len; i++) /* in the order of hosts */
+        alone = alone && m->procs.item[m->proc_order.item[i]].host != m->procs.item[m->proc_order.item[i - 1]].host;
+    return pairs || alone;
+}
+
 void nsc_rule_env_p2p_disabled(struct nsc_case *c)
 {
-    struct nsc_finding *f = env_finding(c, disables_p2p, NCCLSCOPE_WARNING);
+    nsc_str type = 0;
+    bool nothing = costs_nothing(c->m, &type);
+    struct nsc_finding *f = env_finding(c, disables_p2p, nothing ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING);
     if (!f)
         return;
     const struct nsc_env *e = nsc_p2p_disabled(c->m, NSC_NONE);
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
     f->title = nsc_words(c, "%s=%s is set (%llu process%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr,
                          nsc_say(c->m, e->value).ptr, (unsigned long long)f->count, f->count == 1 ? "" : "es");
-    f->cause = by_level ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
-               : e->by_pod
-                   ? "The pod's spec sets it; this log shows no variables."
-                   : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
-    nsc_set_cost(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc);
+    f->cause =
+        nothing     ? "It costs nothing here: no pair of a node would use P2P without it."
+        : by_level  ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
+        : e->by_pod ? "The pod's spec sets it; this log shows no variables."
+                    : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
+    if (!nothing)
+        nsc_set_cost_of_class(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc, type);
 }
 
 static bool disables_shm(const struct ncclscope_model *m, const struct nsc_env *e)

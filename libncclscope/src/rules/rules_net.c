@@ -1,118 +1,5 @@
-/* rules_net.c - between nodes: sockets instead of RDMA, plugins, providers, interfaces. */
+/* rules_net.c - between nodes: plugins, providers, devices, interfaces. */
 #include "rules/rules.h"
-
-static bool is_socket(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain)
-{
-    return nsc_crosses_nodes(m, l, certain) && !l->gdrdma &&
-           nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_TCP;
-}
-
-static bool any_socket(const struct ncclscope_model *m)
-{
-    bool certain;
-    for (size_t i = 0; i < m->link_order.len; i++)
-        if (is_socket(m, &m->links.item[m->link_order.item[i]], &certain))
-            return true;
-    return false;
-}
-
-/* A variable that asks for sockets. */
-static const struct nsc_env *asked_for_sockets(const struct ncclscope_model *m, uint32_t proc)
-{
-    const struct nsc_env *e = nsc_env_is(m, proc, "NCCL_IB_DISABLE", "1");
-    return e ? e : nsc_env_is(m, proc, "NCCL_NET", "Socket");
-}
-
-/* The line by which libibverbs could not be opened in this process. */
-static const struct nsc_event *missing_verbs(const struct ncclscope_model *m, uint32_t proc)
-{
-    for (size_t i = proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, proc); i < m->event_order.len; i++) {
-        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
-        if (e->proc != proc)
-            break;
-        if (e->kind == NCCLSCOPE_KIND_LIBRARY_MISSING && nsc_text_find(e->where.text, "libibverbs") >= 0)
-            return e;
-    }
-    return NULL;
-}
-
-static bool has_rdma_device(const struct ncclscope_model *m, uint32_t proc)
-{
-    for (size_t i = 0; proc != NSC_NONE && i < m->devices.len; i++)
-        if (m->devices.item[i].host == m->procs.item[proc].host &&
-            nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB"))
-            return true;
-    return false;
-}
-
-void nsc_rule_socket(struct nsc_case *c)
-{
-    struct nsc_finding *f = NULL;
-    uint32_t proc = NSC_NONE;
-    bool all_certain = true;
-    for (size_t i = 0; i < c->m->link_order.len; i++) {
-        const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
-        bool certain;
-        if (!is_socket(c->m, l, &certain))
-            continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
-        proc = l->proc;
-        all_certain = all_certain && certain;
-        nsc_add_link(c, f, l);
-    }
-    if (!f)
-        return;
-    const struct nsc_env *asked = proc == NSC_NONE ? NULL : asked_for_sockets(c->m, proc);
-    const struct nsc_event *none = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE);
-    f->confidence = all_certain ? "certain" : "likely";
-    f->title = nsc_words(c, "%zu pair%s of ranks on different nodes talk over TCP sockets, not RDMA", f->pairs.len,
-                         f->pairs.len == 1 ? "" : "s");
-    if (asked) {
-        f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, asked->name).ptr,
-                             nsc_say(c->m, asked->value).ptr);
-        f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for NET/IB or the "
-                 "cloud's "
-                 "plugin with /GDRDMA.";
-        f->cls = "configuration";
-        f->cause = nsc_words(c, "%s=%s asks for it", nsc_say(c->m, asked->name).ptr, nsc_say(c->m, asked->value).ptr);
-        nsc_show_first(c, f, &asked->where);
-    } else if (nsc_raised(c, "transport/pod-per-gpu")) {
-        f->caused_by = "transport/pod-per-gpu";
-        f->cause = "Pods are nodes to NCCL, so their GPUs meet only over the network.";
-    } else if (nsc_raised(c, "net/efa-not-used")) {
-        f->caused_by = "net/efa-not-used";
-        f->cause = "The machine has EFA, and NCCL does not use it.";
-    } else if (nsc_raised(c, "net/plugin-missing")) {
-        f->caused_by = "net/plugin-missing";
-        f->cause = "The network plugin that was asked for could not be loaded.";
-    } else if (nsc_raised(c, "net/plugin-failed")) {
-        f->caused_by = "net/plugin-failed";
-        f->cause = "A network plugin was found and could not be used, and sockets are what is left.";
-    } else if (none) {
-        const struct nsc_event *library = missing_verbs(c->m, none->proc);
-        f->caused_by = "net/no-rdma-device";
-        f->cause = library ? "NCCL could not load libibverbs, so it saw no InfiniBand or RoCE device, and no network "
-                             "plugin took over."
-                           : "NCCL saw no InfiniBand or RoCE device and no network plugin took over.";
-        nsc_show_first(c, f, library ? &library->where : &none->where);
-    } else if (missing_verbs(c->m, proc)) {
-        f->cause = "NCCL could not load libibverbs, so it saw no InfiniBand or RoCE device.";
-        f->fix = "Install libibverbs and the provider of the device (rdma-core) in the image.";
-        nsc_show_first(c, f, &missing_verbs(c->m, proc)->where);
-    } else if (has_rdma_device(c->m, proc)) {
-        f->cause = "The host has InfiniBand or RoCE devices, and they are not used: NCCL_NET=Socket (most releases "
-                   "print no line for "
-                   "it), or the network failed to start.";
-    } else if (nsc_event_of(c->m, proc, NCCLSCOPE_KIND_NET_FAILED)) {
-        const struct nsc_event *failed = nsc_event_of(c->m, proc, NCCLSCOPE_KIND_NET_FAILED);
-        f->cause = nsc_words(c, "NCCL's network %s did not start, and sockets are what is left.",
-                             nsc_say(c->m, failed->text).ptr);
-        nsc_show_first(c, f, &failed->where);
-    } else {
-        f->cause = "The log does not say why: look for NET/IB, NET/Plugin and `Using network` lines of these ranks.";
-    }
-    nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
-}
 
 void nsc_rule_plugin_missing(struct nsc_case *c)
 {
@@ -192,7 +79,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                              "for that variable)."
                        : is_unsupported(e) ? "It was built for another release: NCCL goes on without it."
                                            : "The lines before this one say what it missed.";
-            if (is_unsupported(e) && !any_socket(m))
+            if (is_unsupported(e) && !nsc_any_socket(m))
                 f->severity = NCCLSCOPE_WARNING;
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
                 f->caused_by = "net/no-rdma-device";
@@ -283,7 +170,7 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     const struct nsc_event *fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE);
-    if (!fatal && !any_socket(m))
+    if (!fatal && !nsc_any_socket(m))
         return; /* on one host nobody misses it */
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
@@ -296,6 +183,13 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
             f->cause = "The machine has none, the container does not see it (/sys/class/infiniband, /dev/infiniband), "
                        "every port is down, or NCCL_IB_HCA "
                        "excludes all.";
+            const struct nsc_env *hca = nsc_env_of(m, e->proc, "NCCL_IB_HCA");
+            if (hca)
+                f->cause = nsc_words(
+                    c,
+                    "NCCL_IB_HCA=%s may name none that is there. Else: no device in the machine or the container, or "
+                    "every port down.",
+                    nsc_say(m, hca->value).ptr);
             if (!fatal && nsc_raised(c, "transport/pod-per-gpu"))
                 f->caused_by = "transport/pod-per-gpu";
         }
@@ -304,7 +198,7 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
         nsc_show(c, f, &e->where);
     }
     const struct nsc_event *library =
-        f && f->count ? missing_verbs(m, nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)->proc) : NULL;
+        f && f->count ? nsc_missing_verbs(m, nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)->proc) : NULL;
     if (library) {
         f->cause = "libibverbs could not be opened in this container or host: without it NCCL sees no device.";
         f->fix = "Install libibverbs and the provider of the device (rdma-core: libibverbs1, ibverbs-providers) in the "
@@ -367,7 +261,12 @@ void nsc_rule_mixed_networks(struct nsc_case *c)
             c, "Ranks of one communicator use different networks: rank %lld %s (host %s), rank %lld %s (host %s)",
             (long long)one->rank, nsc_say(m, one->network).ptr, nsc_say(m, m->procs.item[one->proc].host).ptr,
             (long long)other->rank, nsc_say(m, other->network).ptr, nsc_say(m, m->procs.item[other->proc].host).ptr);
-        f->cause = "A node lacks what the others have (device, driver, plugin, variable), and its ranks fell back.";
+        const struct nsc_env *no_ib = nsc_env_is(m, one->proc, "NCCL_IB_DISABLE", "1");
+        no_ib = no_ib ? no_ib : nsc_env_is(m, other->proc, "NCCL_IB_DISABLE", "1");
+        f->cause =
+            no_ib ? "NCCL_IB_DISABLE=1 is set on one of the two."
+                  : "A node lacks what the others have (device, driver, plugin, variable), and its ranks fell back.";
+        f->caused_by = no_ib ? "env/ib-disabled" : NULL;
         for (int n = 0; n < 2; n++) {
             nsc_name_rank(c, f, (uint64_t)both[n]->rank);
             nsc_name_host(c, f, m->procs.item[both[n]->proc].host);

@@ -7,8 +7,11 @@ struct pods {
     int64_t most_ranks;         /* on one host name */
     const struct nsc_rank *one; /* a rank of it */
     const struct nsc_proc *platform;
-    const struct nsc_machine *shared; /* the machine that two of the host names are proven to be */
-    const struct nsc_rank *high;      /* its NVML index says that the machine has more GPUs than its host name shows */
+    const struct nsc_machine *shared; /* a machine that two of the host names are proven to be; NULL: none */
+    struct nsc_map names;             /* machine to its host names in the communicator */
+    size_t shared_machines, shared_hosts;
+    int64_t shared_most;         /* GPUs of one of these host names */
+    const struct nsc_rank *high; /* its NVML index says that the machine has more GPUs than its host name shows */
 };
 
 /* What the whole input shows of a host name: a communicator may be a group of the job. */
@@ -78,14 +81,59 @@ static struct pods look_at_pods(const struct ncclscope_model *m, uint32_t comm, 
         if (h)
             h->members += r->rank != h->last, h->last = r->rank;
     }
+    int64_t index = -1;
+    bool one_index = true;
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         const struct host_view *h = view_of(v, m->procs.item[r->proc].host);
         int64_t here = h ? gpus_of(h) : 0;
         p.most_ranks = here > p.most_ranks ? here : p.most_ranks;
         p.high = p.high || !h || r->nvml_dev < here ? p.high : r;
+        one_index = one_index && (r->nvml_dev == index || index < 0);
+        index = r->nvml_dev;
     }
+    if (p.hosts > 1 && one_index)
+        p.high = NULL; /* one GPU index under all names: as many machines */
     return p;
+}
+
+/* Is it one of several host names, in this communicator, of a machine? */
+static bool is_on_shared(const struct ncclscope_model *m, const struct pods *p, nsc_str host)
+{
+    uint32_t machine = nsc_machine_of(m, host);
+    uint32_t n = nsc_map_get(&p->names, (struct nsc_key){machine, 0, 0});
+    return n != NSC_NONE && n > 1 && m->machines.item[machine].confidence != NSC_POSSIBLE;
+}
+
+/* Machines that host names of this communicator are proven to share. */
+static void find_shared(const struct ncclscope_model *m, const struct nsc_comm *k, const struct views *v,
+                        struct pods *p)
+{
+    struct nsc_map seen = {0}; /* host names; machines */
+    for (uint32_t i = 0; i < k->count; i++) {
+        nsc_str host = m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc].host;
+        struct nsc_key machine = {nsc_machine_of(m, host), 0, 0};
+        if (nsc_map_get(&seen, (struct nsc_key){host, 0, 0}) != NSC_NONE)
+            continue;
+        uint32_t before = nsc_map_get(&p->names, machine);
+        nsc_map_put(&seen, (struct nsc_key){host, 0, 0}, 0);
+        nsc_map_put(&p->names, machine, before == NSC_NONE ? 1 : before + 1);
+    }
+    for (uint32_t i = 0; i < k->count; i++) {
+        nsc_str host = m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc].host;
+        uint32_t machine = nsc_machine_of(m, host);
+        if (!is_on_shared(m, p, host) || nsc_map_get(&seen, (struct nsc_key){host, 0, 1}) != NSC_NONE)
+            continue;
+        nsc_map_put(&seen, (struct nsc_key){host, 0, 1}, 0);
+        p->shared_machines += nsc_map_get(&seen, (struct nsc_key){machine, 0, 2}) == NSC_NONE;
+        nsc_map_put(&seen, (struct nsc_key){machine, 0, 2}, 0);
+        if (!p->shared || p->shared->confidence == NSC_CERTAIN)
+            p->shared = &m->machines.item[machine]; /* the least certain one */
+        p->shared_hosts++;
+        int64_t here = view_of(v, host) ? gpus_of(view_of(v, host)) : 0;
+        p->shared_most = here > p->shared_most ? here : p->shared_most;
+    }
+    nsc_map_free(&seen);
 }
 
 /* "Rank 0 reaches ranks 1-3 over EFA (Libfabric, GDRDMA)": what one rank's log tells of its connections. */
@@ -117,21 +165,25 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_comm *k = &m->comms.item[comm];
-    const char *each = p->most_ranks == 1 ? "one GPU" : nsc_words(c, "%lld GPUs", (long long)p->most_ranks);
+    int64_t most = p->shared ? p->shared_most : p->most_ranks;
+    const char *each = most == 1 ? "one GPU" : nsc_words(c, "%lld GPUs", (long long)most);
     f->comm = comm;
-    f->count = p->hosts;
+    f->count = p->shared ? p->shared_hosts : p->hosts;
     for (uint32_t i = 0; i < k->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        if (p->shared && !is_on_shared(m, p, m->procs.item[r->proc].host))
+            continue;
         nsc_name_host(c, f, m->procs.item[r->proc].host);
         nsc_name_rank(c, f, (uint64_t)r->rank);
     }
-    if (!strcmp(f->confidence, "certain")) {
-        f->title = nsc_words(c, "%zu host names (pods) with %s each share one machine, and talk over the network",
-                             p->hosts, each);
+    if (p->shared) {
+        const char *where = p->shared_machines == 1 ? "one machine" : nsc_words(c, "%zu machines", p->shared_machines);
+        f->title = nsc_words(c, "%zu host names (pods) with %s each share %s, and talk over the network",
+                             p->shared_hosts, each, where);
         f->cause = nsc_words(c,
-                             "They are one machine (%s). To NCCL another host name is another node, so P2P and shared "
+                             "They are %s (%s). To NCCL another host name is another node, so P2P and shared "
                              "memory are not even tried.",
-                             p->shared->why);
+                             where, p->shared->why);
     } else if (pf && k->count == 1 && p->most_ranks == 1) {
         f->title = nsc_words(c, "%s, one GPU per pod, on a %s that has %d %s joined by %s", reach(c, comm, p->one),
                              pf->name, pf->gpus, pf->model, pf->link);
@@ -156,25 +208,8 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
                              "job's other pods are on the same machine, their direct links lie idle.",
                              (long long)p->high->rank, (long long)p->high->nvml_dev, (long long)p->most_ranks);
     }
-    if (!f->cost && !strcmp(f->confidence, "certain"))
+    if (!f->cost && p->shared && k->worst_path == NSC_PATH_SOCKET)
         nsc_set_cost(c, f, p->most_ranks == 1 ? NSC_COST_LOOPBACK : NSC_COST_SOCKET, NSC_COST_P2P, p->one->proc);
-}
-
-/* The machine that two host names of this communicator are proven to share; NULL: none. */
-static const struct nsc_machine *shared_machine(const struct ncclscope_model *m, const struct nsc_comm *k)
-{
-    const struct nsc_machine *shared = NULL;
-    struct nsc_map seen = {0}; /* by machine: a host name */
-    for (uint32_t i = 0; i < k->count && !shared; i++) {
-        nsc_str host = m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc].host;
-        uint32_t machine = nsc_machine_of(m, host), other = nsc_map_get(&seen, (struct nsc_key){machine, 0, 0});
-        if (other == NSC_NONE)
-            nsc_map_put(&seen, (struct nsc_key){machine, 0, 0}, host);
-        else if (other != host && m->machines.item[machine].confidence == NSC_CERTAIN)
-            shared = &m->machines.item[machine];
-    }
-    nsc_map_free(&seen);
-    return shared;
 }
 
 bool nsc_is_one_machine(const struct nsc_case *c)
@@ -196,22 +231,25 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
     struct pods p = look_at_pods(m, comm, v);
     if (!p.one || (k->nnodes < 0 && p.hosts < 2))
         return false;
-    p.shared = shared_machine(m, k);
-    bool certain = p.shared;
+    find_shared(m, k, v, &p);
+    bool certain = p.shared && p.shared->confidence == NSC_CERTAIN;
     bool one_host =
         p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
     const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
     bool few = pf && p.most_ranks < pf->gpus;
-    if (!certain && (one_host || (!few && !p.high)))
+    if (!p.shared && (one_host || (!few && !p.high))) {
+        nsc_map_free(&p.names);
         return false;
+    }
     struct nsc_finding *f =
         nsc_found(c, certain ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "fault", certain ? "certain" : "likely");
     tell_pods(c, f, comm, &p, few ? pf : NULL);
-    for (uint32_t r = 0; certain && r < k->count; r++)
+    for (uint32_t r = 0; p.shared && r < k->count; r++)
         nsc_show(c, f, &m->procs.item[m->ranks.item[m->members.item[k->first + r]].proc].bootstrap_at);
     nsc_show(c, f, few ? &p.platform->platform_at : NULL);
-    nsc_show(c, f, p.high && !certain ? &p.high->first : NULL);
+    nsc_show(c, f, p.high && !p.shared ? &p.high->first : NULL);
     nsc_show(c, f, &p.one->shape_at);
+    nsc_map_free(&p.names);
     return true;
 }
 

@@ -47,13 +47,18 @@ void nsc_tell_spec_variables(struct nsc_case *c)
             else
                 f->cause = nsc_words(c, "NCCL takes %s here, and ignores anything else.", wanted);
         }
-        f->count++;
+        bool again = f->count && m->pod_env.item[i - 1].pod == e->pod && m->pod_env.item[i - 1].name == e->name;
+        f->count += !again; /* pods, not containers */
         name_pod_hosts(c, f, e->pod);
-        f->title =
-            nsc_words(c, "%s=%s, in the spec of pod %s%s, %s", name.ptr, e->value ? nsc_say(m, e->value).ptr : "...",
-                      nsc_say(m, m->pod_env.item[i].pod < m->pods.len ? m->pods.item[e->pod].name : 0).ptr,
-                      f->count > 1 ? nsc_words(c, " and %llu more", (unsigned long long)f->count - 1) : "",
-                      unread ? "is read by nobody" : "is no value that NCCL takes");
+        if (f->count == 1)
+            f->title = nsc_words(c, "%s=%s, in the spec of pod %s, %s", name.ptr,
+                                 e->value ? nsc_say(m, e->value).ptr : "...", nsc_say(m, m->pods.item[e->pod].name).ptr,
+                                 unread ? "is read by nobody" : "is no value that NCCL takes");
+    }
+    for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--) {
+        struct nsc_finding *f = &c->f->list.item[i - 1];
+        if (f->about && f->count > 1)
+            f->title = nsc_words(c, "%s; and %llu more pods have it", f->title, (unsigned long long)f->count - 1);
     }
 }
 
@@ -98,30 +103,47 @@ const char *nsc_shm_of_pod(struct nsc_case *c, const struct nsc_pod *p)
     return NULL;
 }
 
-static void lacks(struct nsc_case *c, uint32_t pod, const char *title, const char *cause, const char *fix)
+/* One finding for what is wrong with however many pods: the first is named. */
+static void lacks(struct nsc_case *c, size_t *at, uint32_t pod, const char *title, const char *cause, const char *fix)
 {
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
-    f->count = 1;
-    f->title = title;
-    f->cause = cause;
-    f->fix = fix;
+    struct nsc_finding *f = *at ? &c->f->list.item[*at - 1] : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
+    if (c->f->no_memory)
+        return;
+    if (!*at) {
+        *at = c->f->list.len;
+        f->title = title;
+        f->cause = cause;
+        f->fix = fix;
+    }
+    f->count++;
     name_pod_hosts(c, f, pod);
+}
+
+static void say_how_many(struct nsc_case *c, size_t at)
+{
+    struct nsc_finding *f = at ? &c->f->list.item[at - 1] : NULL;
+    if (f && f->count > 1)
+        f->title = nsc_words(c, "%s; so it is with %llu more pods", f->title, (unsigned long long)f->count - 1);
 }
 
 void nsc_rule_pod_spec(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    size_t shm_at = 0, lock_at = 0;
     for (uint32_t i = 0; i < m->pods.len; i++) {
         const struct nsc_pod *p = &m->pods.item[i];
         const char *shm = p->gpus > 1 ? nsc_shm_of_pod(c, p) : NULL;
         if (shm)
-            lacks(c, i, shm, "Where GPUs talk through host memory, and in PyTorch's loaders, that is soon full.",
+            lacks(c, &shm_at, i, shm,
+                  "Where GPUs talk through host memory, and in PyTorch's loaders, that is soon full.",
                   "An emptyDir with medium: Memory and no small sizeLimit, mounted at /dev/shm.");
         if (p->efa > 0 && !p->ipc_lock && !p->privileged)
-            lacks(c, i, nsc_words(c, "pod %s has EFA devices and no IPC_LOCK", nsc_say(m, p->name).ptr),
+            lacks(c, &lock_at, i, nsc_words(c, "pod %s has EFA devices and no IPC_LOCK", nsc_say(m, p->name).ptr),
                   "Without the capability the limit on locked memory may stop the registration of buffers.",
                   "securityContext.capabilities.add: [IPC_LOCK], or memlock unlimited in the container runtime.");
     }
+    say_how_many(c, shm_at);
+    say_how_many(c, lock_at);
 }
 
 /* Pods that ask for fewer EFA devices than their share of the machine has. */

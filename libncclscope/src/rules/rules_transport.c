@@ -49,7 +49,9 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
     nsc_show_first(c, f, e->env ? &e->env->where : e->line);
     switch (why) {
     case SHM_DISABLED:
-        f->cause = nsc_words(c, "%s=%s is set: NCCL may not use P2P at all", nsc_say(m, e->env->name).ptr, value);
+        f->cause = nsc_words(c, "%s=%s is set: NCCL may not use P2P at all.%s", nsc_say(m, e->env->name).ptr, value,
+                             e->env->by_pod ? NSC_BY_POD : "");
+        f->confidence = e->env->by_pod ? "likely" : f->confidence;
         f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for P2P/CUMEM or "
                  "P2P/IPC.";
         break;
@@ -130,7 +132,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
                                   f[why]->pairs.len == 1 ? "s" : "");
         explain_shm(c, f[why], (enum shm_cause)why, &first[why]);
         if (why != SHM_BY_DESIGN)
-            nsc_set_cost(c, f[why], NSC_COST_SHM, NSC_COST_P2P, procs[why]);
+            nsc_set_cost_of_class(c, f[why], NSC_COST_SHM, NSC_COST_P2P, procs[why], first[why].type);
     }
 }
 
@@ -138,11 +140,12 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
 
 enum { NET_ODD, NET_BY_DESIGN, NET_CAUSES };
 
-static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc)
+static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc, bool socket)
 {
     const struct nsc_env *no_shm = nsc_env_is(c->m, proc, "NCCL_SHM_DISABLE", "1");
     const struct nsc_env *no_p2p = nsc_p2p_disabled(c->m, proc);
     if (!no_shm) {
+        f->confidence = socket ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */
         f->cause = "NCCL refused P2P and shared memory between processes of one host name: they see different /dev/shm "
                    "devices (containers without shared IPC), NCCL_HOSTID differs, or both NICs are nearer to the GPUs "
                    "than the GPUs to each other.";
@@ -203,8 +206,8 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         if (why == NET_BY_DESIGN)
             explain_near_nic(c, f, &first[why]);
         else
-            explain_net(c, f, procs[why]);
+            explain_net(c, f, procs[why], socket[why]);
         if (socket[why] && why != NET_BY_DESIGN)
-            nsc_set_cost(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, procs[why]);
+            nsc_set_cost_of_class(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, procs[why], first[why].type);
     }
 }

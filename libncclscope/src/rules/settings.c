@@ -184,6 +184,44 @@ static struct seen_variable *seen_of(struct seen_variable *seen, nsc_str name)
     return &seen[i];
 }
 
+/* Read by every process when it starts: whoever shows other variables and not this one has it not. */
+static bool is_read_at_start(nsc_text name)
+{
+    static const char *const names[] = {"NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL", "NCCL_SHM_DISABLE", "NCCL_IB_DISABLE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (nsc_text_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* A member that shows variables, but not this one, which another member has; NSC_NONE: none. */
+static uint32_t lacks_it(const struct ncclscope_model *m, const struct nsc_comm *k, const char *name)
+{
+    for (uint32_t i = 0; i < k->count; i++) {
+        uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
+        if (m->procs.item[proc].env_seen && !nsc_env_of(m, proc, name))
+            return proc;
+    }
+    return NSC_NONE;
+}
+
+static void tell_lack(struct nsc_case *c, uint32_t comm, const struct nsc_env *one, uint32_t other)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_proc *p = &m->procs.item[one->proc], *q = &m->procs.item[other];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "likely");
+    f->comm = comm;
+    f->count = 2;
+    f->title =
+        nsc_words(c, "%s differs between ranks of one job: %s (host %s, pid %lld) and not set (host %s, pid %lld)",
+                  nsc_say(m, one->name).ptr, nsc_say(m, one->value).ptr, nsc_say(m, p->host).ptr, (long long)p->pid,
+                  nsc_say(m, q->host).ptr, (long long)q->pid);
+    f->cause = "The launcher does not export it to all ranks, or images and configuration files differ between nodes.";
+    nsc_name_host(c, f, p->host);
+    nsc_name_host(c, f, q->host);
+    nsc_show(c, f, &one->where);
+}
+
 static void compare_members(struct nsc_case *c, uint32_t comm, struct seen_variable *seen, bool *member)
 {
     const struct ncclscope_model *m = c->m;
@@ -202,6 +240,14 @@ static void compare_members(struct nsc_case *c, uint32_t comm, struct seen_varia
         if (v->told)
             tell_difference(c, comm, v->first, e);
         v->first = v->first ? v->first : e;
+    }
+    for (size_t i = 0; i < VARIABLES && seen[i].name; i++) {
+        bool asked = seen[i].first && !seen[i].told && is_read_at_start(nsc_say(m, seen[i].name));
+        uint32_t other = asked ? lacks_it(m, k, nsc_say(m, seen[i].name).ptr) : NSC_NONE;
+        if (other == NSC_NONE)
+            continue;
+        seen[i].told = true;
+        tell_lack(c, comm, seen[i].first, other);
     }
     for (uint32_t i = 0; i < k->count; i++)
         member[m->ranks.item[m->members.item[k->first + i]].proc] = false;

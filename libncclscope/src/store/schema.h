@@ -2,8 +2,6 @@
 #ifndef NSC_SCHEMA_H
 #define NSC_SCHEMA_H
 
-enum { NSC_SCHEMA_VERSION = 1 };
-
 extern const char nsc_schema_tables[];  /* made with the file */
 extern const char nsc_schema_indexes[]; /* made after the first load: loading is twice as fast without them */
 

@@ -50,12 +50,12 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
         return db_fail(s, err);
     if (tables > 0 && pragma(s, "PRAGMA application_id") != NSC_APPLICATION_ID)
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "is a database, but no store of ncclscope");
-    if (tables > 0 && pragma(s, "PRAGMA user_version") > NSC_SCHEMA_VERSION)
+    if (tables > 0 && pragma(s, "PRAGMA user_version") > NSC_STORE_VERSION)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
     if (tables > 0)
         return NCCLSCOPE_OK;
     snprintf(sql, sizeof sql, "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
-             NSC_APPLICATION_ID, NSC_SCHEMA_VERSION);
+             NSC_APPLICATION_ID, NSC_STORE_VERSION);
     if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) || sqlite3_exec(s->db, nsc_schema_tables, NULL, NULL, NULL) ||
         sqlite3_exec(s->db, "INSERT INTO meta VALUES('schema', '1'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT",
                      NULL, NULL, NULL))
