@@ -208,10 +208,9 @@ static void bad_verdict(const struct nsc_report *r)
         snprintf(line, sizeof line, "%s: %s", f->confidence, f->cause);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
-    } else if (f->cost) {
-        bool figures = f->cost != f->cost_note;
-        snprintf(line, sizeof line, "What that costs: %.*s%s%s", (int)strcspn(f->cost, ";"), f->cost,
-                 figures ? ". " : "", figures && f->cost_note ? f->cost_note : "");
+    } else if (f->cost && f->cost != f->cost_note) {
+        snprintf(line, sizeof line, "What that costs: %.*s. %s", (int)strcspn(f->cost, ";"), f->cost,
+                 f->cost_note ? f->cost_note : "");
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
     }

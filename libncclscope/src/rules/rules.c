@@ -374,6 +374,14 @@ static int verdict_of(const struct ncclscope_findings *f)
     return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
 }
 
+/* Is it about a path that is slower than it could be? Then it says what that costs, or that nobody has measured it. */
+static bool is_of_path(const struct nsc_finding *x)
+{
+    const char *id = x->rule->id;
+    return x->severity >= NCCLSCOPE_WARNING &&
+           (!strncmp(id, "transport/", 10) || !strcmp(id, "net/gdr-off") || !strcmp(id, "net/socket"));
+}
+
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
     ncclscope_findings *f = nsc_alloc(sizeof *f);
@@ -401,6 +409,8 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
     nsc_settle_failures(f);
     for (size_t i = 0; i < f->list.len; i++) {
         struct nsc_finding *x = &f->list.item[i];
+        if (is_of_path(x) && !x->cost)
+            x->cost = x->cost_note = "No figure with a source is known for this.";
         if (x->ranks.len)
             qsort(x->ranks.item, x->ranks.len, sizeof *x->ranks.item, by_number);
         if (x->pairs.len)
