@@ -37,7 +37,8 @@ struct nsc_finding {
     const char *caused_by;                  /* id of its root, or NULL */
     const char *title, *cause, *fix, *cost; /* NULL: nothing to say */
     const char *cost_note;                  /* what the figures leave open, or NULL */
-    nsc_str about;                          /* the variable that it is about, or 0 */
+    nsc_str about, value;                   /* the variable that it is about, and the first value that it has; or 0 */
+    bool other_values;                      /* it has others too */
     uint32_t comm;                          /* index into model.comms, or NSC_NONE */
     NSC_VEC(uint64_t) ranks;                /* sorted, each once, when finished */
     NSC_VEC(struct nsc_pair) pairs;
@@ -104,7 +105,8 @@ struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable);
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 
-bool nsc_any_socket(const struct ncclscope_model *m); /* do ranks of different nodes talk over sockets? */
+bool nsc_is_staged_by_variable(const struct ncclscope_model *m); /* does a variable keep RDMA from GPUDirect? */
+bool nsc_any_socket(const struct ncclscope_model *m);            /* do ranks of different nodes talk over sockets? */
 /* The line by which libibverbs could not be opened in this process; NULL: none. */
 const struct nsc_event *nsc_missing_verbs(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_is_slow_provider(nsc_text p); /* of libfabric: tcp, sockets ... */

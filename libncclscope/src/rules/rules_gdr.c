@@ -138,6 +138,16 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     return r;
 }
 
+bool nsc_is_staged_by_variable(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (lacks_gdr(m, l) && reason_of(m, l, false).cause == GDR_BY_VARIABLE)
+            return true;
+    }
+    return false;
+}
+
 static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r)
 {
     const struct ncclscope_model *m = c->m;

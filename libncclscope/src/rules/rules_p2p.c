@@ -187,8 +187,9 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
     if (!f)
         return;
     f->cls = "visibility";
-    f->title = nsc_words(c, "%zu pair%s of GPUs use P2P; %s or PCIe cannot be told from this log", f->pairs.len,
-                         f->pairs.len == 1 ? "" : "s", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
+    f->title =
+        nsc_words(c, "%zu pair%s of GPUs use%s P2P; %s or PCIe cannot be told from this log", f->pairs.len,
+                  f->pairs.len == 1 ? "" : "s", f->pairs.len == 1 ? "s" : "", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
     f->cause = "NCCL prints the same words for P2P over NVLink and over PCIe, and no line here tells them apart.";
 }
 

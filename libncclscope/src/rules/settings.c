@@ -63,7 +63,7 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
     case ALWAYS: return "";
     case SOCKETS: return some_path(c->m, NSC_PATH_SOCKET) ? " Ranks on different nodes talk over sockets here." : NULL;
     case STAGED:
-        return some_path(c->m, NSC_PATH_NET) ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
+        return nsc_is_staged_by_variable(c->m) ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
     case BINDS: return binds(c->m, e) ? " Communicators have just as many channels here." : NULL;
     default: return NULL;
     }
@@ -81,8 +81,10 @@ void nsc_tell_settings(struct nsc_case *c)
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", e->by_pod ? "likely" : "certain");
             f->about = e->name;
+            f->value = e->value;
             f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
         }
+        f->other_values = f->other_values || e->value != f->value;
         if (!f->cause || (cost && f->severity == NCCLSCOPE_NOTE))
             f->cause = nsc_words(c, "%s%s%s", s->cause, cost ? cost : "", e->by_pod ? NSC_BY_POD : "");
         f->severity = cost ? NCCLSCOPE_WARNING : f->severity;
@@ -93,8 +95,8 @@ void nsc_tell_settings(struct nsc_case *c)
     for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--) {
         struct nsc_finding *f = &c->f->list.item[i - 1];
         if (f->about)
-            f->title =
-                nsc_words(c, "%s (%llu process%s)", f->title, (unsigned long long)f->count, f->count == 1 ? "" : "es");
+            f->title = nsc_words(c, "%s (%llu process%s%s)", f->title, (unsigned long long)f->count,
+                                 f->count == 1 ? "" : "es", f->other_values ? ", some with other values" : "");
     }
 }
 
