@@ -186,22 +186,44 @@ static struct seen_variable *seen_of(struct seen_variable *seen, nsc_str name)
     return &seen[i];
 }
 
-/* Read by every process when it starts: whoever shows other variables and not this one has it not. */
-static bool is_read_at_start(nsc_text name)
+/* Read by every process when it starts: whoever shows other variables and not this one has it not. Those on P2P only where there are
+ * two GPUs to ask for. */
+enum { NOT_READ, READ, READ_BESIDE_OTHERS };
+
+static int is_read_at_start(nsc_text name)
 {
-    static const char *const names[] = {"NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL", "NCCL_SHM_DISABLE", "NCCL_IB_DISABLE"};
+    static const struct {
+        const char *name;
+        int when;
+    } names[] = {
+        {"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS}, {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS}, {"NCCL_IB_DISABLE", READ}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (nsc_text_is(name, names[i]))
+        if (nsc_text_is(name, names[i].name))
+            return names[i].when;
+    return NOT_READ;
+}
+
+/* Another member on the host of this one: the members lie by rank, neighbours are often of one host. */
+static bool has_neighbour(const struct ncclscope_model *m, const struct nsc_comm *k, uint32_t i)
+{
+    nsc_str host = m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc].host;
+    for (uint32_t d = 1; d < k->count; d++) {
+        bool below = i >= d && m->procs.item[m->ranks.item[m->members.item[k->first + i - d]].proc].host == host;
+        bool above =
+            i + d < k->count && m->procs.item[m->ranks.item[m->members.item[k->first + i + d]].proc].host == host;
+        if (below || above)
             return true;
+    }
     return false;
 }
 
 /* A member that shows variables, but not this one, which another member has; NSC_NONE: none. */
 static uint32_t lacks_it(const struct ncclscope_model *m, const struct nsc_comm *k, const char *name)
 {
-    for (uint32_t i = 0; i < k->count; i++) {
+    int when = is_read_at_start(nsc_text_of(name));
+    for (uint32_t i = 0; when != NOT_READ && i < k->count; i++) {
         uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
-        if (m->procs.item[proc].env_seen && !nsc_env_of(m, proc, name))
+        if (m->procs.item[proc].env_seen && !nsc_env_of(m, proc, name) && (when == READ || has_neighbour(m, k, i)))
             return proc;
     }
     return NSC_NONE;
@@ -244,8 +266,7 @@ static void compare_members(struct nsc_case *c, uint32_t comm, struct seen_varia
         v->first = v->first ? v->first : e;
     }
     for (size_t i = 0; i < VARIABLES && seen[i].name; i++) {
-        bool asked = seen[i].first && !seen[i].told && is_read_at_start(nsc_say(m, seen[i].name));
-        uint32_t other = asked ? lacks_it(m, k, nsc_say(m, seen[i].name).ptr) : NSC_NONE;
+        uint32_t other = seen[i].first && !seen[i].told ? lacks_it(m, k, nsc_say(m, seen[i].name).ptr) : NSC_NONE;
         if (other == NSC_NONE)
             continue;
         seen[i].told = true;
