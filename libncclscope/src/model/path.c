@@ -177,6 +177,15 @@ static bool are_gpus_of_host(const struct ncclscope_model *m, const struct nsc_r
            m->procs.item[a->proc].host == m->procs.item[b->proc].host;
 }
 
+/* Does the rank show itself that it is elsewhere: another machine of this name, or a smaller chunk than NVLink gives a node? */
+static bool contradicts(const struct ncclscope_model *m, const struct nsc_rank *own, const struct nsc_rank *proof)
+{
+    nsc_str here = m->procs.item[own->proc].bootstrap_addr, there = m->procs.item[proof->proc].bootstrap_addr;
+    bool small = own->chunk > 0 && own->chunk < 524288 && own->nnodes == 1 && own->parent == NSC_NONE &&
+                 nsc_version_of(m, own->proc).low >= 22501;
+    return (here && there && here != there) || small;
+}
+
 /* Another communicator of the same two GPUs proves it. */
 static const struct nsc_where *pair_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
@@ -185,7 +194,9 @@ static const struct nsc_where *pair_proves(const struct ncclscope_model *m, cons
     if (!m->nvlink_by.used || !are_gpus_of_host(m, a, b) || m->comms.item[comm].shared_names)
         return NULL;
     uint32_t r = nsc_map_get(&m->nvlink_by, gpu_pair(m, a, b));
-    return r == NSC_NONE ? NULL : rank_proves(m, &m->ranks.item[r]);
+    if (r == NSC_NONE || contradicts(m, a, &m->ranks.item[r]) || contradicts(m, b, &m->ranks.item[r]))
+        return NULL;
+    return rank_proves(m, &m->ranks.item[r]);
 }
 
 void nsc_find_proofs(struct ncclscope_model *m)
@@ -193,7 +204,8 @@ void nsc_find_proofs(struct ncclscope_model *m)
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
         uint32_t first = c->count ? m->members.item[c->first] : NSC_NONE;
-        bool all = first != NSC_NONE && !c->shared_names && nsc_version_of(m, m->ranks.item[first].proc).low >= 22501 &&
+        bool late = first != NSC_NONE && nsc_version_of(m, m->ranks.item[first].proc).low >= 22501;
+        bool all = first != NSC_NONE && !c->shared_names && (late || m->ranks.item[first].nranks == 2) &&
                    chunk_proves(m, &m->ranks.item[first]); /* of every pair */
         for (uint32_t x = 0; all && x < c->count; x++)
             for (uint32_t y = x + 1; y < c->count; y++) {

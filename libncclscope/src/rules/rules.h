@@ -105,8 +105,10 @@ struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable);
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
 
-bool nsc_is_staged_by_variable(const struct ncclscope_model *m); /* does a variable keep RDMA from GPUDirect? */
-bool nsc_any_socket(const struct ncclscope_model *m);            /* do ranks of different nodes talk over sockets? */
+/* The variable that keeps this link, RDMA between nodes, from GPUDirect; NULL: none does. */
+const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struct nsc_link *l);
+bool nsc_is_socket(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain); /* TCP between nodes */
+bool nsc_any_socket(const struct ncclscope_model *m); /* do ranks of different nodes talk over sockets? */
 /* The line by which libibverbs could not be opened in this process; NULL: none. */
 const struct nsc_event *nsc_missing_verbs(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_is_slow_provider(nsc_text p); /* of libfabric: tcp, sockets ... */

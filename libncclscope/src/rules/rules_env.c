@@ -30,26 +30,15 @@ static bool disables_p2p(const struct ncclscope_model *m, const struct nsc_env *
     return is_var(m, e, "NCCL_P2P_DISABLE", "1") || is_var(m, e, "NCCL_P2P_LEVEL", "LOC");
 }
 
-static bool some_link(const struct ncclscope_model *m, int family, enum nsc_scope scope)
-{
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
-        if (l->family == family && p.scope == scope)
-            return true;
-    }
-    return false;
-}
-
-/* Does the log show that it costs nothing: that no pair of a node would use P2P without it? `type` is set to the class of a pair that it costs. */
+/* Does the log show that it costs nothing: that no pair of a node would use P2P without it, in the processes that have it? `type` is set to the class of a pair that it costs. */
 static bool costs_nothing(const struct ncclscope_model *m, nsc_str *type)
 {
     size_t pairs = 0;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_expected e;
-        enum nsc_judgement j = l->family == NSC_COLLNET ? NSC_NOT_JUDGED : nsc_judge(m, l, &e);
+        bool has_it = l->proc != NSC_NONE && nsc_p2p_disabled(m, l->proc);
+        enum nsc_judgement j = l->family == NSC_COLLNET || !has_it ? NSC_NOT_JUDGED : nsc_judge(m, l, &e);
         if (j != NSC_NOT_JUDGED && j != NSC_BY_DESIGN) {
             *type = e.type;
             return false;
@@ -58,9 +47,13 @@ static bool costs_nothing(const struct ncclscope_model *m, nsc_str *type)
     }
     bool alone = m->comms.len > 0; /* one rank of each communicator on each host: no pair of a node at all */
     for (size_t i = 0; i < m->ranks.len; i++)
-        alone = alone && (m->ranks.item[i].local_ranks == 1 || m->ranks.item[i].nranks == 1);
-    for (size_t i = 1; i < m->proc_order.len; i++) /* in the order of hosts */
-        alone = alone && m->procs.item[m->proc_order.item[i]].host != m->procs.item[m->proc_order.item[i - 1]].host;
+        alone = alone && (m->ranks.item[i].local_ranks == 1 || m->ranks.item[i].nranks == 1 ||
+                          !nsc_p2p_disabled(m, m->ranks.item[i].proc));
+    for (size_t i = 1; i < m->proc_order.len; i++) { /* in the order of hosts */
+        uint32_t one = m->proc_order.item[i - 1], other = m->proc_order.item[i];
+        bool together = m->procs.item[one].host == m->procs.item[other].host;
+        alone = alone && !(together && (nsc_p2p_disabled(m, one) || nsc_p2p_disabled(m, other)));
+    }
     return pairs || alone;
 }
 
@@ -89,9 +82,23 @@ static bool disables_shm(const struct ncclscope_model *m, const struct nsc_env *
     return is_var(m, e, "NCCL_SHM_DISABLE", "1");
 }
 
+/* Does a pair of a node, of processes that have it, talk over the network? */
+static bool shm_is_missed(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        nsc_path_of(m, l, &p);
+        if (l->family == NSC_NET && p.scope == NSC_SCOPE_NODE && l->proc != NSC_NONE &&
+            nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1"))
+            return true;
+    }
+    return false;
+}
+
 void nsc_rule_env_shm_disabled(struct nsc_case *c)
 {
-    bool costs = some_link(c->m, NSC_NET, NSC_SCOPE_NODE);
+    bool costs = shm_is_missed(c->m);
     struct nsc_finding *f = env_finding(c, disables_shm, costs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
     if (!f)
         return;

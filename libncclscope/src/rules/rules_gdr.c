@@ -138,14 +138,12 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     return r;
 }
 
-bool nsc_is_staged_by_variable(const struct ncclscope_model *m)
+const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        if (lacks_gdr(m, l) && reason_of(m, l, false).cause == GDR_BY_VARIABLE)
-            return true;
-    }
-    return false;
+    if (!lacks_gdr(m, l))
+        return NULL;
+    struct gdr_reason r = reason_of(m, l, false);
+    return r.cause == GDR_BY_VARIABLE ? r.env : NULL;
 }
 
 static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r)

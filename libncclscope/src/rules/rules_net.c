@@ -165,17 +165,37 @@ void nsc_rule_efa_not_used(struct nsc_case *c)
     }
 }
 
-void nsc_rule_no_rdma_device(struct nsc_case *c)
+/* Processes that may miss a device: of communicators with sockets between nodes, and those whose ranks are not known. Sets `misses`. */
+static void find_missing(const struct ncclscope_model *m, bool *misses, bool *seen_comm)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        misses[i] = true;
+    for (size_t i = 0; i < m->ranks.len; i++)
+        misses[m->ranks.item[i].proc] = false;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        uint32_t comm = nsc_comm_of_link(m, l);
+        bool certain;
+        if (comm == NSC_NONE || seen_comm[comm] || !nsc_is_socket(m, l, &certain))
+            continue;
+        seen_comm[comm] = true;
+        const struct nsc_comm *k = &m->comms.item[comm];
+        for (uint32_t r = 0; r < k->count; r++)
+            misses[m->ranks.item[m->members.item[k->first + r]].proc] = true;
+    }
+}
+
+static void tell_no_device(struct nsc_case *c, const bool *misses)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     const struct nsc_event *fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE);
-    if (!fatal && !nsc_any_socket(m))
-        return; /* on one host nobody misses it */
+    const struct nsc_event *one = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_IB_NONE)
+        if (e->kind != NCCLSCOPE_KIND_IB_NONE || !(fatal || e->proc == NSC_NONE || misses[e->proc]))
             continue;
+        one = one ? one : e;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->title = fatal ? "No InfiniBand or RoCE device was found, and NCCL had no other network to use"
@@ -197,8 +217,7 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
-    const struct nsc_event *library =
-        f && f->count ? nsc_missing_verbs(m, nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)->proc) : NULL;
+    const struct nsc_event *library = one ? nsc_missing_verbs(m, one->proc) : NULL;
     if (library) {
         f->cause = "libibverbs could not be opened in this container or host: without it NCCL sees no device.";
         f->fix = "Install libibverbs and the provider of the device (rdma-core: libibverbs1, ibverbs-providers) in the "
@@ -209,6 +228,22 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
         f->title = nsc_words(c, "%s (%s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
     else if (f)
         f->title = nsc_words(c, "%s (%zu hosts)", f->title, f->hosts.len);
+}
+
+void nsc_rule_no_rdma_device(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    if (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !nsc_any_socket(m))
+        return; /* on one host nobody misses it */
+    bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
+    if (misses && seen_comm) {
+        find_missing(m, misses, seen_comm);
+        tell_no_device(c, misses);
+    } else {
+        c->f->no_memory = true;
+    }
+    nsc_free(misses);
+    nsc_free(seen_comm);
 }
 
 void nsc_rule_interface_missing(struct nsc_case *c)

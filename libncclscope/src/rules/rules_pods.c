@@ -88,13 +88,33 @@ static struct pods look_at_pods(const struct ncclscope_model *m, uint32_t comm, 
         const struct host_view *h = view_of(v, m->procs.item[r->proc].host);
         int64_t here = h ? gpus_of(h) : 0;
         p.most_ranks = here > p.most_ranks ? here : p.most_ranks;
-        p.high = p.high || !h || r->nvml_dev < here ? p.high : r;
+        bool counted = h && (h->local_ranks > 0 || c->seen == c->nranks); /* not only as many as have a log here */
+        p.high = p.high || !counted || r->nvml_dev < here ? p.high : r;
         one_index = one_index && (r->nvml_dev == index || index < 0);
         index = r->nvml_dev;
     }
     if (p.hosts > 1 && one_index)
         p.high = NULL; /* one GPU index under all names: as many machines */
     return p;
+}
+
+/* Is there a bus id that every host name has, with all ranks in the log: so each is a machine of its own? */
+static bool are_machines(const struct ncclscope_model *m, const struct nsc_comm *k, const struct pods *p)
+{
+    struct nsc_map seen = {0}; /* bus id and host name; bus id, to its host names */
+    bool all = false;
+    for (uint32_t i = 0; k->seen == k->nranks && i < k->count && !all; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        struct nsc_key at = {r->bus_id, m->procs.item[r->proc].host, 0}, id = {r->bus_id, 0, 1};
+        if (!r->bus_id || nsc_map_get(&seen, at) != NSC_NONE)
+            continue;
+        uint32_t before = nsc_map_get(&seen, id), now = before == NSC_NONE ? 1 : before + 1;
+        nsc_map_put(&seen, at, 0);
+        nsc_map_put(&seen, id, now);
+        all = now == p->hosts;
+    }
+    nsc_map_free(&seen);
+    return all;
 }
 
 /* Is it one of several host names, in this communicator, of a machine? */
@@ -237,7 +257,7 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
         p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
     const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
     bool few = pf && p.most_ranks < pf->gpus;
-    if (!p.shared && (one_host || (!few && !p.high))) {
+    if (!p.shared && (one_host || (!few && !p.high) || (p.hosts > 1 && are_machines(m, k, &p)))) {
         nsc_map_free(&p.names);
         return false;
     }

@@ -34,17 +34,28 @@ static const struct setting *setting_of(const struct nsc_case *c, const struct n
     return NULL;
 }
 
-static bool some_path(const struct ncclscope_model *m, enum nsc_path path)
+/* What the links of each process show: a variable of one job costs nothing in another. */
+enum { SEND, RECEIVE, DIRECTIONS };
+
+struct shown {
+    bool socket;                              /* to another node */
+    const struct nsc_env *staged[DIRECTIONS]; /* keeps RDMA from GPUDirect */
+};
+
+static struct shown *look_at_links(const struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->link_order.len; i++) {
+    struct shown *by_proc = nsc_alloc((m->procs.len + 1) * sizeof *by_proc);
+    for (size_t i = 0; by_proc && i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
+        if (l->proc == NSC_NONE)
+            continue;
+        struct shown *s = &by_proc[l->proc];
+        const struct nsc_env **staged = &s->staged[l->direction == 2 ? RECEIVE : SEND];
         bool certain;
-        nsc_path_of(m, l, &p);
-        if (p.path == path && nsc_crosses_nodes(m, l, &certain))
-            return true;
+        s->socket = s->socket || nsc_is_socket(m, l, &certain);
+        *staged = *staged ? *staged : nsc_staged_by(m, l);
     }
-    return false;
+    return by_proc;
 }
 
 static bool binds(const struct ncclscope_model *m, const struct nsc_env *e)
@@ -57,13 +68,14 @@ static bool binds(const struct ncclscope_model *m, const struct nsc_env *e)
 }
 
 /* What of this log shows that it costs; NULL: nothing. */
-static const char *shown_cost(const struct nsc_case *c, const struct setting *s, const struct nsc_env *e)
+static const char *shown_cost(const struct nsc_case *c, const struct setting *s, const struct nsc_env *e,
+                              const struct shown *here)
 {
+    bool stages = here->staged[SEND] == e || here->staged[RECEIVE] == e;
     switch (s->costs) {
     case ALWAYS: return "";
-    case SOCKETS: return some_path(c->m, NSC_PATH_SOCKET) ? " Ranks on different nodes talk over sockets here." : NULL;
-    case STAGED:
-        return nsc_is_staged_by_variable(c->m) ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
+    case SOCKETS: return here->socket ? " Ranks on different nodes talk over sockets here." : NULL;
+    case STAGED: return stages ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
     case BINDS: return binds(c->m, e) ? " Communicators have just as many channels here." : NULL;
     default: return NULL;
     }
@@ -71,12 +83,14 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
 
 void nsc_tell_settings(struct nsc_case *c)
 {
-    for (size_t i = 0; i < c->m->env.len; i++) {
+    struct shown *shown = look_at_links(c->m);
+    c->f->no_memory = c->f->no_memory || !shown;
+    for (size_t i = 0; shown && i < c->m->env.len; i++) {
         const struct nsc_env *e = &c->m->env.item[i];
         const struct setting *s = setting_of(c, e);
         if (!s)
             continue;
-        const char *cost = shown_cost(c, s, e);
+        const char *cost = shown_cost(c, s, e, &shown[e->proc]);
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", e->by_pod ? "likely" : "certain");
@@ -92,6 +106,7 @@ void nsc_tell_settings(struct nsc_case *c)
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+    nsc_free(shown);
     for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--) {
         struct nsc_finding *f = &c->f->list.item[i - 1];
         if (f->about)
