@@ -31,15 +31,19 @@ static bool lacks_gdr(const struct ncclscope_model *m, const struct nsc_link *l)
            nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_RDMA;
 }
 
-/* A variable that forbids it in this direction, or may. */
-static const struct nsc_env *forbids(const struct ncclscope_model *m, const struct nsc_link *l)
+/* A variable that forbids it in this direction, or may. `path` is from GPU to NIC, NULL if the log does not show it. */
+static const struct nsc_env *forbids(const struct ncclscope_model *m, const struct nsc_link *l,
+                                     const struct nsc_gpu_path *path)
 {
     const struct nsc_env *read = nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "0"),
                          *level = nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
     if (read && l->direction == 1)
         return read;
     level = level ? level : nsc_env_of(m, l->proc, "NCCL_IB_GDR_LEVEL");
-    if (level && nsc_level_of(nsc_say(m, level->value)) < NSC_LEVEL_PXB)
+    enum nsc_level allowed = level ? nsc_level_of(nsc_say(m, level->value)) : NSC_LEVEL_UNKNOWN;
+    if (path && level && allowed != NSC_LEVEL_UNKNOWN && nsc_level_of(nsc_say(m, path->type)) <= allowed)
+        return NULL;
+    if (level && allowed < NSC_LEVEL_PXB)
         return level;
     return level && nsc_text_is(nsc_say(m, level->value), "0") ? level : NULL;
 }
@@ -106,7 +110,7 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     const struct nsc_event *module = disabled(m, l, NULL, NCCLSCOPE_KIND_GDR_NIC),
                            *far = disabled(m, l, own, NCCLSCOPE_KIND_GDR_PAIR);
     const struct nsc_event *ofi = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_GDR_OFF);
-    const struct nsc_env *no_dmabuf = nsc_env_is(m, l->proc, "NCCL_DMABUF_ENABLE", "0"), *env = forbids(m, l);
+    const struct nsc_env *no_dmabuf = nsc_env_is(m, l->proc, "NCCL_DMABUF_ENABLE", "0"), *env = forbids(m, l, path);
     bool is_far = path && nsc_level_of(nsc_say(m, path->type)) > NSC_LEVEL_PXN;
     ofi = ofi ? ofi : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_NO_GDR);
     if (module) {
