@@ -102,9 +102,18 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
     nsc_text gpu = nsc_record_field(rec, NCCLSCOPE_FIELD_GPU), rank = nsc_record_field(rec, NCCLSCOPE_FIELD_RANK);
     gpu = rank.len ? rank : gpu;
     int64_t number = hca.len == 1 ? nsc_number(rec, NCCLSCOPE_FIELD_HCA) : -1;
+    char words[100];
+    int n = 0;
     (void)t;
+    if (rec->kind == NCCLSCOPE_KIND_GDR_PAIR) /* "1a000 4 3": the GPU, how far apart, how far they may be */
+        n = snprintf(words, sizeof words, "%.*s %lld %lld",
+                     (int)(!gpu.len       ? 1
+                           : gpu.len < 32 ? gpu.len
+                                          : 32),
+                     gpu.len ? gpu.ptr : "?", (long long)nsc_number(rec, NCCLSCOPE_FIELD_DISTANCE),
+                     (long long)nsc_number(rec, NCCLSCOPE_FIELD_LEVEL));
     if (off && !nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_NET), "Socket"))
-        nsc_event_at(m, rec, proc, number, rec->kind == NCCLSCOPE_KIND_GDR_PAIR ? gpu : (nsc_text){NULL, 0});
+        nsc_event_at(m, rec, proc, number, (nsc_text){words, (size_t)n});
 }
 
 void nsc_apply_closing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)

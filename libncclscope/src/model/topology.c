@@ -162,6 +162,50 @@ enum nsc_level nsc_level_of(nsc_text type)
     return bonded ? NSC_LEVEL_NVL : NSC_LEVEL_UNKNOWN;
 }
 
+const char *nsc_level_name(enum nsc_level level)
+{
+    static const char *const names[] = {"LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS", ""};
+    return names[level];
+}
+
+static const struct nsc_distances distances[] = {
+#define DISTANCES(first, last, names) {first, last, names},
+#include "distances.def"
+#undef DISTANCES
+};
+
+const struct nsc_distances *nsc_distances(size_t *count)
+{
+    *count = sizeof distances / sizeof distances[0];
+    return distances;
+}
+
+nsc_text nsc_distance_name(const struct nsc_distances *run, int64_t number)
+{
+    nsc_text rest = nsc_text_of(run->names), word = nsc_next_word(&rest);
+    while (number-- > 0 && word.len)
+        word = nsc_next_word(&rest);
+    return word;
+}
+
+enum nsc_level nsc_level_of_number(const struct nsc_version *v, int64_t number)
+{
+    enum nsc_level level = NSC_LEVEL_UNKNOWN;
+    bool any = false;
+    for (size_t i = 0; number >= 0 && i < sizeof distances / sizeof distances[0]; i++) {
+        unsigned first = nsc_version_number(nsc_text_of(distances[i].first));
+        unsigned last = *distances[i].last ? nsc_version_number(nsc_text_of(distances[i].last)) : NSC_VERSION_OPEN;
+        if (v->high < first || v->low > last)
+            continue;
+        enum nsc_level here = nsc_level_of(nsc_distance_name(&distances[i], number));
+        level = any && here != level ? NSC_LEVEL_UNKNOWN : here;
+        any = true;
+        if (level == NSC_LEVEL_UNKNOWN)
+            break;
+    }
+    return level;
+}
+
 const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
     struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, NSC_NONE};

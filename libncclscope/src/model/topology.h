@@ -2,7 +2,7 @@
 #ifndef NSC_TOPOLOGY_H
 #define NSC_TOPOLOGY_H
 
-#include "model/model.h"
+#include "model/version.h"
 
 /* Classes of path from near to far, as NCCL 2.27.5 and later order them; earlier releases lack some. */
 enum nsc_level {
@@ -20,6 +20,16 @@ enum nsc_level {
 };
 /* Of "NVL", "PHB" ...; a matrix's "NV18" is NVL, its "NODE" is PHB. */
 enum nsc_level nsc_level_of(nsc_text type);
+const char *nsc_level_name(enum nsc_level level); /* "" of NSC_LEVEL_UNKNOWN */
+
+/* Where lines give classes as numbers: what each number means, by runs of releases (last "": so since). */
+struct nsc_distances {
+    const char *first, *last, *names;
+};
+const struct nsc_distances *nsc_distances(size_t *count);
+nsc_text nsc_distance_name(const struct nsc_distances *run, int64_t number); /* empty: there is none of that number */
+/* The class in these releases; NSC_LEVEL_UNKNOWN if they differ, or none has such a number. */
+enum nsc_level nsc_level_of_number(const struct nsc_version *v, int64_t number);
 
 /* What the dump says of a rank's GPU; of the path between two ranks' GPUs; of that from a GPU to a network device. NULL: nothing. */
 const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, const struct nsc_rank *r);

@@ -1,5 +1,5 @@
 /* explain.c - what one line of a log says: its kind, its fields, the versions that print it, what it proves, and its source. */
-#include "model/model.h"
+#include "model/topology.h"
 #include "read/reader.h"
 #include "read/texts.h"
 #include "report/text.h"
@@ -214,34 +214,21 @@ static void explain_variable(const struct nsc_report *r, const ncclscope_record 
             nsc_part(r, "variable", nsc_text_of(variables[i].effect));
 }
 
-static nsc_text nth_word(const char *words, int64_t n)
-{
-    nsc_text rest = nsc_text_of(words), word = nsc_next_word(&rest);
-    while (n-- > 0 && word.len)
-        word = nsc_next_word(&rest);
-    return word;
-}
-
 /* Which class of path a number means, by release: "8: NET 2.18.1 to 2.25.1, SYS 2.26.2 to 2.26.6 ...". */
 static void explain_distance(const struct nsc_report *r, const ncclscope_record *rec, ncclscope_field f)
 {
-    static const struct {
-        const char *first, *last, *names;
-    } runs[] = {
-#define DISTANCES(first, last, names) {first, last, names},
-#include "distances.def"
-#undef DISTANCES
-    };
+    size_t count;
+    const struct nsc_distances *runs = nsc_distances(&count);
     char line[500];
     int64_t number;
     nsc_text text = nsc_record_field(rec, f);
     if (!nsc_to_i64(text, &number))
         return;
     int said = 0, n = snprintf(line, sizeof line, "%lld is", (long long)number);
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        nsc_text name = nth_word(runs[i].names, number);
+    for (size_t i = 0; i < count; i++) {
+        nsc_text name = nsc_distance_name(&runs[i], number);
         const char *first = runs[i].first;
-        while (i + 1 < sizeof runs / sizeof runs[0] && nsc_text_eq(name, nth_word(runs[i + 1].names, number)))
+        while (i + 1 < count && nsc_text_eq(name, nsc_distance_name(&runs[i + 1], number)))
             i++;
         const char *last = runs[i].last;
         if (name.len)

@@ -31,31 +31,15 @@ static bool lacks_gdr(const struct ncclscope_model *m, const struct nsc_link *l)
            nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_RDMA;
 }
 
-/* A variable that forbids it in this direction, or may. `path` is from GPU to NIC, NULL if the log does not show it. */
-static const struct nsc_env *forbids(const struct ncclscope_model *m, const struct nsc_link *l,
-                                     const struct nsc_gpu_path *path)
-{
-    const struct nsc_env *read = nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "0"),
-                         *level = nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
-    if (read && l->direction == 1)
-        return read;
-    level = level ? level : nsc_env_of(m, l->proc, "NCCL_IB_GDR_LEVEL");
-    enum nsc_level allowed = level ? nsc_level_of(nsc_say(m, level->value)) : NSC_LEVEL_UNKNOWN;
-    if (path && level && allowed != NSC_LEVEL_UNKNOWN && nsc_level_of(nsc_say(m, path->type)) <= allowed)
-        return NULL;
-    if (level && allowed < NSC_LEVEL_PXB)
-        return level;
-    return level && nsc_text_is(nsc_say(m, level->value), "0") ? level : NULL;
-}
-
 /* Is a line about the GPU of this rank? NCCL prints it for all GPUs of the node: by bus id, from 2.24.3 by rank. */
 static bool is_of_gpu(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_rank *own)
 {
-    nsc_text gpu = nsc_say(m, e->text);
+    nsc_text words = nsc_say(m, e->text), gpu = nsc_next_word(&words);
     int64_t rank;
     unsigned version = own ? nsc_version_of(m, own->proc).low : 0;
-    if (!gpu.len || !own || memchr(gpu.ptr, '[', gpu.len)) /* "0[0]", up to 2.5.7: of the process itself */
-        return true;                                       /* the line names none; or whose it is is not known */
+    if (!gpu.len || gpu.ptr[0] == '?' || !own ||
+        memchr(gpu.ptr, '[', gpu.len)) /* "0[0]", up to 2.5.7: of the process itself */
+        return true;                   /* the line names none; or whose it is is not known */
     if (version >= 22403)
         return nsc_to_i64(gpu, &rank) && rank == own->rank;
     return !own->bus_id || nsc_text_eq(gpu, nsc_say(m, own->bus_id));
@@ -75,11 +59,74 @@ static const struct nsc_event *disabled(const struct ncclscope_model *m, const s
     return NULL;
 }
 
+/* How far GPU and NIC are apart, and the limit that held. NSC_LEVEL_UNKNOWN: the log does not say. */
+struct gdr_distance {
+    enum nsc_level apart, limit;
+    const struct nsc_where *line;
+    nsc_str type; /* as the GRAPH dump calls it */
+};
+
+/* By the line that NCCL prints for the two (its numbers are classes), else by the GRAPH dump. */
+static struct gdr_distance distance_of(const struct ncclscope_model *m, uint32_t proc, const struct nsc_event *far,
+                                       const struct nsc_gpu_path *path)
+{
+    struct gdr_distance d = {NSC_LEVEL_UNKNOWN, NSC_LEVEL_UNKNOWN, NULL, 0};
+    if (path) {
+        d.apart = nsc_level_of(nsc_say(m, path->type));
+        d.line = &path->where;
+        d.type = path->type;
+    }
+    if (!far)
+        return d;
+    struct nsc_version v = nsc_version_of(m, proc);
+    nsc_text words = nsc_say(m, far->text);
+    int64_t apart, limit;
+    nsc_next_word(&words);
+    if (!nsc_to_i64(nsc_next_word(&words), &apart) || !nsc_to_i64(nsc_next_word(&words), &limit))
+        return d;
+    limit -= v.high < 20604; /* "distance 2 >= 2": what lies below the number is allowed */
+    d.apart = d.type ? d.apart : nsc_level_of_number(&v, apart);
+    d.limit = limit < 0 && v.high < 20604 ? NSC_LEVEL_LOC : nsc_level_of_number(&v, limit);
+    d.line = &far->where;
+    return d;
+}
+
+/* As far as NCCL allows it by itself: from 2.27.3 on through the CPU over C2C too (Grace). */
+static enum nsc_level own_limit(const struct ncclscope_model *m, uint32_t proc)
+{
+    return nsc_version_of(m, proc).low >= 22703 ? NSC_LEVEL_P2C : NSC_LEVEL_PXB;
+}
+
+/* Farther than a limit. PXN: over the NIC of another GPU, whose distance is not known here. */
+static bool is_beyond(enum nsc_level apart, enum nsc_level limit)
+{
+    return apart != NSC_LEVEL_UNKNOWN && apart != NSC_LEVEL_PXN && limit != NSC_LEVEL_UNKNOWN && apart > limit;
+}
+
+/* A variable that forbids it in this direction, or may. */
+static const struct nsc_env *forbids(const struct ncclscope_model *m, const struct nsc_link *l,
+                                     const struct gdr_distance *d)
+{
+    const struct nsc_env *read = nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "0"),
+                         *c2c = nsc_env_is(m, l->proc, "NCCL_NET_GDR_C2C", "0"),
+                         *level = nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
+    if (read && l->direction == 1)
+        return read;
+    level = level ? level : nsc_env_of(m, l->proc, "NCCL_IB_GDR_LEVEL");
+    enum nsc_level allowed = level ? nsc_level_of(nsc_say(m, level->value)) : NSC_LEVEL_UNKNOWN;
+    bool none = level && nsc_text_is(nsc_say(m, level->value), "0");
+    if (!level || (allowed == NSC_LEVEL_UNKNOWN && !none))
+        return d->apart == NSC_LEVEL_P2C ? c2c : NULL;
+    if (d->apart != NSC_LEVEL_UNKNOWN)
+        return none || is_beyond(d->apart, allowed) ? level : NULL;
+    return none || allowed < own_limit(m, l->proc) ? level : NULL;
+}
+
 struct gdr_reason {
     enum gdr_cause cause;
     const struct nsc_where *line;
-    nsc_str type; /* class of the path from GPU to NIC */
-    const struct nsc_env *env;
+    struct gdr_distance distance;
+    const struct nsc_env *env; /* with GDR_BY_VARIABLE NULL: one that the log does not show */
     bool certain;
 };
 
@@ -110,8 +157,12 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     const struct nsc_event *module = disabled(m, l, NULL, NCCLSCOPE_KIND_GDR_NIC),
                            *far = disabled(m, l, own, NCCLSCOPE_KIND_GDR_PAIR);
     const struct nsc_event *ofi = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_GDR_OFF);
-    const struct nsc_env *no_dmabuf = nsc_env_is(m, l->proc, "NCCL_DMABUF_ENABLE", "0"), *env = forbids(m, l, path);
-    bool is_far = path && nsc_level_of(nsc_say(m, path->type)) > NSC_LEVEL_PXN;
+    const struct nsc_env *no_dmabuf = nsc_env_is(m, l->proc, "NCCL_DMABUF_ENABLE", "0");
+    struct gdr_distance d = r.distance = distance_of(m, l->proc, far, path);
+    const struct nsc_env *env = forbids(m, l, &d);
+    bool is_far = is_beyond(d.apart, own_limit(m, l->proc)),
+         wider = !env && nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
+    bool hidden = !env && far && d.apart != NSC_LEVEL_UNKNOWN && !is_far && is_beyond(d.apart, d.limit);
     ofi = ofi ? ofi : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_NO_GDR);
     if (module) {
         r.cause = no_dmabuf ? GDR_BY_VARIABLE : GDR_NO_MODULE;
@@ -120,19 +171,18 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     } else if (ofi) {
         r.cause = GDR_NO_LIBFABRIC;
         r.line = &ofi->where;
-    } else if (m->procs.item[l->proc].flat_pci && (is_far || !path)) {
+    } else if (m->procs.item[l->proc].flat_pci && (is_far || !d.line)) {
         r.cause = GDR_FLAT_PCI;
         r.line = &m->procs.item[l->proc].flat_at;
-    } else if (is_far) { /* beyond NCCL's own level too, whatever a variable says */
+    } else if (is_far && (!wider || far)) { /* beyond NCCL's own level too, whatever a variable says */
         r.cause = GDR_TOO_FAR;
-        r.line = &path->where;
-        r.type = path->type;
-    } else if (env) {
+        r.line = d.line;
+    } else if (env || hidden) {
         r.cause = GDR_BY_VARIABLE;
         r.env = env;
-        r.line = &env->where;
-        r.certain =
-            path || nsc_level_of(nsc_say(m, env->value)) == NSC_LEVEL_LOC || !strcmp(nsc_say(m, env->value).ptr, "0");
+        r.line = env ? &env->where : d.line;
+        r.certain = d.apart != NSC_LEVEL_UNKNOWN || !env || nsc_level_of(nsc_say(m, env->value)) == NSC_LEVEL_LOC ||
+                    nsc_text_is(nsc_say(m, env->value), "0");
     } else if (far) {
         r.cause = GDR_TOO_FAR;
         r.line = &far->where;
@@ -153,13 +203,19 @@ const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struc
 static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r)
 {
     const struct ncclscope_model *m = c->m;
+    const char *type = r->distance.type ? nsc_say(m, r->distance.type).ptr : nsc_level_name(r->distance.apart);
     nsc_show_first(c, f, r->line);
     switch (r->cause) {
     case GDR_BY_VARIABLE:
         f->cls = "configuration";
-        f->confidence = r->certain ? "certain" : "likely";
-        f->caused_by = "env/gdr-limited";
-        f->cause = nsc_words(c, "%s=%s is set.", nsc_say(m, r->env->name).ptr, nsc_say(m, r->env->value).ptr);
+        f->confidence = r->certain && r->env ? "certain" : "likely";
+        f->caused_by = r->env ? "env/gdr-limited" : NULL;
+        f->cause =
+            r->env ? nsc_words(c, "%s=%s is set.", nsc_say(m, r->env->name).ptr, nsc_say(m, r->env->value).ptr)
+                   : nsc_words(c,
+                               "GPU and NIC are near enough (%s) for NCCL's own limit, and the limit here is nearer: "
+                               "NCCL_NET_GDR_LEVEL, or a setting like it, that this log does not show.",
+                               nsc_level_name(r->distance.apart));
         f->fix = "Unset it (environment, /etc/nccl.conf, ~/.nccl.conf, image) and compare.";
         break;
     case GDR_NO_MODULE: {
@@ -181,8 +237,9 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
         f->fix = "A newer EFA installer and plugin; p4d and later have GPUDirect RDMA.";
         break;
     case GDR_TOO_FAR:
-        f->cause = nsc_words(c, "The GPU and the NIC are too far apart for it%s%s%s: data would cross the CPU.",
-                             r->type ? " (" : "", r->type ? nsc_say(m, r->type).ptr : "", r->type ? ")" : "");
+        f->cause = nsc_words(c, "The GPU and the NIC are too far apart for it%s%s%s%s.", *type ? " (" : "", type,
+                             *type ? ")" : "",
+                             is_beyond(r->distance.apart, NSC_LEVEL_PXN) ? ": data would cross the CPU" : "");
         f->fix = "Use the NICs beside each GPU (slots, NCCL_IB_HCA, the pod's devices); a virtual machine needs its "
                  "topology file. "
                  "NCCL_NET_GDR_LEVEL only after measuring.";
@@ -202,9 +259,10 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
             "it would be NCCL_NET_GDR_READ=0.";
         break;
     default:
-        f->cause =
-            "No nvidia-peermem and no DMA-BUF on the host, a NIC too far from the GPU (PHB, SYS), or a network or GPU "
-            "without the support. NCCL_DEBUG_SUBSYS=INIT,NET shows which (\"GPU Direct RDMA Disabled ...\").";
+        f->cause = nsc_words(c,
+                             "No nvidia-peermem and no DMA-BUF on the host,%s or a network or GPU without the support. "
+                             "NCCL_DEBUG_SUBSYS=INIT,NET shows which (\"GPU Direct RDMA Disabled ...\").",
+                             *type ? "" : " a NIC too far from the GPU (PHB, SYS),");
     }
 }
 
