@@ -177,12 +177,14 @@ static bool are_gpus_of_host(const struct ncclscope_model *m, const struct nsc_r
            m->procs.item[a->proc].host == m->procs.item[b->proc].host;
 }
 
-/* Does the rank show itself that it is elsewhere: another machine of this name, or a smaller chunk than NVLink gives a node? */
-static bool contradicts(const struct ncclscope_model *m, const struct nsc_rank *own, const struct nsc_rank *proof)
+/* Does the rank show itself that it is elsewhere: another machine of this name, or P2P with a smaller chunk than NVLink gives a node?
+ * Without P2P the chunk is small whatever the machine has. */
+static bool contradicts(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_rank *own,
+                        const struct nsc_rank *proof)
 {
     nsc_str here = m->procs.item[own->proc].bootstrap_addr, there = m->procs.item[proof->proc].bootstrap_addr;
-    bool small = own->chunk > 0 && own->chunk < 524288 && own->nnodes == 1 && own->parent == NSC_NONE &&
-                 nsc_version_of(m, own->proc).low >= 22501;
+    bool small = l->family == NSC_P2P && own->chunk > 0 && own->chunk < 524288 && own->nnodes == 1 &&
+                 own->parent == NSC_NONE && nsc_version_of(m, own->proc).low >= 22501;
     return (here && there && here != there) || small;
 }
 
@@ -194,7 +196,7 @@ static const struct nsc_where *pair_proves(const struct ncclscope_model *m, cons
     if (!m->nvlink_by.used || !are_gpus_of_host(m, a, b) || m->comms.item[comm].shared_names)
         return NULL;
     uint32_t r = nsc_map_get(&m->nvlink_by, gpu_pair(m, a, b));
-    if (r == NSC_NONE || contradicts(m, a, &m->ranks.item[r]) || contradicts(m, b, &m->ranks.item[r]))
+    if (r == NSC_NONE || contradicts(m, l, a, &m->ranks.item[r]) || contradicts(m, l, b, &m->ranks.item[r]))
         return NULL;
     return rank_proves(m, &m->ranks.item[r]);
 }
@@ -217,24 +219,26 @@ void nsc_find_proofs(struct ncclscope_model *m)
     }
 }
 
-/* Does anything prove that the pair of GPUs of this P2P link has NVLink? */
-static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
-    *because = &l->where;
-    if (l->row == NSC_VIA_P2P_MNNVL || l->row == NSC_VIA_P2P_INDIRECT || read_proves(m, l))
-        return true;
+    *because = NULL;
     if (l->rank == NSC_NONE)
         return false;
     const struct nsc_rank *r = &m->ranks.item[l->rank];
     *because = rank_proves(m, r);
-    if (*because)
-        return true;
-    if (r->nvls > 0 && r->nnodes == 1) {
-        *because = &r->first;
-        return true; /* NVLS channels: all of the node's GPUs hang on NVSwitches */
-    }
-    *because = pair_proves(m, l);
+    if (!*because && r->nvls > 0 && r->nnodes == 1)
+        *because = &r->first; /* NVLS channels: all of the node's GPUs hang on NVSwitches */
+    if (!*because)
+        *because = pair_proves(m, l);
     return *because;
+}
+
+/* Does anything prove that the pair of GPUs of this P2P link has NVLink? */
+static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+{
+    *because = &l->where;
+    return l->row == NSC_VIA_P2P_MNNVL || l->row == NSC_VIA_P2P_INDIRECT || read_proves(m, l) ||
+           nsc_nvlink_is_proven(m, l, because);
 }
 
 static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
@@ -242,8 +246,9 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
     const struct nsc_where *because = NULL;
     nsc_str stated = nsc_stated_class(m, l, &because);
     out->path = NSC_PATH_P2P;
-    if (stated && !nsc_text_is(nsc_say(m, stated), "X") && !nsc_text_is(nsc_say(m, stated), "C2C")) {
-        out->path = nsc_class_is_nvlink(nsc_say(m, stated)) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
+    bool chip = stated && nsc_text_is(nsc_say(m, stated), "C2C"); /* through the CPU, and neither NVLink nor PCIe */
+    if (stated && !nsc_text_is(nsc_say(m, stated), "X")) {
+        out->path = chip ? NSC_PATH_P2P : nsc_class_is_nvlink(nsc_say(m, stated)) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
         out->proof = NSC_PROOF_STATED;
         out->because = because;
     } else if (infer_nvlink(m, l, &because)) {

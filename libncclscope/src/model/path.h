@@ -39,6 +39,8 @@ const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm
 /* Class of the path between two ranks' GPUs, as a line states it ("NVL", "NV18", "PHB"); 0 if none does. */
 nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
 bool nsc_class_is_nvlink(nsc_text type);
+/* Do lines about the communicator of this link, or another one of its two GPUs, prove NVLink between them, whatever the link itself is? */
+bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
 /* Would a variable that is set be seen? One such line proves it; up to 2.16.2 no filter hides them. */
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */

@@ -90,19 +90,23 @@ const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const st
     return NULL;
 }
 
-/* A line about the pair; else the machine type, where all GPUs of one have NVLink. */
+/* A line about the pair; else what the communicator proves; else the machine type, where all GPUs of one have NVLink. */
 static void find_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x,
                        struct nsc_expected *e)
 {
     e->type = nsc_stated_class(m, l, &e->line);
-    if (e->type || !x->own || !m->procs.item[x->own->proc].platform)
+    e->level = e->type ? nsc_level_of(nsc_say(m, e->type)) : NSC_LEVEL_UNKNOWN;
+    if (e->type || !x->own)
         return;
+    e->by_proof = nsc_nvlink_is_proven(m, l, &e->line);
     const struct nsc_proc *p = &m->procs.item[x->own->proc];
-    const struct nsc_platform *pf = nsc_platform_of(nsc_say(m, p->platform));
+    const struct nsc_platform *pf = p->platform && !e->by_proof ? nsc_platform_of(nsc_say(m, p->platform)) : NULL;
     if (pf && !strncmp(pf->link, "NVLink", 6)) {
         e->by_platform = true;
         e->line = &p->platform_at;
     }
+    if (e->by_proof || e->by_platform)
+        e->level = NSC_LEVEL_NVL;
 }
 
 /* Both GPUs reach a NIC faster than each other (ncclTopoCheckNet, from 2.14.3 on). */
@@ -130,9 +134,6 @@ static int64_t gpus_of_node(const struct ncclscope_model *m, const struct nsc_ra
 static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x, bool free,
                         struct nsc_expected *e)
 {
-    enum nsc_level level = e->by_platform ? NSC_LEVEL_NVL
-                           : e->type      ? nsc_level_of(nsc_say(m, e->type))
-                                          : NSC_LEVEL_UNKNOWN;
     const struct nsc_env *set = free ? NULL : nsc_env_of(m, l->proc, "NCCL_P2P_LEVEL");
     enum nsc_level allowed = set ? nsc_level_of(nsc_say(m, set->value)) : NSC_LEVEL_UNKNOWN;
     struct range own = own_level(m, l->proc, gpus_of_node(m, x->own));
@@ -141,13 +142,13 @@ static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *
         own = (struct range){allowed, allowed};
     else if (set && nsc_text_is(nsc_say(m, set->value), "5"))
         own = (struct range){NSC_LEVEL_SYS, NSC_LEVEL_SYS};
-    bool known = level != NSC_LEVEL_UNKNOWN;
+    bool known = e->level != NSC_LEVEL_UNKNOWN;
     if (!free && nsc_p2p_disabled(m, l->proc)) {
         e->because = NSC_BY_DISABLE;
         e->env = nsc_p2p_disabled(m, l->proc);
-    } else if (known && level > own.near) {
+    } else if (known && e->level > own.near) {
         e->because = set ? NSC_BY_LEVEL : NSC_BY_DISTANCE;
-        e->likely = level <= own.far; /* some releases and CPUs allow it */
+        e->likely = e->level <= own.far; /* some releases and CPUs allow it */
         e->env = set;
     } else if (refused) {
         e->because = NSC_BY_DRIVER;
@@ -162,7 +163,7 @@ static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *
 
 struct nsc_expected nsc_expect(const struct ncclscope_model *m, const struct nsc_link *l, bool free)
 {
-    struct nsc_expected e = {0};
+    struct nsc_expected e = {.level = NSC_LEVEL_UNKNOWN};
     struct ends x = ends_of(m, l);
     if (l->proc == NSC_NONE)
         return e;
@@ -202,9 +203,15 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
 {
     struct nsc_known_path p;
     nsc_path_of(m, l, &p);
-    *out = (struct nsc_expected){0};
-    if (p.scope != NSC_SCOPE_NODE || l->proc == NSC_NONE || m->procs.item[l->proc].rccl)
+    *out = (struct nsc_expected){.level = NSC_LEVEL_UNKNOWN};
+    if (p.scope != NSC_SCOPE_NODE || l->proc == NSC_NONE)
         return NSC_NOT_JUDGED;
+    if (m->procs.item[l->proc].rccl) { /* its distances are its own; that variable means the same */
+        out->env = l->family == NSC_P2P ? NULL : nsc_p2p_disabled(m, l->proc);
+        out->because = out->env ? NSC_BY_DISABLE : NSC_BY_NOTHING_KNOWN;
+        out->family = out->env ? NSC_SHM : 0;
+        return out->env ? NSC_CONFIGURED : NSC_NOT_JUDGED;
+    }
     struct nsc_expected set = nsc_expect(m, l, false), own = nsc_expect(m, l, true);
     *out = set;
     if (l->family == NSC_P2P)
@@ -242,7 +249,10 @@ const char *nsc_judgement_name(enum nsc_judgement j)
 
 void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size)
 {
-    const char *type = e->type ? nsc_say(m, e->type).ptr : e->by_platform ? "NVLink, by the machine type" : "";
+    const char *type = e->type          ? nsc_say(m, e->type).ptr
+                       : e->by_platform ? "NVLink, by the machine type"
+                       : e->by_proof    ? "NVLink, by what the communicator prints"
+                                        : "";
     const char *name = e->env ? nsc_say(m, e->env->name).ptr : "", *value = e->env ? nsc_say(m, e->env->value).ptr : "";
     switch (e->because) {
     case NSC_BY_DISABLE: snprintf(buf, size, "%s=%s forbids P2P", name, value); break;

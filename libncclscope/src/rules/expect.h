@@ -24,7 +24,9 @@ struct nsc_expected {
     int family; /* NSC_P2P, NSC_SHM, NSC_NET; 0: not knowable */
     enum nsc_because because;
     nsc_str type;                 /* class of the path between the GPUs; 0: not known */
+    enum nsc_level level;         /* the same class, by whatever tells it */
     bool likely;                  /* decided by what most machines of this release do; the log leaves it open */
+    bool by_proof;                /* NVLink: what the communicator's lines prove of all its pairs */
     bool by_platform;             /* the class is that of the machine type, not of a line about this pair */
     const struct nsc_where *line; /* that decides; NULL: none */
     const struct nsc_env *env;    /* the variable that decides */

@@ -3,6 +3,7 @@
 #define NSC_RULES_H
 
 #include "model/path.h"
+#include "model/topology.h"
 #include "ncclscope/model.h"
 #include "rules/gpus.h"
 
@@ -147,9 +148,9 @@ bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l
 void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
                   uint32_t proc);
 
-/* The same where the class of path between the GPUs is known (0: it is not): without NVLink other figures hold. */
-void nsc_set_cost_of_class(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
-                           uint32_t proc, nsc_str type);
+/* The same between GPUs of one node, by the class of path between them: without NVLink other figures hold. */
+void nsc_set_cost_of_level(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
+                           uint32_t proc, enum nsc_level level);
 
 #define RULE(id, check, ...) void nsc_rule_##check(struct nsc_case *c);
 #include "rules.def"

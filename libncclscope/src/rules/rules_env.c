@@ -74,7 +74,7 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
         : e->by_pod ? "The pod's spec sets it; this log shows no variables."
                     : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
     if (!nothing)
-        nsc_set_cost_of_class(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc, type);
+        nsc_set_cost_of_level(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc, type);
 }
 
 static bool disables_shm(const struct ncclscope_model *m, const struct nsc_env *e)

@@ -177,7 +177,7 @@ static bool is_unproven(const struct ncclscope_model *m, const struct nsc_link *
     if (l->family != NSC_P2P)
         return false;
     nsc_path_of(m, l, &p);
-    return p.path == NSC_PATH_P2P;
+    return p.path == NSC_PATH_P2P && p.proof != NSC_PROOF_STATED;
 }
 
 void nsc_rule_p2p_link_unproven(struct nsc_case *c)

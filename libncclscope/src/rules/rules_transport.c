@@ -65,6 +65,9 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
     case SHM_FAULT:
         f->cause = e->by_platform
                        ? "On this machine type all GPUs of a node have NVLink, and nothing in the log forbids P2P."
+                   : e->by_proof
+                       ? "Lines of these GPUs' communicators prove NVLink between them, and nothing in the log forbids "
+                         "P2P."
                        : nsc_words(c,
                                    "The topology in this input shows %s%s between these GPUs, near enough for P2P, and "
                                    "nothing in the log forbids it.",
@@ -132,7 +135,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
                                   f[why]->pairs.len == 1 ? "s" : "");
         explain_shm(c, f[why], (enum shm_cause)why, &first[why]);
         if (why != SHM_BY_DESIGN)
-            nsc_set_cost_of_class(c, f[why], NSC_COST_SHM, NSC_COST_P2P, procs[why], first[why].type);
+            nsc_set_cost_of_level(c, f[why], NSC_COST_SHM, NSC_COST_P2P, procs[why], first[why].level);
     }
 }
 
@@ -208,6 +211,6 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         else
             explain_net(c, f, procs[why], socket[why]);
         if (socket[why] && why != NET_BY_DESIGN)
-            nsc_set_cost_of_class(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, procs[why], first[why].type);
+            nsc_set_cost_of_level(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, procs[why], first[why].level);
     }
 }
