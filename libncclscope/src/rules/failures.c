@@ -189,8 +189,32 @@ static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, 
     return best;
 }
 
+/* Does it follow from a communicator that could not work from the start? */
+static bool follows_from(const struct ncclscope_model *m, const struct nsc_finding *f, uint32_t comm)
+{
+    if (!f->began)
+        return !strcmp(f->rule->id, "ranks/missing") && f->comm == comm;
+    bool broken_talk = f->part == NSC_WAKE || f->began->kind == NCCLSCOPE_KIND_MESSAGE_TRUNCATED;
+    return broken_talk && is_member(m, f->began->proc, comm);
+}
+
+/* Roots that no line tells: how the ranks of a communicator were put together. */
+static void blame_communicators(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *root = &all->list.item[i];
+        bool is = root->part == NSC_ROOT && !root->began && root->comm != NSC_NONE;
+        for (size_t k = 0; is && k < all->list.len; k++) {
+            struct nsc_finding *f = &all->list.item[k];
+            if (!f->caused_by && f->rule != root->rule && follows_from(all->model, f, root->comm))
+                f->caused_by = root->rule->id;
+        }
+    }
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
+    blame_communicators(all);
     for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */
         for (size_t i = 0; i < all->list.len; i++) {
             struct nsc_finding *f = &all->list.item[i];

@@ -459,9 +459,7 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
             (long long)one->rank, nsc_say(m, m->procs.item[one->proc].host).ptr,
             nsc_say(m, m->procs.item[one->proc].version).ptr, (long long)other->rank,
             nsc_say(m, m->procs.item[other->proc].host).ptr, nsc_say(m, m->procs.item[other->proc].version).ptr);
-        for (size_t n = 0; !works && n < c->f->list.len; n++) /* what never came up could not */
-            if (c->f->list.item[n].comm == (uint32_t)i && !strcmp(c->f->list.item[n].rule->id, "ranks/missing"))
-                c->f->list.item[n].caused_by = "ranks/version-mismatch";
+        f->part = works ? f->part : NSC_ROOT; /* what never came up could not */
         f->cause = "Nodes or pods run different images, or one loads another libnccl (pip wheel, LD_PRELOAD, "
                    "LD_LIBRARY_PATH).";
         for (int n = 0; n < 2; n++) {

@@ -290,6 +290,7 @@ void nsc_rule_mixed_networks(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
         const struct nsc_rank *both[2] = {one, other};
+        f->part = NSC_ROOT; /* two networks cannot talk to each other */
         f->comm = (uint32_t)i;
         f->count = 2;
         f->title = nsc_words(

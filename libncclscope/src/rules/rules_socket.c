@@ -208,6 +208,7 @@ static void explain_variable(struct nsc_case *c, struct nsc_finding *f, const st
     f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for NET/IB or the "
              "cloud's plugin with /GDRDMA.";
     f->cls = "configuration";
+    f->caused_by = !strcmp(name, "NCCL_NET") ? "env/net-forced" : "env/ib-disabled";
     f->cause = nsc_words(c, "%s=%s asks for it", name, value);
     nsc_show_first(c, f, &asked->where);
 }
