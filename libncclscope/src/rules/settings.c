@@ -202,16 +202,17 @@ static struct seen_variable *seen_of(struct seen_variable *seen, nsc_str name)
 }
 
 /* Read by every process when it starts: whoever shows other variables and not this one has it not. Those on P2P only where there are
- * two GPUs to ask for. */
-enum { NOT_READ, READ, READ_BESIDE_OTHERS };
+ * two GPUs to ask for, those on InfiniBand only where that was tried: a plugin that works comes first. */
+enum { NOT_READ, READ_FOR_IB, READ_BESIDE_OTHERS };
 
 static int is_read_at_start(nsc_text name)
 {
     static const struct {
         const char *name;
         int when;
-    } names[] = {
-        {"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS}, {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS}, {"NCCL_IB_DISABLE", READ}};
+    } names[] = {{"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS},
+                 {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS},
+                 {"NCCL_IB_DISABLE", READ_FOR_IB}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (nsc_text_is(name, names[i].name))
             return names[i].when;
@@ -232,13 +233,20 @@ static bool has_neighbour(const struct ncclscope_model *m, const struct nsc_comm
     return false;
 }
 
+static bool tried_ib(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    return nsc_text_is(nsc_say(m, r->network), "IB") || nsc_event_of(m, r->proc, NCCLSCOPE_KIND_IB_NONE);
+}
+
 /* A member that shows variables, but not this one, which another member has; NSC_NONE: none. */
 static uint32_t lacks_it(const struct ncclscope_model *m, const struct nsc_comm *k, const char *name)
 {
     int when = is_read_at_start(nsc_text_of(name));
     for (uint32_t i = 0; when != NOT_READ && i < k->count; i++) {
         uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
-        if (m->procs.item[proc].env_seen && !nsc_env_of(m, proc, name) && (when == READ || has_neighbour(m, k, i)))
+        bool read =
+            when == READ_FOR_IB ? tried_ib(m, &m->ranks.item[m->members.item[k->first + i]]) : has_neighbour(m, k, i);
+        if (m->procs.item[proc].env_seen && !nsc_env_of(m, proc, name) && read)
             return proc;
     }
     return NSC_NONE;
