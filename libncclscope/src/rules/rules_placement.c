@@ -19,6 +19,37 @@ static void count_gpus(const struct ncclscope_model *m, struct nsc_map *most)
     }
 }
 
+/* Is this rank's GPU in another pair of neighbours too, with somebody else? So are the stages of a pipeline joined, each to the next. */
+static bool is_in_other_pair(const struct ncclscope_model *m, const struct nsc_rank *r, uint32_t comm)
+{
+    const struct nsc_rank *mate = NULL;
+    for (uint32_t n = 0; n < m->comms.item[comm].count; n++) {
+        const struct nsc_rank *x = &m->ranks.item[m->members.item[m->comms.item[comm].first + n]];
+        mate = x == r ? mate : x;
+    }
+    for (uint32_t i = m->procs.item[r->proc].last_rank; mate && i != NSC_NONE; i = m->ranks.item[i].before) {
+        const struct nsc_rank *same = &m->ranks.item[i];
+        const struct nsc_comm *k = same->comm == NSC_NONE ? NULL : &m->comms.item[same->comm];
+        if (!k || same->comm == comm || same->cuda_dev != r->cuda_dev || k->shape != NSC_SHAPE_PAIR || k->stride != 1)
+            continue;
+        for (uint32_t n = 0; n < k->count; n++) {
+            const struct nsc_rank *other = &m->ranks.item[m->members.item[k->first + n]];
+            if (other != same && (other->proc != mate->proc || other->cuda_dev != mate->cuda_dev))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_of_pipeline(const struct ncclscope_model *m, uint32_t comm)
+{
+    const struct nsc_comm *k = &m->comms.item[comm];
+    for (uint32_t n = 0; k->shape == NSC_SHAPE_PAIR && n < k->count; n++)
+        if (is_in_other_pair(m, &m->ranks.item[m->members.item[k->first + n]], comm))
+            return true;
+    return false;
+}
+
 /* Neighbours, as tensor parallelism groups them, on more than one host, of which one has room for all of them. */
 static bool could_stay(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_map *most)
 {
@@ -42,7 +73,7 @@ void nsc_rule_group_crosses_nodes(struct nsc_case *c)
     count_gpus(m, &most);
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
-        if (!could_stay(m, k, &most))
+        if (!could_stay(m, k, &most) || is_of_pipeline(m, (uint32_t)i))
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
