@@ -121,6 +121,26 @@ uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link
     return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;
 }
 
+/* Do two communicators share no process, and is neither split off another? */
+static bool is_of_other_job(const struct ncclscope_model *m, uint32_t a, uint32_t b)
+{
+    if (a == NSC_NONE || b == NSC_NONE || m->comms.item[a].parent != NSC_NONE || m->comms.item[b].parent != NSC_NONE)
+        return false;
+    const struct nsc_comm *x = &m->comms.item[a], *y = &m->comms.item[b];
+    uint32_t first = x->count ? m->ranks.item[m->members.item[x->first]].proc : NSC_NONE;
+    for (uint32_t i = 0; i < y->count; i++)
+        if (m->ranks.item[m->members.item[y->first + i]].proc == first)
+            return false;
+    return x->nranks == x->count && y->nranks == y->count;
+}
+
+const char *nsc_elsewhere(struct nsc_case *c, const struct nsc_finding *f)
+{
+    return !f->elsewhere ? ""
+                         : nsc_words(c, "; so do pairs of %u other communicator%s of other processes", f->elsewhere,
+                                     f->elsewhere == 1 ? "" : "s");
+}
+
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l)
 {
     uint32_t comm = nsc_comm_of_link(c->m, l);
@@ -131,6 +151,9 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_li
         nsc_name_pair(c, f, l->src, l->dst);
         nsc_name_rank(c, f, l->src);
         nsc_name_rank(c, f, l->dst);
+    } else if (comm != f->last_comm) { /* links lie by communicator */
+        f->elsewhere += is_of_other_job(c->m, comm, f->comm);
+        f->last_comm = comm;
     }
     if (l->proc != NSC_NONE)
         nsc_name_host(c, f, c->m->procs.item[l->proc].host);

@@ -43,6 +43,7 @@ struct nsc_finding {
     uint32_t comm;                          /* index into model.comms, or NSC_NONE */
     NSC_VEC(uint64_t) ranks;                /* sorted, each once, when finished */
     NSC_VEC(struct nsc_pair) pairs;
+    uint32_t last_comm, elsewhere; /* of links of other jobs: communicators that share no process with `comm` */
     NSC_VEC(nsc_str) hosts;
     struct nsc_map named; /* of ranks, pairs, hosts: which it names already */
     uint64_t count;       /* lines, processes or things: what the title counts */
@@ -99,6 +100,8 @@ void nsc_name_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64
 void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,
                   const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
+const char *nsc_elsewhere(struct nsc_case *c,
+                          const struct nsc_finding *f); /* what follows a title that counts pairs: other jobs */
 bool nsc_raised(const struct nsc_case *c, const char *id);
 /* Are both ranks on one machine for certain? Also where it has several host names. */
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
