@@ -20,5 +20,11 @@ void nsc_line_of(const struct nsc_report *r, const char *where,
 nsc_text nsc_base_name(nsc_text path);
 
 void nsc_text_paths(const struct nsc_report *r); /* text_paths.c */
+void nsc_text_verdict(const struct nsc_report *r,
+                      const ncclscope_stats *totals); /* text_verdict.c, with the following */
+bool nsc_is_folded(const struct nsc_report *r,
+                   const struct nsc_finding *f); /* is it a variable behind another finding, told with that? */
+bool nsc_is_open(const struct nsc_warning *w);   /* a warning of NCCL that no rule judges */
+uint64_t nsc_count_gpus(const struct ncclscope_model *m);
 
 #endif
