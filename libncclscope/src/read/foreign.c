@@ -126,7 +126,7 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     bool named = names_something(t);
     bool counts =
         nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
-    if (!named && !counts && !strchr("RMPrth#e", t.ptr[0]))
+    if (!named && !counts && !strchr("RMPrsth#e", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
         if (is_worth_it(&g->others.row[i], named, counts) &&

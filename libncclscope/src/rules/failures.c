@@ -174,14 +174,25 @@ static const char *vanished(const struct ncclscope_findings *all, const struct n
     return NULL;
 }
 
+/* The launcher saw a process killed from outside or crash: what its peers see follows from that, whatever they printed first. */
+static const char *killed(const struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++)
+        if (!strcmp(all->list.item[i].rule->id, "ranks/exited") && all->list.item[i].part == NSC_ROOT)
+            return "ranks/exited";
+    return NULL;
+}
+
 /* Of those that could have caused it the first in time, what breaks by itself before what only follows; where time is not known,
- * the first in the order of the rules. */
+ * the first in the order of the rules. That a process vanished follows from no peer's closed connection. */
 static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, const struct nsc_finding *f)
 {
     const struct nsc_finding *best = NULL;
+    bool lost = !strcmp(f->rule->id, "ranks/lost");
     for (size_t i = 0; i < all->list.len; i++) {
         const struct nsc_finding *x = &all->list.item[i];
-        if (!could_cause(all->model, x, f) || (best && best->part == NSC_ROOT && x->part == NSC_WAKE))
+        if (!could_cause(all->model, x, f) || (best && best->part == NSC_ROOT && x->part == NSC_WAKE) ||
+            (lost && x->part == NSC_WAKE))
             continue;
         if (!best || best->part != x->part || is_before(all->model, x->began, best->began))
             best = x;
@@ -221,7 +232,8 @@ void nsc_settle_failures(struct ncclscope_findings *all)
             if (f->caused_by || f->part == NSC_NO_FAILURE || (f->part == NSC_WAKE) != wake)
                 continue;
             const struct nsc_finding *root = cause_of(all, f);
-            const char *gone = wake && (!root || root->part == NSC_WAKE) ? vanished(all, f) : NULL;
-            f->caused_by = gone ? gone : root ? root->rule->id : NULL;
+            bool by_itself = !wake || (root && root->part == NSC_ROOT);
+            const char *gone = by_itself ? NULL : vanished(all, f), *end = by_itself ? NULL : killed(all);
+            f->caused_by = end ? end : gone ? gone : root ? root->rule->id : NULL;
         }
 }

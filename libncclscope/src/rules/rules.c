@@ -380,6 +380,24 @@ static void put_in_order(struct ncclscope_findings *f)
     nsc_free(done);
 }
 
+/* Two findings that name each other as root would both be told nowhere: the first stands on its own. */
+static void break_circles(struct ncclscope_findings *f)
+{
+    for (size_t i = 0; i < f->list.len; i++) {
+        const char *id = f->list.item[i].caused_by;
+        for (int depth = 0; id && depth < DEEPEST_CAUSE; depth++) {
+            if (!strcmp(id, f->list.item[i].rule->id)) {
+                f->list.item[i].caused_by = depth ? NULL : id; /* a finding may follow from another of its id */
+                break;
+            }
+            size_t k = 0;
+            while (k < f->list.len && strcmp(f->list.item[k].rule->id, id) != 0)
+                k++;
+            id = k < f->list.len ? f->list.item[k].caused_by : NULL;
+        }
+    }
+}
+
 static int verdict_of(const struct ncclscope_findings *f)
 {
     uint64_t records = 0;
@@ -441,6 +459,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         if (x->caused_by && !nsc_raised(&c, x->caused_by))
             x->caused_by = NULL;
     }
+    break_circles(f);
     put_in_order(f);
     f->verdict = verdict_of(f);
     if (f->no_memory) {

@@ -204,6 +204,8 @@ static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_
         f->caused_by = nsc_raised(c, "ranks/hung") ? "ranks/hung" : NULL;
         return;
     }
+    if (code == -9 || code == -11 || code == -7) /* not an exit that NCCL's own error may have led to */
+        f->part = NSC_ROOT;
     for (size_t i = 0; i < c->f->list.len; i++)
         if (!strcmp(c->f->list.item[i].rule->id, "ranks/hung"))
             c->f->list.item[i].caused_by = "ranks/exited";
@@ -247,6 +249,49 @@ static bool tell_root(struct nsc_case *c, size_t at)
     return true;
 }
 
+/* "Killed" and the like, as srun prints them, to the code that torchrun would give. */
+static int64_t code_of_words(nsc_text words)
+{
+    static const struct {
+        const char *begin;
+        int64_t code;
+    } known[] = {{"Killed", -9},    {"Out Of Memory", -9}, {"Segmentation fault", -11},
+                 {"Bus error", -7}, {"Terminated", -15},   {"Aborted", -6}};
+    int64_t code;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (nsc_text_starts(words, known[i].begin))
+            return known[i].code;
+    bool exited = nsc_text_starts(words, "Exited with exit code ");
+    return exited && nsc_to_i64(nsc_text_trim(nsc_text_from(words, sizeof "Exited with exit code " - 1)), &code) ? code
+                                                                                                                 : 0;
+}
+
+/* What a launcher other than torchrun's summary says of one process; 0: nothing, or a good end. */
+static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
+{
+    const struct ncclscope_model *m = c->m;
+    int64_t code = 0;
+    if (r->number == NCCLSCOPE_KIND_SRUN_ENDED) {
+        nsc_text tasks = nsc_said(m, r, "group"), host = nsc_said(m, r, "name");
+        *who = nsc_words(c, "task %.*s on %.*s", (int)tasks.len, tasks.ptr, (int)host.len, host.ptr);
+        return code_of_words(nsc_said(m, r, "reason"));
+    }
+    if (r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT) {
+        nsc_text local = nsc_said(m, r, "local_rank");
+        *who = nsc_words(c, "a process%s%.*s", local.len ? " of local rank " : "", (int)local.len, local.ptr);
+        nsc_number_said(m, r, "code", &code);
+    }
+    return code;
+}
+
+static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_SLURM_OOM)
+            return &m->happened.item[i];
+    return NULL;
+}
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -255,19 +300,20 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_RUN_ROOT)
             told = tell_root(c, i) || told;
     for (size_t i = 0; !told && i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t code = 0;
-        bool ended = r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT;
-        if (!ended || !nsc_number_said(m, r, "code", &code) || !code)
+        const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
+        const char *who = "";
+        int64_t code = ending(c, r, &who);
+        if (!code)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
-        nsc_text local = nsc_said(m, r, "local_rank");
         f->count = 1;
-        f->title =
-            nsc_words(c, "The launcher saw a process%s%.*s end with exit code %lld", local.len ? " of local rank " : "",
-                      (int)local.len, local.len ? local.ptr : "", (long long)code);
-        f->cause = nsc_words(c, "Exit code %lld is %s.", (long long)code, meaning_of_exit(code));
+        f->title = nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
+        f->cause = code == -9 && oom ? "Slurm says that the kernel's OOM killer ended processes of this step."
+                                     : nsc_words(c, "Exit code %lld is %s.", (long long)code, meaning_of_exit(code));
         nsc_show(c, f, &r->where);
+        if (code == -9 && oom)
+            nsc_show(c, f, &oom->where);
+        tell_root_and_wake(c, f, code);
         told = true;
     }
 }
