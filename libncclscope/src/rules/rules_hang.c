@@ -21,22 +21,6 @@ static bool rank_of(const struct ncclscope_model *m, const struct nsc_own_record
     return *rank >= 0 || nsc_number_said(m, r, "rank", rank);
 }
 
-/* The earliest work of the group that a watchdog gave up, by its number; NULL if none did. */
-static const struct nsc_own_record *first_stuck(const struct ncclscope_model *m, nsc_text group, int64_t *seq)
-{
-    const struct nsc_own_record *first = NULL;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t n;
-        if (r->number != NCCLSCOPE_KIND_TORCH_TIMEOUT || !is_of_group(m, r, group) ||
-            !nsc_number_said(m, r, "seq", &n) || (first && n >= *seq))
-            continue;
-        first = r;
-        *seq = n;
-    }
-    return first;
-}
-
 /* A line that says what work the rank had enqueued. */
 static bool tells_work(const struct nsc_own_record *r)
 {
@@ -120,24 +104,96 @@ static bool is_whole_job(nsc_text group)
     return !group.len || nsc_text_find(group, "default") >= 0;
 }
 
-static void tell_watchdog(struct nsc_case *c, nsc_text group)
+/* The first work that each rank of the group gave up. */
+struct stuck {
+    const struct nsc_own_record *line; /* NULL: it gave none up */
+    int64_t seq;
+    nsc_text op;
+};
+
+static void find_stuck(const struct ncclscope_model *m, nsc_text group, struct stuck *of_rank)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t rank, seq;
+        if (!timed_out(r) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) || rank < 0 || rank >= MOST_RANKS ||
+            !nsc_number_said(m, r, "seq", &seq) || (of_rank[rank].line && of_rank[rank].seq <= seq))
+            continue;
+        of_rank[rank] = (struct stuck){r, seq, nsc_said(m, r, "collective")};
+    }
+}
+
+static bool is_same_work(const struct stuck *a, const struct stuck *b)
+{
+    return a->seq == b->seq && nsc_text_eq(a->op, b->op);
+}
+
+/* The work that most ranks are in; of two that are as many the later. */
+static const struct stuck *most_common(const struct stuck *of_rank, int64_t *count)
+{
+    enum { TRIED = 256 }; /* damaged numbers must not cost time */
+    const struct stuck *best = NULL;
+    int tried = 0;
+    *count = 0;
+    for (int64_t i = 0; i < MOST_RANKS && tried < TRIED; i++) {
+        int64_t n = 0;
+        if (!of_rank[i].line || (best && is_same_work(best, &of_rank[i])))
+            continue;
+        tried++;
+        for (int64_t k = 0; k < MOST_RANKS; k++)
+            n += of_rank[k].line && is_same_work(&of_rank[i], &of_rank[k]);
+        if (n > *count || (n == *count && of_rank[i].seq > best->seq))
+            best = &of_rank[i], *count = n;
+    }
+    return best;
+}
+
+/* Ranks that are in other work than most: named, the first described; NULL if there is none. */
+static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const struct stuck *of_rank,
+                            const struct stuck *most)
+{
+    const struct stuck *odd = NULL;
+    for (int64_t i = 0; i < MOST_RANKS; i++) {
+        if (!of_rank[i].line || is_same_work(most, &of_rank[i]))
+            continue;
+        odd = odd ? odd : &of_rank[i];
+        nsc_name_rank(c, f, (uint64_t)i);
+    }
+    if (!odd)
+        return NULL;
+    nsc_show_first(c, f, &odd->line->where);
+    const char *who = nsc_list_ranks(c, f), *be = f->ranks.len == 1 ? "is" : "are";
+    if (odd->seq == most->seq)
+        return nsc_words(c, "%s called %.*s instead", who, (int)odd->op.len, odd->op.ptr);
+    return nsc_words(c, "%s %s %s in %.*s, work %lld", who, be, odd->seq < most->seq ? "still" : "already",
+                     (int)odd->op.len, odd->op.ptr, (long long)odd->seq);
+}
+
+static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
-    int64_t seq = 0, waiting, highest, ran = 0, size = is_whole_job(group) ? size_of_job(m) : 0;
-    const struct nsc_own_record *stuck = first_stuck(m, group, &seq);
+    int64_t count, waiting, highest, ran = 0, size = is_whole_job(group) ? size_of_job(m) : 0;
+    const struct stuck *most = most_common(of_rank, &count);
+    if (!most) /* ranks beyond all reason */
+        return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
-    nsc_text op = nsc_said(m, stuck, "collective");
-    nsc_number_said(m, stuck, "ran_ms", &ran);
-    sort_ranks(c, f, group, seq, &waiting, &highest);
+    nsc_number_said(m, most->line, "ran_ms", &ran);
+    sort_ranks(c, f, group, most->seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
-    const char *where = nsc_words(c, "%lld rank%s waited %lld s in %.*s, work %lld%s%.*s", (long long)waiting,
-                                  waiting == 1 ? "" : "s", (long long)(ran / 1000), (int)op.len, op.ptr, (long long)seq,
-                                  group.len ? " of " : "", (int)group.len, group.len ? group.ptr : "");
+    const char *odd = who ? NULL : tell_odd(c, f, of_rank, most);
+    const char *where =
+        nsc_words(c, "%lld rank%s waited %lld s in %.*s, work %lld%s%.*s", (long long)(who ? waiting : count),
+                  (who ? waiting : count) == 1 ? "" : "s", (long long)(ran / 1000), (int)most->op.len, most->op.ptr,
+                  (long long)most->seq, group.len ? " of " : "", (int)group.len, group.len ? group.ptr : "");
     if (who) {
         f->title = nsc_words(c, "%s; %s had not called it", where, who);
         f->cause = "By PyTorch's own account of what each rank had enqueued: it does something else (data loading, a "
                    "checkpoint, a branch that the others did not take), hangs, or is gone.";
+    } else if (odd) {
+        f->title = nsc_words(c, "%s; %s", where, odd);
+        f->cause = "Ranks of one group must call the same collectives in the same order: a branch that not all took, "
+                   "another number of steps, or work that one rank never finished.";
     } else if (size > waiting && highest < size) {
         name_silent(c, f, group, size);
         f->confidence = "possible";
@@ -151,6 +207,17 @@ static void tell_watchdog(struct nsc_case *c, nsc_text group)
                        : "Which rank they wait for cannot be told: how many ranks the group has is not "
                          "in this input.";
     }
+}
+
+static void tell_watchdog(struct nsc_case *c, nsc_text group)
+{
+    struct stuck *of_rank = nsc_alloc(MOST_RANKS * sizeof *of_rank);
+    c->f->no_memory = c->f->no_memory || !of_rank;
+    if (of_rank) {
+        find_stuck(c->m, group, of_rank);
+        tell_watchdog_of(c, group, of_rank);
+    }
+    nsc_free(of_rank);
 }
 
 /* Works are numbered in each process group on its own: each has its finding. */
@@ -193,15 +260,17 @@ static const char *meaning_of_exit(int64_t code)
     case -7: return "SIGBUS: often a /dev/shm that is too small";
     case -15: return "SIGTERM: the launcher or the scheduler ended it";
     case 1: return "an exception of the program: look at its traceback";
-    default: return "see its own output";
+    default: return "one of its own: look at its output";
     }
 }
 
 /* A process that aborts itself does so because it waited; one that was killed is what the others wait for. */
 static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_t code)
 {
-    if (code == -6) {
-        f->caused_by = nsc_raised(c, "ranks/hung") ? "ranks/hung" : NULL;
+    if (code == -6 || code == -15) {
+        f->caused_by = nsc_raised(c, "ranks/hung")      ? "ranks/hung"
+                       : nsc_raised(c, "ranks/missing") ? "ranks/missing"
+                                                        : NULL;
         return;
     }
     if (code == -9 || code == -11 || code == -7) /* not an exit that NCCL's own error may have led to */
@@ -261,9 +330,10 @@ static int64_t code_of_words(nsc_text words)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (nsc_text_starts(words, known[i].begin))
             return known[i].code;
-    bool exited = nsc_text_starts(words, "Exited with exit code ");
-    return exited && nsc_to_i64(nsc_text_trim(nsc_text_from(words, sizeof "Exited with exit code " - 1)), &code) ? code
-                                                                                                                 : 0;
+    nsc_text exited = NSC_TEXT("Exited with exit code ");
+    if (!nsc_text_starts(words, exited.ptr) || !nsc_to_i64(nsc_text_trim(nsc_text_from(words, exited.len)), &code))
+        return 0;
+    return code > 128 && code < 128 + 32 ? 128 - code : code; /* a shell's way to tell a signal */
 }
 
 /* What a launcher other than torchrun's summary says of one process; 0: nothing, or a good end. */
@@ -273,7 +343,9 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
     int64_t code = 0;
     if (r->number == NCCLSCOPE_KIND_SRUN_ENDED) {
         nsc_text tasks = nsc_said(m, r, "group"), host = nsc_said(m, r, "name");
-        *who = nsc_words(c, "task %.*s on %.*s", (int)tasks.len, tasks.ptr, (int)host.len, host.ptr);
+        bool several = nsc_text_find(tasks, "-") >= 0 || nsc_text_find(tasks, ",") >= 0;
+        *who =
+            nsc_words(c, "task%s %.*s on %.*s", several ? "s" : "", (int)tasks.len, tasks.ptr, (int)host.len, host.ptr);
         return code_of_words(nsc_said(m, r, "reason"));
     }
     if (r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT) {
