@@ -186,6 +186,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_OFI_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_YES] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_NO] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_NVLS_BIND_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_MNNVL_ON] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_P2P_REFUSED] = apply_pair,
     [NCCLSCOPE_KIND_P2P_QUERY_FAILED] = apply_pair,

@@ -22,9 +22,15 @@ static const struct failure failures[] = {
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
 
+/* NCCL says it as a warning, or goes on without NVLink SHARP and says so at INFO (2.27.3 to 2.28.9). */
+static bool is_warning(const struct nsc_event *e)
+{
+    return e->level == NCCLSCOPE_LEVEL_WARN || e->kind == NCCLSCOPE_KIND_NVLS_BIND_FAILED;
+}
+
 static const struct failure *failure_of(const struct nsc_event *e)
 {
-    for (size_t i = 0; e->level == NCCLSCOPE_LEVEL_WARN && i < FAILURES; i++) {
+    for (size_t i = 0; is_warning(e) && i < FAILURES; i++) {
         const struct failure *f = &failures[i];
         if (f->kind == e->kind && (f->number < 0 || f->number == e->number) &&
             (!f->words[0] || nsc_text_find(e->where.text, f->words) >= 0))
