@@ -170,6 +170,7 @@ typedef struct ncclscope_stats {
     uint32_t binary;        /* 1 if more than a quarter of the lines hold NUL bytes: probably no log at all */
     uint64_t first_torn[4]; /* line numbers of the first torn lines, 0 for none */
     uint64_t recognised;    /* records whose text is known but has no meaning of its own */
+    uint64_t unended;       /* 1 if the last line has no newline: the input may be cut there, or still grow */
 } ncclscope_stats;
 /* NCCLSCOPE_OK, or NCCLSCOPE_EABI if out->size is that of a newer header with fields set there. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out);

@@ -378,6 +378,7 @@ static bool begin_line(ncclscope_reader *r)
     r->stats.lines += r->physical.lines;
     r->debts.line = r->physical.number;
     r->stats.cut_lines += r->physical.cut;
+    r->stats.unended = r->physical.unended;
     r->torn = r->in_line = false;
     r->raw = r->physical.text;
     if (r->physical.number == 1 && nsc_text_starts(r->raw, "\xef\xbb\xbf")) /* a byte order mark */

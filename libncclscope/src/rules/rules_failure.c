@@ -99,6 +99,19 @@ static bool is_battered(const struct ncclscope_model *m)
     return torn * 10 > lines;
 }
 
+/* How sure it can be that ranks wait: a log that just ends may be a copy of the first part of a healthy one. */
+static const char *sureness(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    uint64_t warnings = 0;
+    bool unended = false;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        warnings += m->sources.item[i].stats.warnings;
+        unended = unended || m->sources.item[i].stats.unended;
+    }
+    bool failed = k->state == NSC_FAILED || warnings || m->happened.len;
+    return is_battered(m) || (unended && !failed) ? "possible" : failed ? "certain" : "likely";
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -118,7 +131,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     }
     f->comm = comm;
     f->part = NSC_WAKE;
-    bool battered = is_battered(m);
+    const char *sure = sureness(m, k);
     f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
@@ -132,19 +145,25 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     } else if (never) {
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
-        f->confidence = battered ? "possible" : done ? "likely" : "certain";
+        f->confidence = done && !strcmp(sure, "certain") ? "likely" : sure;
         f->cause = nsc_words(
             c,
             "%lld rank%s started and wait; of the missing one%s this input holds no line. Its process did not start, "
             "died before "
-            "NCCL, was given other arguments, or cannot reach rank 0's address - or its log is not among the inputs.",
+            "NCCL, was given other arguments, or cannot reach rank 0's address - or its log is not among the inputs, "
+            "or "
+            "this input ends before it came.",
             (long long)waiting, waiting == 1 ? "" : "s", never == 1 ? "" : "s");
     } else {
-        f->confidence = battered ? "possible" : "certain";
+        f->confidence = sure;
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s started and never finished",
                              (long long)k->nranks, who);
-        f->cause = "All ranks appeared, but initialisation did not end for these: look at their last lines and at "
-                   "warnings before them.";
+        f->cause =
+            !strcmp(sure, "certain")
+                ? "All ranks appeared, but initialisation did not end for these: look at their last lines and at "
+                  "warnings before them."
+                : "All ranks appeared, but initialisation did not end for these - or this input ends before it "
+                  "did: a copy of a log that still grew, or the first part of one.";
     }
 }
 
