@@ -3,7 +3,7 @@
  * Lines that one thread prints together (up to "Connected ...", an init line, or a repetition) are of one communicator: a batch.
  * A batch belongs to a communicator of its process in which the printing rank has that number, that is large enough, was there at
  * the time, and does not yet have these very connections. One such: inferred. Several: ambiguous. None: unknown. RCCL says it. */
-#include "model/model.h"
+#include "model/path.h"
 
 static uint64_t channel_bit(uint64_t channel)
 {
@@ -323,27 +323,24 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
     t->hit = t->waiting.len - 1;
 }
 
-/* What the peers' processes say of themselves decides some of the ambiguous ones: a communicator whose rank `dst` sits on another
- * device than the line prints is not the one. */
+/* What the peers' processes say of themselves decides: a communicator whose rank `dst` sits on another device than the line prints is
+ * not the one. */
+static bool is_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r, nsc_str dev)
+{
+    uint64_t printed, bus;
+    int64_t index = -1;
+    if (!r || !dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) ||
+        !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
+        return false;
+    nsc_to_i64(nsc_say(m, dev), &index);
+    return printed != bus && index != r->nvml_dev && index != r->cuda_dev && (int64_t)printed != r->cuda_dev;
+}
+
 static bool contradicts(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *l)
 {
-    const struct nsc_rank *own = &m->ranks.item[rank];
-    if (own->comm == NSC_NONE)
-        return false;
-    const struct nsc_comm *c = &m->comms.item[own->comm];
-    for (uint32_t i = 0; i < c->count; i++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
-        nsc_str dev = r->rank == (int64_t)l->src ? l->src_dev : r->rank == (int64_t)l->dst ? l->dst_dev : 0;
-        uint64_t printed, bus;
-        if (!dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) ||
-            !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
-            continue;
-        int64_t index = -1;
-        nsc_to_i64(nsc_say(m, dev), &index);
-        if (printed != bus && index != r->nvml_dev && index != r->cuda_dev)
-            return true;
-    }
-    return false;
+    uint32_t comm = m->ranks.item[rank].comm;
+    return is_elsewhere(m, nsc_member(m, comm, (int64_t)l->src), l->src_dev) ||
+           is_elsewhere(m, nsc_member(m, comm, (int64_t)l->dst), l->dst_dev);
 }
 
 /* Connections of one source, the communicator named only in another: a log that was rotated. */
@@ -371,17 +368,22 @@ void nsc_find_owners(struct ncclscope_model *m)
             find_owner(m, &m->links.item[i]);
 }
 
+/* One of two is left, or none: the communicator that made it is not in the input. */
 void nsc_attribute_rest(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->links.len; i++) {
         struct nsc_link *l = &m->links.item[i];
-        if (l->attribution != NSC_AMBIGUOUS || l->other == NSC_NONE)
+        bool open = l->attribution == NSC_AMBIGUOUS && l->other != NSC_NONE;
+        if (!open && l->attribution != NSC_INFERRED)
             continue;
-        bool no = contradicts(m, l->rank, l), other_no = contradicts(m, l->other, l);
-        if (no == other_no)
-            continue;
-        l->rank = no ? l->other : l->rank;
-        l->other = NSC_NONE;
-        l->attribution = NSC_INFERRED;
+        bool no = contradicts(m, l->rank, l), other_no = !open || contradicts(m, l->other, l);
+        if (no && other_no) {
+            l->rank = l->other = NSC_NONE;
+            l->attribution = NSC_UNKNOWN_COMM;
+        } else if (open && no != other_no) {
+            l->rank = no ? l->other : l->rank;
+            l->other = NSC_NONE;
+            l->attribution = NSC_INFERRED;
+        }
     }
 }
