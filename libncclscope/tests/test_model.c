@@ -11,11 +11,11 @@ static struct scene scene;
              " busId 60 commId " id " - Init COMPLETE\n"
 #define SPLIT(host_pid, ptr, rank, n, parent, count, color, what) \
     host_pid " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks " n \
-             " cudaDev 0 nvmlDev 0 busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
+             " cudaDev " rank " nvmlDev " rank " busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
 #define BORN "- Init START"
 #define DONE " - Init COMPLETE"
 #define VIA(host_pid, channel, src, dst, via) \
-    host_pid " NCCL INFO Channel " channel "/0 : " src "[0] -> " dst "[0] via " via "\n"
+    host_pid " NCCL INFO Channel " channel "/0 : " src "[" src "] -> " dst "[" dst "] via " via "\n"
 #define A "vm:10:10 [0]"
 #define B "vm:11:11 [1]"
 

@@ -158,11 +158,30 @@ static uint32_t comm_for(struct ncclscope_model *m, struct joining *j, nsc_str k
     return best != NSC_NONE ? best : comm_new(m, j, key, n, r);
 }
 
+/* The beginning of a rank is lost, and with it its commId: the one communicator of an id that has just this place free; NSC_NONE if there
+ * is none, or there are several. */
+static uint32_t only_gap(const struct ncclscope_model *m, const struct joining *j, uint32_t rank)
+{
+    const struct nsc_rank *r = &m->ranks.item[rank];
+    uint32_t only = NSC_NONE;
+    if (r->comm_id || r->parent_pointer || r->start.line || r->complete.line)
+        return NSC_NONE;
+    for (uint32_t c = 0; c < m->comms.len; c++) {
+        const struct nsc_comm *k = &m->comms.item[c];
+        if (k->nranks != r->nranks || !nsc_text_starts(nsc_say(m, k->id), "0x") || !suits(m, j, c, rank))
+            continue;
+        if (only != NSC_NONE)
+            return NSC_NONE;
+        only = c;
+    }
+    return only;
+}
+
 static void join_rank(struct ncclscope_model *m, struct joining *j, uint32_t rank)
 {
     struct nsc_rank *r = &m->ranks.item[rank];
     nsc_str key = join_key(m, r);
-    uint32_t c = comm_for(m, j, key, rank);
+    uint32_t gap = only_gap(m, j, rank), c = gap != NSC_NONE ? gap : comm_for(m, j, key, rank);
     r = &m->ranks.item[rank];
     r->comm = c;
     if (c == NSC_NONE)
@@ -193,6 +212,8 @@ static int by_birth(const void *a, const void *b, void *model)
     int d = depth_of(m, i), e = depth_of(m, k);
     if (d != e)
         return d - e;
+    if (!r->comm_id != !s->comm_id) /* those that say which communicator they are of first */
+        return r->comm_id ? -1 : 1;
     if (r->nth != s->nth)
         return r->nth < s->nth ? -1 : 1;
     int c = r->proc == s->proc ? 0 : by_host_and_pid(&r->proc, &s->proc, model);

@@ -148,10 +148,15 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc
     const struct nsc_env *no_shm = nsc_env_is(c->m, proc, "NCCL_SHM_DISABLE", "1");
     const struct nsc_env *no_p2p = nsc_p2p_disabled(c->m, proc);
     if (!no_shm) {
-        f->confidence = socket ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */
-        f->cause = "NCCL refused P2P and shared memory between processes of one host name: they see different /dev/shm "
-                   "devices (containers without shared IPC), NCCL_HOSTID differs, or both NICs are nearer to the GPUs "
-                   "than the GPUs to each other.";
+        bool hidden = proc == NSC_NONE || !nsc_env_is_visible(c->m, proc);
+        f->confidence = socket && !hidden ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */
+        f->cause = nsc_words(
+            c,
+            "NCCL refused P2P and shared memory between processes of one host name: they see different /dev/shm "
+            "devices (containers without shared IPC), NCCL_HOSTID differs, %sboth NICs are nearer to the GPUs "
+            "than the GPUs to each other%s.",
+            hidden ? "" : "or ",
+            hidden ? ", or NCCL_P2P_DISABLE and NCCL_SHM_DISABLE are set, which this log would not show" : "");
         return;
     }
     f->cls = "configuration";
