@@ -284,14 +284,21 @@ static void take_env(struct ncclscope_model *m, uint32_t proc, size_t from)
         nsc_text name = nsc_say(m, e->name);
         bool silent = nsc_text_is(name, "NCCL_NET") || !nsc_env_is_visible(m, proc);
         if (!e->value || !silent || nsc_env_of(m, proc, name.ptr) || !nsc_variable_reader(name) ||
-            nsc_value_wanted(name, nsc_say(m, e->value)) || is_disputed(m, from, e))
+            !nsc_takes_level(name, nsc_say(m, e->value)) || is_disputed(m, from, e))
             continue;
+        int64_t taken;
+        char number[32];
+        bool other = nsc_is_taken_as(name, nsc_say(m, e->value), &taken);
+        snprintf(number, sizeof number, "%lld", other ? (long long)taken : 0);
         struct nsc_env *x = nsc_vec_push(&m->env);
         if (!x || nsc_map_put(&m->env_by, (struct nsc_key){proc, e->name, 0}, (uint32_t)(m->env.len - 1))) {
             m->no_memory = true;
             return;
         }
-        *x = (struct nsc_env){.proc = proc, .name = e->name, .value = e->value, .by_pod = true};
+        *x = (struct nsc_env){.proc = proc,
+                              .name = e->name,
+                              .value = other ? nsc_keep(m, nsc_text_of(number)) : e->value,
+                              .by_pod = true};
     }
 }
 

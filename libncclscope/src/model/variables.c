@@ -3,6 +3,8 @@
 
 #include "model/topology.h"
 
+#include <stdlib.h>
+
 static const struct {
     const char *name, *reader;
 } variables[] = {
@@ -63,14 +65,33 @@ static bool ends_with(nsc_text name, const char *end)
     return name.len >= n && !memcmp(name.ptr + name.len - n, end, n);
 }
 
-const char *nsc_value_wanted(nsc_text name, nsc_text value)
+bool nsc_takes_level(nsc_text name, nsc_text value)
 {
     int64_t n;
-    bool number = nsc_to_i64(value, &n);
     bool level = nsc_text_is(name, "NCCL_P2P_LEVEL") || nsc_text_is(name, "NCCL_NET_GDR_LEVEL");
-    if (level && (value.len != 3 || nsc_level_of(value) == NSC_LEVEL_UNKNOWN) && !number)
-        return "LOC, NVL, PIX, PXB, PHB or SYS, in capitals";
-    if (!level && value.len && !number && (ends_with(name, "_DISABLE") || ends_with(name, "_ENABLE")))
-        return "a number, as 0 or 1";
-    return NULL;
+    return !level || nsc_to_i64(value, &n) || (value.len == 3 && nsc_level_of(value) != NSC_LEVEL_UNKNOWN);
+}
+
+/* Variables that ncclLoadParam reads, by what their names end with. */
+static bool is_number(nsc_text name)
+{
+    static const char *const ends[] = {"_DISABLE", "_ENABLE",   "_BUFFSIZE",          "_CHUNKSIZE", "_NCHANNELS",
+                                       "_CTAS",    "_NTHREADS", "_IB_TIMEOUT",        "_RETRY_CNT", "_GID_INDEX",
+                                       "_IB_TC",   "_IB_SL",    "_QPS_PER_CONNECTION"};
+    for (size_t i = 0; nsc_text_starts(name, "NCCL_") && i < sizeof ends / sizeof ends[0]; i++)
+        if (ends_with(name, ends[i]))
+            return true;
+    return false;
+}
+
+bool nsc_is_taken_as(nsc_text name, nsc_text value, int64_t *taken)
+{
+    char text[64];
+    int64_t plain;
+    if (!is_number(name) || !value.len || value.len >= sizeof text || nsc_to_i64(value, &plain))
+        return false;
+    memcpy(text, value.ptr, value.len);
+    text[value.len] = 0;
+    *taken = strtoll(text, NULL, 0);
+    return true;
 }

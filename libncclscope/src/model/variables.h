@@ -8,7 +8,10 @@
 const char *nsc_variable_reader(nsc_text name);
 /* A known name that differs by one or two letters; NULL: none. */
 const char *nsc_variable_like(nsc_text name);
-/* What NCCL takes in place of this value, in words ("1 or 0"); NULL: it takes it, or nothing is known of it. */
-const char *nsc_value_wanted(nsc_text name, nsc_text value);
+/* Is the value one that NCCL takes? False of a word that is no distance, for a variable that wants one: NCCL ignores it. */
+bool nsc_takes_level(nsc_text name, nsc_text value);
+/* NCCL reads numbers as strtoll does, to the first letter: "true" is 0, "8M" is 8, "0x1" is 1. True, and *taken set, where that is another
+ * number than the text shows. Source: src/misc/param.cc, 2.30.7. */
+bool nsc_is_taken_as(nsc_text name, nsc_text value, int64_t *taken);
 
 #endif

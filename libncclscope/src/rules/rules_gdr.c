@@ -208,10 +208,11 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
     switch (r->cause) {
     case GDR_BY_VARIABLE:
         f->cls = "configuration";
-        f->confidence = r->certain && r->env ? "certain" : "likely";
+        f->confidence = r->certain && r->env && !r->env->by_pod ? "certain" : "likely";
         f->caused_by = r->env ? "env/gdr-limited" : NULL;
         f->cause =
-            r->env ? nsc_words(c, "%s=%s is set.", nsc_say(m, r->env->name).ptr, nsc_say(m, r->env->value).ptr)
+            r->env ? nsc_words(c, "%s=%s is set.%s", nsc_say(m, r->env->name).ptr, nsc_say(m, r->env->value).ptr,
+                               r->env->by_pod ? NSC_BY_POD : "")
                    : nsc_words(c,
                                "GPU and NIC are near enough (%s) for NCCL's own limit, and the limit here is nearer: "
                                "NCCL_NET_GDR_LEVEL, or a setting like it, that this log does not show.",

@@ -209,7 +209,9 @@ static void explain_variable(struct nsc_case *c, struct nsc_finding *f, const st
              "cloud's plugin with /GDRDMA.";
     f->cls = "configuration";
     f->caused_by = !strcmp(name, "NCCL_NET") ? "env/net-forced" : "env/ib-disabled";
-    f->cause = nsc_words(c, "%s=%s asks for it", name, value);
+    f->cause =
+        nsc_words(c, "%s=%s asks for it%s%s", name, value, asked->by_pod ? "." : "", asked->by_pod ? NSC_BY_POD : "");
+    f->confidence = asked->by_pod ? "likely" : f->confidence;
     nsc_show_first(c, f, &asked->where);
 }
 

@@ -34,9 +34,11 @@ void nsc_tell_spec_variables(struct nsc_case *c)
     for (size_t i = 0; i < m->pod_env.len; i++) {
         const struct nsc_pod_env *e = &m->pod_env.item[i];
         nsc_text name = nsc_say(m, e->name);
-        const char *wanted = e->value ? nsc_value_wanted(name, nsc_say(m, e->value)) : NULL;
+        int64_t taken;
         bool unread = nsc_text_starts(name, "NCCL_") && !nsc_variable_reader(name);
-        if (!unread && !wanted)
+        bool no_level = e->value && !nsc_takes_level(name, nsc_say(m, e->value));
+        bool other = e->value && nsc_is_taken_as(name, nsc_say(m, e->value), &taken);
+        if (!unread && !no_level && !other)
             continue;
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
@@ -44,8 +46,12 @@ void nsc_tell_spec_variables(struct nsc_case *c)
             f->about = e->name;
             if (unread)
                 tell_unread(c, f, e);
+            else if (no_level)
+                f->cause = "NCCL takes LOC, NVL, PIX, PXB, PHB or SYS, in capitals, here, and ignores anything else.";
             else
-                f->cause = nsc_words(c, "NCCL takes %s here, and ignores anything else.", wanted);
+                f->cause =
+                    nsc_words(c, "NCCL reads a number up to the first letter: this is %lld to it%s.", (long long)taken,
+                              taken ? "" : ", which switches off what ENABLE names and leaves on what DISABLE names");
         }
         bool again = f->count && m->pod_env.item[i - 1].pod == e->pod && m->pod_env.item[i - 1].name == e->name;
         f->count += !again; /* pods, not containers */
@@ -53,7 +59,9 @@ void nsc_tell_spec_variables(struct nsc_case *c)
         if (f->count == 1)
             f->title = nsc_words(c, "%s=%s, in the spec of pod %s, %s", name.ptr,
                                  e->value ? nsc_say(m, e->value).ptr : "...", nsc_say(m, m->pods.item[e->pod].name).ptr,
-                                 unread ? "is read by nobody" : "is no value that NCCL takes");
+                                 unread     ? "is read by nobody"
+                                 : no_level ? "is no value that NCCL takes"
+                                            : nsc_words(c, "is %lld to NCCL", (long long)taken));
     }
     for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--) {
         struct nsc_finding *f = &c->f->list.item[i - 1];

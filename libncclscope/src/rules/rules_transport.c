@@ -161,8 +161,11 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc
     }
     f->cls = "configuration";
     f->caused_by = "env/shm-disabled";
-    f->cause = no_p2p ? "P2P and shared memory are both switched off: only the network is left."
-                      : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs: only the network is left.";
+    f->cause = nsc_words(c, "%s: only the network is left.%s",
+                         no_p2p ? "P2P and shared memory are both switched off"
+                                : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs",
+                         no_shm->by_pod ? NSC_BY_POD : "");
+    f->confidence = no_shm->by_pod ? "likely" : f->confidence;
     f->fix = "Remove NCCL_SHM_DISABLE, and NCCL_P2P_DISABLE if it is set.";
     nsc_show_first(c, f, &no_shm->where);
     nsc_show_first(c, f, no_p2p ? &no_p2p->where : NULL);
