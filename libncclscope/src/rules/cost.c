@@ -51,6 +51,8 @@ void nsc_set_cost_of_level(struct nsc_case *c, struct nsc_finding *f, enum nsc_p
     if (amd || chip) {
         f->cost = f->cost_note = amd ? "No figure with a source is known for AMD GPUs."
                                      : "No figure with a source is known for GPUs joined through the CPU (C2C).";
+    } else if (level == NSC_LEVEL_SYS) {
+        f->cost = f->cost_note = "No figure with a source is known across sockets, where P2P is not always the faster.";
     } else if (level <= NSC_LEVEL_NVB || level == NSC_LEVEL_UNKNOWN) {
         set_cost(c, f, slow, fast, proc, level == NSC_LEVEL_UNKNOWN);
     } else if (nsc_compare_paths(&without_nvlink, slow, fast, row)) {

@@ -233,6 +233,12 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
     }
     if (set.because == NSC_BY_NIC && l->family == NSC_NET)
         return NSC_BY_DESIGN;
+    if (set.because == NSC_BY_NEARNESS && set.level == NSC_LEVEL_SYS && nsc_version_of(m, l->proc).high >= 21901) {
+        const struct nsc_event *refused = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_P2P_DRIVER_OFF);
+        out->because = refused ? NSC_BY_DRIVER : NSC_BY_SILENCE;
+        out->line = refused ? &refused->where : out->line;
+        return refused ? NSC_REFUSED : NSC_NOT_KNOWABLE;
+    }
     if (set.because == NSC_BY_DRIVER)
         return NSC_REFUSED;
     if (set.because == NSC_BY_NEARNESS)
@@ -269,6 +275,9 @@ void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expect
                  "farther apart (%s) than NCCL uses P2P here: a NCCL_P2P_LEVEL that this log does not show, or another "
                  "topology",
                  type);
+        break;
+    case NSC_BY_SILENCE:
+        snprintf(buf, size, "near enough for P2P (%s), and NCCL does not print where the driver refuses it", type);
         break;
     case NSC_BY_CHOICE: snprintf(buf, size, "P2P is what NCCL asks for first, and it took it"); break;
     case NSC_BY_NEARNESS: snprintf(buf, size, "near enough for P2P (%s), and nothing forbids it", type); break;

@@ -16,6 +16,7 @@ enum nsc_because {
     NSC_BY_NIC,           /* both reach a NIC faster than each other */
     NSC_BY_WIDENING,      /* NCCL_P2P_LEVEL is wider than NCCL's own level, and P2P is used there */
     NSC_BY_NOTHING_SEEN,  /* P2P is used where NCCL by itself would not, and the log shows no reason */
+    NSC_BY_SILENCE,       /* near enough, across sockets: that the driver refuses P2P there NCCL does not print */
     NSC_BY_CHOICE,        /* P2P is what NCCL asks for first, and it took it */
     NSC_BY_NEARNESS       /* near enough, and nothing speaks against P2P */
 };

@@ -96,6 +96,13 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
         f->fix = "Compare `nvidia-smi topo -p2p r` (CNS: chipset or VM, GNS: GPU model, TNS: topology).";
         break;
     default:
+        if (e->because == NSC_BY_SILENCE) {
+            f->cause =
+                "By its own rules NCCL takes P2P across sockets (SYS) here. That the driver refuses it, as on many "
+                "such machines and GPU models, NCCL does not print for these pairs.";
+            f->fix = "Compare `nvidia-smi topo -p2p r` and `-p2p w` on the node: CNS or GNS explains it.";
+            break;
+        }
         f->cause = "The log does not say why. In order of likelihood: P2P switched off by a variable that this log "
                    "does not show, GPUs that meet only at the CPU, GPUs or a VM without P2P, a container that sees "
                    "only its own GPU.";
