@@ -116,6 +116,26 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
         nsc_event_at(m, rec, proc, number, (nsc_text){words, (size_t)n});
 }
 
+/* "Mismatched NCCL version detected : rank 0 version 22606 rank 3 version 22703" to "rank 0 2.26.6, rank 3 2.27.3". */
+static void apply_versions(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    static const ncclscope_field ranks[2] = {NCCLSCOPE_FIELD_PEER, NCCLSCOPE_FIELD_RANK},
+                                 versions[2] = {NCCLSCOPE_FIELD_VALUE, NCCLSCOPE_FIELD_VERSION};
+    char text[200] = "", release[60];
+    size_t n = 0;
+    (void)t;
+    for (int i = 0; i < 2; i++) {
+        int64_t rank, code;
+        if (!nsc_to_i64(nsc_record_field(rec, ranks[i]), &rank) ||
+            !nsc_to_i64(nsc_record_field(rec, versions[i]), &code) || code <= 0 || code >= NSC_VERSION_OPEN)
+            break;
+        struct nsc_version v = {NSC_VERSION_SAID, (unsigned)code, (unsigned)code, 0};
+        nsc_version_spell(&v, release, sizeof release);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%srank %lld %s", i ? ", " : "", (long long)rank, release);
+    }
+    nsc_event_at(m, rec, proc, -1, nsc_text_of(text));
+}
+
 void nsc_apply_closing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     (void)t;
@@ -170,6 +190,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_OFI_NO_GDR] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_LIBRARY_MISSING] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SYSTEM] = nsc_apply_graph_seen,
+    [NCCLSCOPE_KIND_VERSION_MIX] = apply_versions,
     [NCCLSCOPE_KIND_ENV_CLOSING] = nsc_apply_closing,
     [NCCLSCOPE_KIND_ENV_INVALID] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_ENV_REJECTED] = nsc_apply_event_of,

@@ -449,12 +449,25 @@ static unsigned release_of(const struct ncclscope_model *m, const struct nsc_ran
     return v.how == NSC_VERSION_SAID ? v.low : 0;
 }
 
+/* NCCL's own warning names two ranks: they are what it is about, beside who printed it. */
+static void name_mixed(struct nsc_case *c, struct nsc_finding *f)
+{
+    nsc_text rest = nsc_say(c->m, f->began->text);
+    for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
+        uint64_t rank;
+        if (nsc_text_is(word, "rank") && nsc_to_u64(nsc_next_word(&rest), &rank))
+            nsc_name_rank(c, f, rank);
+    }
+}
+
 /* Two members of one communicator that say different releases, where NCCL's own warning is not in the log. */
 void nsc_rule_version_mismatch(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (nsc_raised(c, "ranks/version-mismatch"))
+    if (nsc_raised(c, "ranks/version-mismatch")) {
+        name_mixed(c, &c->f->list.item[c->f->list.len - 1]);
         return;
+    }
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
         const struct nsc_rank *one = NULL, *other = NULL;

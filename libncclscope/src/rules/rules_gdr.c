@@ -186,7 +186,8 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     } else if (far) {
         r.cause = GDR_TOO_FAR;
         r.line = &far->where;
-    } else if (l->direction == 1 && receives_have_it && !sends_by_itself(m, l)) {
+    } else if (l->direction == 1 && receives_have_it && !sends_by_itself(m, l) &&
+               !nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "1")) {
         r.cause = GDR_SEND_ONLY;
     }
     return r;

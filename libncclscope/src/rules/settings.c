@@ -202,8 +202,9 @@ static struct seen_variable *seen_of(struct seen_variable *seen, nsc_str name)
 }
 
 /* Read by every process when it starts: whoever shows other variables and not this one has it not. Those on P2P only where there are
- * two GPUs to ask for, those on InfiniBand only where that was tried: a plugin that works comes first. */
-enum { NOT_READ, READ_FOR_IB, READ_BESIDE_OTHERS };
+ * two GPUs to ask for, those on InfiniBand only where that was tried: a plugin that works comes first; those on algorithms when the costs
+ * of a communicator of two or more are set, which each rank does (from 2.7.3 on it then prints them). */
+enum { NOT_READ, READ_FOR_IB, READ_BESIDE_OTHERS, READ_WHEN_DONE };
 
 static int is_read_at_start(nsc_text name)
 {
@@ -212,7 +213,9 @@ static int is_read_at_start(nsc_text name)
         int when;
     } names[] = {{"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS},
                  {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS},
-                 {"NCCL_IB_DISABLE", READ_FOR_IB}};
+                 {"NCCL_IB_DISABLE", READ_FOR_IB},
+                 {"NCCL_ALGO", READ_WHEN_DONE},
+                 {"NCCL_PROTO", READ_WHEN_DONE}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (nsc_text_is(name, names[i].name))
             return names[i].when;
