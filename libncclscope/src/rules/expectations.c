@@ -270,12 +270,15 @@ static void complete(const struct answer *a)
     const struct ncclscope_model *m = a->c->m;
     if (!m->comms.len)
         say_unknown(a, "no line of this log names a communicator");
-    for (size_t i = 0; i < m->comms.len; i++)
-        if (m->comms.item[i].state != NSC_COMPLETE)
-            say_broken(a, &m->comms.item[i].where,
-                       nsc_words(a->c, "communicator %s: %lld of %lld ranks, %s", nsc_say(m, m->comms.item[i].id).ptr,
-                                 (long long)m->comms.item[i].seen, (long long)m->comms.item[i].nranks,
-                                 nsc_state_name(m->comms.item[i].state)));
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const char *what = nsc_words(a->c, "communicator %s: %lld of %lld ranks, %s", nsc_say(m, k->id).ptr,
+                                     (long long)k->seen, (long long)k->nranks, nsc_state_name(k->state));
+        if (k->state == NSC_PARTIAL) /* those that are here are complete; the others' logs are not given */
+            say_unknown(a, what);
+        else if (k->state != NSC_COMPLETE)
+            say_broken(a, &k->where, what);
+    }
 }
 
 /* "2.27" or "2.27.3" to the first and the last release that it means. */

@@ -30,8 +30,8 @@ static bool disables_p2p(const struct ncclscope_model *m, const struct nsc_env *
     return is_var(m, e, "NCCL_P2P_DISABLE", "1") || is_var(m, e, "NCCL_P2P_LEVEL", "LOC");
 }
 
-/* Does the log show that it costs nothing: that no pair of a node would use P2P without it, in the processes that have it? `type` is set to the class of a pair that it costs. */
-static bool costs_nothing(const struct ncclscope_model *m, nsc_str *type)
+/* Does the log show that it costs nothing: that no pair of a node would use P2P without it, in the processes that have it? `level` is set to the class of a pair that it costs. */
+static bool costs_nothing(const struct ncclscope_model *m, enum nsc_level *level)
 {
     size_t pairs = 0;
     for (size_t i = 0; i < m->link_order.len; i++) {
@@ -40,7 +40,7 @@ static bool costs_nothing(const struct ncclscope_model *m, nsc_str *type)
         bool has_it = l->proc != NSC_NONE && nsc_p2p_disabled(m, l->proc);
         enum nsc_judgement j = l->family == NSC_COLLNET || !has_it ? NSC_NOT_JUDGED : nsc_judge(m, l, &e);
         if (j != NSC_NOT_JUDGED && j != NSC_BY_DESIGN) {
-            *type = e.type;
+            *level = e.level;
             return false;
         }
         pairs += j == NSC_BY_DESIGN;
@@ -59,8 +59,8 @@ static bool costs_nothing(const struct ncclscope_model *m, nsc_str *type)
 
 void nsc_rule_env_p2p_disabled(struct nsc_case *c)
 {
-    nsc_str type = 0;
-    bool nothing = costs_nothing(c->m, &type);
+    enum nsc_level level = NSC_LEVEL_UNKNOWN;
+    bool nothing = costs_nothing(c->m, &level);
     struct nsc_finding *f = env_finding(c, disables_p2p, nothing ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING);
     if (!f)
         return;
@@ -74,7 +74,7 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
         : e->by_pod ? "The pod's spec sets it; this log shows no variables."
                     : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
     if (!nothing)
-        nsc_set_cost_of_level(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc, type);
+        nsc_set_cost_of_level(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc, level);
 }
 
 static bool disables_shm(const struct ncclscope_model *m, const struct nsc_env *e)

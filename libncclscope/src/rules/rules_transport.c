@@ -63,15 +63,16 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
         f->fix = "Unset NCCL_P2P_LEVEL and compare; NCCL's own default fits most machines.";
         break;
     case SHM_FAULT:
-        f->cause = e->by_platform
-                       ? "On this machine type all GPUs of a node have NVLink, and nothing in the log forbids P2P."
-                   : e->by_proof
-                       ? "Lines of these GPUs' communicators prove NVLink between them, and nothing in the log forbids "
-                         "P2P."
-                       : nsc_words(c,
-                                   "The topology in this input shows %s%s between these GPUs, near enough for P2P, and "
-                                   "nothing in the log forbids it.",
-                                   nsc_class_is_nvlink(nsc_say(m, e->type)) ? "NVLink, " : "", type);
+        f->cause =
+            e->by_platform ? "On this machine type all GPUs of a node have NVLink, and nothing in the log forbids P2P."
+            : e->by_proof
+                ? "Lines of these GPUs' communicators prove NVLink between them, and nothing in the log forbids "
+                  "P2P."
+                : nsc_words(c,
+                            "The topology in this input shows %s%s%s between these GPUs, near enough for P2P, and "
+                            "nothing in the log forbids it.",
+                            nsc_class_is_nvlink(nsc_say(m, e->type)) ? "NVLink (" : "", type,
+                            nsc_class_is_nvlink(nsc_say(m, e->type)) ? ")" : "");
         f->confidence = e->type && nsc_class_is_nvlink(nsc_say(m, e->type)) ? "certain" : "likely";
         f->fix = "Check `nvidia-smi topo -p2p r` and `-p2p w`, the fabric manager (NVSwitch machines) and the "
                  "container's access to all GPUs.";
