@@ -15,10 +15,11 @@ import sys
 BELOW = {
     "base": (),
     "read": ("base",),
-    "model": ("base", "read"),
-    "rules": ("base", "read", "model"),
-    "report": ("base", "read", "model", "rules"),
-    "store": ("base", "read", "model", "report"),
+    "probe": ("base",),
+    "model": ("base", "read", "probe"),
+    "rules": ("base", "read", "probe", "model"),
+    "report": ("base", "read", "probe", "model", "rules"),
+    "store": ("base", "read", "probe", "model", "report"),
 }
 # Public headers that belong to a folder: those below it may not know them. The others are for all.
 OWNER = {"ncclscope/model.h": "model", "ncclscope/store.h": "store"}

@@ -3,6 +3,7 @@
 #include "opt.h"
 
 #include "ncclscope/model.h"
+#include "ncclscope/probe.h"
 #include "ncclscope/store.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 struct scan {
     bool json, verbose, quiet, unknown;
-    const char *output, *db, *fail_on, *color, *patterns, *expect, *pod;
+    const char *output, *db, *fail_on, *color, *patterns, *expect, *pod, *facts;
 };
 
 static int fail_level(const char *word)
@@ -92,6 +93,7 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
     ncclscope_model *m = NULL;
     ncclscope_findings *f = NULL;
     ncclscope_store *db = NULL;
+    ncclscope_facts *facts = NULL;
     int code = EXIT_INPUT;
     bool lost = false; /* an input beside the logs could not be read */
     int rc = ncclscope_grammar_new(&g, &err);
@@ -102,6 +104,12 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
         tell(s->pod, err.text); /* the log is reported all the same */
         lost = true;
     }
+    if (!rc && s->facts && ncclscope_facts_load(&facts, s->facts, &err)) {
+        tell(s->facts, err.text);
+        lost = true;
+    }
+    if (facts)
+        ncclscope_model_facts(m, facts);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
     rc = rc || !s->expect ? rc : ncclscope_expect(f, s->expect, &err);
     if (rc == NCCLSCOPE_OK) {
@@ -118,6 +126,7 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
     ncclscope_store_close(db);
     ncclscope_findings_free(f);
     ncclscope_model_free(m);
+    ncclscope_facts_free(facts);
     ncclscope_grammar_free(g);
     return code;
 }
@@ -137,6 +146,8 @@ int cmd_scan(int argc, char **argv)
          &s.expect},
         {"--pod", 0, "FILE", "what Kubernetes says of the pods (kubectl get pod -o json), as extra evidence", NULL,
          &s.pod},
+        {"--facts", 0, "FILE", "what `ncclscope probe --save` wrote on the machine of the log, as extra evidence", NULL,
+         &s.facts},
         {"--unknown", 0, NULL, "instead of the report, list the lines not understood, by shape with counts", &s.unknown,
          NULL},
         {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},

@@ -64,6 +64,9 @@ typedef struct ncclscope_text {
     size_t len;
 } ncclscope_text;
 
+/* Takes what the library writes (reports, facts); not 0 stops it, and the function that writes returns NCCLSCOPE_EIO. */
+typedef int ncclscope_write_fn(void *user, const char *bytes, size_t size);
+
 typedef enum ncclscope_kind {
     NCCLSCOPE_KIND_UNKNOWN = 0, /* no table knows this message */
 #define MSG(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,

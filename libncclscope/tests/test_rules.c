@@ -158,7 +158,8 @@ static void test_skipped(void)
     ncclscope_findings_free(f);
     f = judge("logs/2.28.9/h200x8-default.log.gz");
     CHECK_INT(f->verdict, NCCLSCOPE_ALL_OK);
-    CHECK_INT(f->skipped.len, 0);
+    for (size_t i = 0; i < f->skipped.len; i++) /* of the log all was judged; of its machine nothing is known */
+        CHECK(!strncmp(f->skipped.item[i].id, "probe/", 6));
     ncclscope_findings_free(f);
     scene_end(&scene);
     ncclscope_findings_free(NULL);

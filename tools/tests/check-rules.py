@@ -11,11 +11,13 @@ testdata/rules/<id with a dot for the slash>.txt holds both kinds:
 
 Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), parts of its title. `silent`
 may be followed by `but` and a severity: the finding may be there, but not above it. `@job` writes the lines of a healthy job (see `job`), `@log`
-those of a recorded one; `---- NAME` begins another input; `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs and
+those of a recorded one; `---- NAME` begins another input; `---- facts MACHINE gpus.1.nvlinks_up=16 ...` gives --facts with that file of
+testdata/machines, changed so (`*` is each, `-` takes a key away); `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs and
 {pods} testdata/pods.
 Every id of rules.def must have both kinds."""
 import glob
 import gzip
+import json
 import os
 import re
 import shlex
@@ -66,10 +68,12 @@ class Section:
         words = shlex.split(head)
         self.raised = words[0] == 'raised'
         self.words = words[1:]
-        self.files, self.args = [('log', [])], []
+        self.files, self.args, self.facts = [('log', [])], [], None
 
     def add(self, line):
-        if line.startswith('---- args '):
+        if line.startswith('---- facts '):
+            self.facts = shlex.split(line)[2:]
+        elif line.startswith('---- args '):
             self.args += shlex.split(line[10:])
         elif line.startswith('---- '):
             self.files.append((line[5:].strip(), []))
@@ -79,6 +83,22 @@ class Section:
             self.files[-1][1].extend(recorded(line[5:].strip()))
         else:
             self.files[-1][1].append(line)
+
+
+def changed(words):
+    """The facts of a machine as JSON text, with `gpus.*.mig=true` and the like done to them."""
+    with open(os.path.join(harness.TESTDATA, 'machines', words[0] + '.json'), encoding='utf-8') as file:
+        facts = json.load(file)
+    for change in words[1:]:
+        path, value = change.split('=', 1)
+        group, *where, key = path.split('.')
+        items = facts[group] if where else [facts[group]]
+        for item in items if where in ([], ['*']) else [items[int(where[0])]]:
+            if value == '-':
+                item.pop(key, None)
+            else:
+                item[key] = json.loads(value) if re.match(r'-?[0-9]|true|false', value) else value
+    return json.dumps(facts)
 
 
 def sections(path):
@@ -119,6 +139,10 @@ def check(tool, checks, rule, number, section):
                 paths.append(os.path.join(folder, name))
                 with open(paths[-1], 'w', encoding='utf-8', errors='surrogateescape') as file:
                     file.write('\n'.join(lines) + '\n')
+        if section.facts:
+            section.args += ['--facts', os.path.join(folder, 'facts.json')]
+            with open(section.args[-1], 'w', encoding='utf-8') as file:
+                file.write(changed(section.facts))
         report, _ = harness.report(tool, *[a.replace('{dir}', folder).replace('{pods}', PODS) for a in section.args], *paths)
     found = [f for f in report['findings'] if f['id'] == rule]
     what = '%s, section %d' % (rule, number)

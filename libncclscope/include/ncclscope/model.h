@@ -70,9 +70,6 @@ NCCLSCOPE_API int ncclscope_expect(ncclscope_findings *f, const char *list, nccl
 /* How many of them came out so; `kept` of enum ncclscope_kept. Since 0.1. */
 NCCLSCOPE_API size_t ncclscope_expectations(const ncclscope_findings *f, int kept);
 
-/* Takes what a report writes; not 0 stops it, and ncclscope_report returns NCCLSCOPE_EIO. */
-typedef int ncclscope_write_fn(void *user, const char *bytes, size_t size);
-
 enum ncclscope_report_flag {
     NCCLSCOPE_REPORT_COLOR = 1,
     NCCLSCOPE_REPORT_ASCII = 2,   /* no other characters than ASCII from the tool itself */

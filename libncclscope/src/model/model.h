@@ -300,7 +300,10 @@ struct nsc_thread {
 
 enum { NSC_RECENT = 256, NSC_RECENT_HOST = 64 };
 
+struct ncclscope_facts;
+
 struct ncclscope_model {
+    const struct ncclscope_facts *facts; /* of the machine, borrowed; NULL: none are given */
     struct nsc_intern strings;
     struct nsc_arena arena;
     NSC_VEC(struct nsc_source_info) sources;

@@ -1,9 +1,9 @@
 /* pods.c - `kubectl get pod -o json` to pods of the model, by SQLite's JSON functions; and which process runs in which. */
+#include "base/file.h"
 #include "model/path.h"
 #include "model/variables.h"
 #include "ncclscope/model.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,36 +203,6 @@ static int add_pods(struct ncclscope_model *m, sqlite3 *db, const char *json, si
                : nsc_fail(err, NCCLSCOPE_EDATA, 0, "holds no pod; `kubectl get pod -o json` writes what is wanted");
 }
 
-static int read_file(const char *path, char **json, size_t *len, ncclscope_error *err)
-{
-    FILE *f = strcmp(path, "-") ? fopen(path, "rbe") : stdin;
-    size_t size = 0;
-    int rc = NCCLSCOPE_OK;
-    *json = NULL;
-    *len = 0;
-    if (!f)
-        return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot open: %s", strerror(errno));
-    do {
-        if (*len + 65536 > size) {
-            size = size ? size * 2 : 262144;
-            char *bigger = nsc_realloc(*json, size);
-            if (!bigger) {
-                rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-                break;
-            }
-            *json = bigger;
-        }
-        *len += fread(*json + *len, 1, size - *len, f);
-        if (*len > LARGEST)
-            rc = nsc_fail(err, NCCLSCOPE_EDATA, 0, "is too large for a list of pods");
-    } while (rc == NCCLSCOPE_OK && !feof(f) && !ferror(f));
-    if (rc == NCCLSCOPE_OK && ferror(f))
-        rc = nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", strerror(errno));
-    if (f != stdin)
-        fclose(f);
-    return rc;
-}
-
 /* ---- which process runs in which pod ---- */
 
 /* "node-0.train.svc" is "node-0" to NCCL, which prints what stands before the first dot; and 63 letters at most. */
@@ -321,7 +291,7 @@ int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *
     sqlite3 *db = NULL;
     char *json = NULL;
     size_t len = 0;
-    int rc = read_file(path, &json, &len, err);
+    int rc = nsc_read_whole(path, LARGEST, &json, &len, err);
     if (rc == NCCLSCOPE_OK &&
         sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");

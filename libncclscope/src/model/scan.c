@@ -1,7 +1,7 @@
 /* scan.c - paths to one model: opens, reads, adds; directories are walked in the order of names. */
 #include "model/scan.h"
 
-#include "ncclscope/model.h"
+#include "ncclscope/probe.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -106,6 +106,11 @@ int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *cons
                    ncclscope_error *err)
 {
     return nsc_scan(out, g, paths, n, NULL, err);
+}
+
+void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
+{
+    m->facts = f;
 }
 
 size_t ncclscope_model_sources(const ncclscope_model *m)

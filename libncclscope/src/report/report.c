@@ -1,14 +1,15 @@
 /* report.c - the formats, by name. */
+#include "ncclscope/probe.h"
 #include "report/text.h"
 
 #include <stdio.h>
 
 static const struct {
     const char *name;
-    void (*write)(const struct nsc_report *r);
+    void (*write)(const struct nsc_report *r), (*write_facts)(const struct nsc_report *r);
 } formats[] = {
-    {"text", nsc_report_text},
-    {"json", nsc_report_json},
+    {"text", nsc_report_text, nsc_facts_text},
+    {"json", nsc_report_json, nsc_facts_json},
 };
 
 const char *nsc_verdict_name(int verdict)
@@ -38,8 +39,8 @@ void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out)
     }
 }
 
-int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags,
-                     ncclscope_write_fn *write, void *user)
+static int report(const ncclscope_model *m, const ncclscope_findings *f, bool facts, const char *format, int columns,
+                  int flags, ncclscope_write_fn *write, void *user)
 {
     struct nsc_out *out = nsc_alloc(sizeof *out);
     if (!out)
@@ -50,11 +51,24 @@ int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, cons
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (strcmp(format, formats[i].name) != 0)
             continue;
-        formats[i].write(&(struct nsc_report){m, f, out, columns > 0 ? columns : 80, flags});
+        const struct nsc_report r = {m, f, out, columns > 0 ? columns : 80, flags};
+        (facts ? formats[i].write_facts : formats[i].write)(&r);
         rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
     }
     nsc_free(out);
     return rc;
+}
+
+int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags,
+                     ncclscope_write_fn *write, void *user)
+{
+    return report(m, f, false, format, columns, flags, write, user);
+}
+
+int ncclscope_facts_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns,
+                           int flags, ncclscope_write_fn *write, void *user)
+{
+    return m->facts ? report(m, f, true, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
 }
 
 static const struct {
@@ -87,6 +101,8 @@ static const char *evidence_wanted(const struct nsc_rule *r)
                "the first collective.";
     if (r->needs == nsc_needs_comms)
         return "lines of a communicator's initialisation (Init START, Init COMPLETE): NCCL_DEBUG=INFO with INIT.";
+    if (r->needs == nsc_needs_facts)
+        return "facts of the machine: `ncclscope probe` there, or --facts with what `probe --save` wrote.";
     return "the lines named under causes; no others.";
 }
 

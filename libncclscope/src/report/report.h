@@ -14,6 +14,8 @@ struct nsc_report {
 
 void nsc_report_json(const struct nsc_report *r);
 void nsc_report_text(const struct nsc_report *r);
+void nsc_facts_text(const struct nsc_report *r); /* of r->m->facts */
+void nsc_facts_json(const struct nsc_report *r);
 
 /* Sums over all sources. */
 void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out);

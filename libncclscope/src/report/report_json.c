@@ -2,6 +2,7 @@
 #include "report/json_report.h"
 
 #include "model/machines.h"
+#include "probe/facts.h"
 #include "rules/expectations.h"
 
 #include <stdio.h>
@@ -461,6 +462,24 @@ void nsc_report_json(const struct nsc_report *r)
     }
     nsc_json_close(j, ']');
     nsc_json_others(j, m);
+    nsc_json_close(j, '}');
+    nsc_puts(r->out, "\n");
+}
+
+void nsc_facts_json(const struct nsc_report *r)
+{
+    struct nsc_json json = {r->out, true}, *j = &json;
+    nsc_json_open(j, NULL, '{');
+    nsc_json_string(j, "schema", "ncclscope.probe/1");
+    nsc_json_string(j, "tool", "ncclscope " NSC_VERSION);
+    nsc_json_open(j, "facts", '{');
+    nsc_facts_members(r->m->facts, j);
+    nsc_json_close(j, '}');
+    nsc_json_open(j, "findings", '[');
+    for (size_t i = 0; i < r->f->list.len; i++)
+        if (!strncmp(r->f->list.item[i].rule->id, "probe/", 6))
+            finding(j, r->m, &r->f->list.item[i]);
+    nsc_json_close(j, ']');
     nsc_json_close(j, '}');
     nsc_puts(r->out, "\n");
 }

@@ -225,7 +225,24 @@ static void one_note(const struct nsc_report *r, const struct nsc_finding *f)
     }
 }
 
-static void findings(const struct nsc_report *r)
+/* The rules that could not look, a line for each reason. */
+static void not_judged(const struct nsc_report *r)
+{
+    char line[700];
+    for (size_t i = 0; i < r->f->skipped.len; i++) {
+        const struct nsc_skip *s = &r->f->skipped.item[i];
+        if (i && !strcmp(s->reason, s[-1].reason))
+            continue;
+        int n = snprintf(line, sizeof line, "not judged, %s:", s->reason);
+        for (size_t k = i; k < r->f->skipped.len && n > 0 && (size_t)n < sizeof line; k++)
+            if (!strcmp(r->f->skipped.item[k].reason, s->reason))
+                n += snprintf(line + n, sizeof line - (size_t)n, " %s", r->f->skipped.item[k].id);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 5, nsc_text_of(line));
+    }
+}
+
+void nsc_text_findings(const struct nsc_report *r)
 {
     size_t bad = 0, notes = 0;
     for (size_t i = 0; i < r->f->list.len; i++) {
@@ -243,12 +260,8 @@ static void findings(const struct nsc_report *r)
         if (!is_one_of_many(r, i, true))
             one_note(r, f);
     }
-    for (size_t i = 0; r->flags & NCCLSCOPE_REPORT_VERBOSE && i < r->f->skipped.len; i++) {
-        char line[300];
-        snprintf(line, sizeof line, "not judged: %s, %s", r->f->skipped.item[i].id, r->f->skipped.item[i].reason);
-        nsc_indent(r, 3);
-        nsc_wrap(r, 5, nsc_text_of(line));
-    }
+    if (r->flags & NCCLSCOPE_REPORT_VERBOSE)
+        not_judged(r);
     if (bad + notes)
         nsc_puts(r->out, "\n`ncclscope explain ID` says more of a finding.\n");
 }
@@ -297,5 +310,5 @@ void nsc_report_text(const struct nsc_report *r)
     inputs(r, &t);
     nsc_text_paths(r);
     warnings(r);
-    findings(r);
+    nsc_text_findings(r);
 }

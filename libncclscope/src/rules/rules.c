@@ -181,6 +181,11 @@ const char *nsc_needs_links(const struct ncclscope_model *m)
     return m->link_order.len ? NULL : "no connection lines (\"Channel ... via ...\") in this log";
 }
 
+const char *nsc_needs_facts(const struct ncclscope_model *m)
+{
+    return m->facts ? NULL : "no facts of the machine are given (ncclscope probe)";
+}
+
 const char *nsc_needs_comms(const struct ncclscope_model *m)
 {
     return m->comms.len ? NULL : "no line of this log names a communicator (Init START, Init COMPLETE)";

@@ -1,0 +1,50 @@
+/* ncclscope/probe.h - what this machine's GPUs, links and container offer, live or as another machine saved it.
+ *
+ * Only the driver is needed: its libraries are opened when a probe runs, and what is missing is told, never required. Nothing is set,
+ * reset or written. The keys of the JSON are those of docs/facts.md.
+ *
+ * Threads: one ncclscope_facts, one thread at a time; one ncclscope_probe in a process at a time. */
+#ifndef NCCLSCOPE_PROBE_H
+#define NCCLSCOPE_PROBE_H
+
+#include "ncclscope/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ncclscope_facts ncclscope_facts;
+
+/* Ask this machine. The driver is asked in child processes, each with a limit of seconds: a driver that crashes or hangs costs its own
+ * facts and no more. *out is the caller's, also when there is no GPU. NCCLSCOPE_OK; NCCLSCOPE_EUNSUPPORTED if no GPU was found (err says
+ * why; *out holds the rest); NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_probe(ncclscope_facts **out, ncclscope_error *err);
+
+/* Read what ncclscope_facts_save wrote, here or elsewhere. *out is the caller's. NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_EDATA if the file
+ * holds no facts, NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_error *err);
+
+/* Write them as JSON, schema ncclscope.facts/1: the same facts give the same bytes. NCCLSCOPE_OK; NCCLSCOPE_EIO if `write` returned
+ * anything but 0. Since 0.1. */
+NCCLSCOPE_API int ncclscope_facts_save(const ncclscope_facts *f, ncclscope_write_fn *write, void *user);
+
+/* How many GPUs it knows. Since 0.1. */
+NCCLSCOPE_API size_t ncclscope_facts_gpus(const ncclscope_facts *f);
+
+/* Give the model facts of the machine that its log is from, or of this one: rules then judge them too. They are borrowed and must live as
+ * long as the model. A model without a log, as ncclscope_scan makes it of no path, is judged by facts alone. Since 0.1. */
+NCCLSCOPE_API void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f);
+
+/* What the machine offers that the model was given facts of, and what of its findings is about that. `format` is "text" (the matrix as
+ * `nvidia-smi topo -m` prints it, and what is wrong) or "json" (schema ncclscope.probe/1); the rest as for ncclscope_report.
+ * OK, EIO, ENOTFOUND for an unknown format or a model without facts, ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_facts_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
+                                         int columns, int flags, ncclscope_write_fn *write, void *user);
+
+/* NULL is fine. */
+NCCLSCOPE_API void ncclscope_facts_free(ncclscope_facts *f);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

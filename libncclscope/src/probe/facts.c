@@ -1,0 +1,385 @@
+/* facts.c - facts to JSON and back: the tables of facts.def say how, key by key. */
+#include "base/file.h"
+#include "probe/facts.h"
+
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum type { TEXT, INT, FLAG };
+
+struct row {
+    const char *key;
+    enum type type;
+    size_t offset;
+};
+
+#define NODE(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_node_facts, name)},
+static const struct row node_rows[] = {
+#include "facts.def"
+    {NULL, TEXT, 0}};
+#define GPU(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_gpu_facts, name)},
+static const struct row gpu_rows[] = {
+#include "facts.def"
+    {NULL, TEXT, 0}};
+#define PAIR(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_pair_facts, name)},
+static const struct row pair_rows[] = {
+#include "facts.def"
+    {NULL, TEXT, 0}};
+#define NIC(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_nic_facts, name)},
+static const struct row nic_rows[] = {
+#include "facts.def"
+    {NULL, TEXT, 0}};
+
+/* ---- one fact ---- */
+
+void nsc_fact_int(struct nsc_fact *f, int64_t v)
+{
+    *f = (struct nsc_fact){v, true};
+}
+
+void nsc_fact_text(struct ncclscope_facts *f, const char **field, nsc_text text)
+{
+    nsc_text copy = nsc_arena_copy(&f->arena, text);
+    f->no_memory = f->no_memory || !copy.ptr;
+    *field = copy.ptr;
+}
+
+void nsc_fact_printf(struct ncclscope_facts *f, const char **field, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    nsc_fact_text(f, field, (nsc_text){text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1});
+}
+
+void nsc_fact_hash(struct ncclscope_facts *f, const char **field, nsc_text secret)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a: there are too many UUIDs to try them all */
+    for (size_t i = 0; i < secret.len; i++)
+        h = (h ^ (unsigned char)secret.ptr[i]) * 1099511628211u;
+    nsc_fact_printf(f, field, "%016llx", (unsigned long long)h);
+}
+
+void nsc_unprobed(struct ncclscope_facts *f, const char *probe, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    struct nsc_unprobed *u = nsc_vec_push(&f->skipped);
+    f->no_memory = f->no_memory || !u;
+    if (!u)
+        return;
+    nsc_fact_text(f, &u->probe, nsc_text_of(probe));
+    nsc_fact_text(f, &u->reason, nsc_text_of(text));
+}
+
+const struct nsc_gpu_facts *nsc_gpu_at(const struct ncclscope_facts *f, int64_t index)
+{
+    for (size_t i = 0; i < f->gpus.len; i++)
+        if (f->gpus.item[i].index.known && f->gpus.item[i].index.v == index)
+            return &f->gpus.item[i];
+    return NULL;
+}
+
+const struct nsc_pair_facts *nsc_pair_at(const struct ncclscope_facts *f, int64_t from, int64_t to)
+{
+    for (size_t i = 0; i < f->pairs.len; i++)
+        if (f->pairs.item[i].from.v == from && f->pairs.item[i].to.v == to)
+            return &f->pairs.item[i];
+    return NULL;
+}
+
+size_t ncclscope_facts_gpus(const ncclscope_facts *f)
+{
+    return f->gpus.len;
+}
+
+struct ncclscope_facts *nsc_facts_new(void)
+{
+    return nsc_alloc(sizeof(struct ncclscope_facts));
+}
+
+void ncclscope_facts_free(ncclscope_facts *f)
+{
+    if (!f)
+        return;
+    nsc_vec_free(&f->gpus);
+    nsc_vec_free(&f->pairs);
+    nsc_vec_free(&f->nics);
+    nsc_vec_free(&f->variables);
+    nsc_vec_free(&f->skipped);
+    nsc_arena_free(&f->arena);
+    nsc_free(f);
+}
+
+/* ---- to JSON ---- */
+
+static void write_rows(struct nsc_json *j, const struct row *rows, const void *base)
+{
+    for (; rows->key; rows++) {
+        const char *at = (const char *)base + rows->offset;
+        const struct nsc_fact *number = (const struct nsc_fact *)(const void *)at;
+        if (rows->type == TEXT && *(const char *const *)(const void *)at)
+            nsc_json_string(j, rows->key, *(const char *const *)(const void *)at);
+        else if (rows->type == INT && number->known)
+            nsc_json_int(j, rows->key, number->v);
+        else if (rows->type == FLAG && number->known)
+            nsc_json_bool(j, rows->key, number->v);
+    }
+}
+
+static void write_list(struct nsc_json *j, const char *key, const struct row *rows, const void *item, size_t len,
+                       size_t size)
+{
+    nsc_json_open(j, key, '[');
+    for (size_t i = 0; i < len; i++) {
+        nsc_json_open(j, NULL, '{');
+        write_rows(j, rows, (const char *)item + i * size);
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+}
+
+void nsc_facts_members(const struct ncclscope_facts *f, struct nsc_json *j)
+{
+    nsc_json_open(j, "node", '{');
+    write_rows(j, node_rows, &f->node);
+    nsc_json_close(j, '}');
+    write_list(j, "gpus", gpu_rows, f->gpus.item, f->gpus.len, sizeof *f->gpus.item);
+    write_list(j, "pairs", pair_rows, f->pairs.item, f->pairs.len, sizeof *f->pairs.item);
+    write_list(j, "nics", nic_rows, f->nics.item, f->nics.len, sizeof *f->nics.item);
+    nsc_json_open(j, "variables", '[');
+    for (size_t i = 0; i < f->variables.len; i++) {
+        nsc_json_open(j, NULL, '{');
+        nsc_json_string(j, "name", f->variables.item[i].name);
+        nsc_json_string(j, "value", f->variables.item[i].value);
+        nsc_json_string(j, "from", f->variables.item[i].from);
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+    nsc_json_open(j, "skipped", '[');
+    for (size_t i = 0; i < f->skipped.len; i++) {
+        nsc_json_open(j, NULL, '{');
+        nsc_json_string(j, "probe", f->skipped.item[i].probe);
+        nsc_json_string(j, "reason", f->skipped.item[i].reason);
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+}
+
+int ncclscope_facts_save(const ncclscope_facts *f, ncclscope_write_fn *write, void *user)
+{
+    struct nsc_out *out = nsc_alloc(sizeof *out);
+    if (!out)
+        return NCCLSCOPE_ENOMEM;
+    out->write = write;
+    out->user = user;
+    struct nsc_json json = {.out = out, .first = true}, *j = &json;
+    nsc_json_open(j, NULL, '{');
+    nsc_json_string(j, "schema", "ncclscope.facts/1");
+    nsc_json_string(j, "tool", "ncclscope " NSC_VERSION);
+    nsc_facts_members(f, j);
+    nsc_json_close(j, '}');
+    nsc_puts(out, "\n");
+    int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
+    nsc_free(out);
+    return rc;
+}
+
+/* ---- from JSON, by SQLite's functions ---- */
+
+/* Columns 1 to 3 of the query: key, JSON type, value. What is known already stays. */
+static void set(struct ncclscope_facts *f, const struct row *rows, void *base, sqlite3_stmt *q)
+{
+    const char *key = (const char *)sqlite3_column_text(q, 1), *type = (const char *)sqlite3_column_text(q, 2);
+    while (key && rows->key && strcmp(rows->key, key) != 0)
+        rows++;
+    if (!key || !rows->key)
+        return; /* of a later version */
+    char *at = (char *)base + rows->offset;
+    struct nsc_fact *number = (struct nsc_fact *)(void *)at;
+    const char **text = (const char **)(void *)at;
+    bool flag = !strcmp(type, "true") || !strcmp(type, "false");
+    if (rows->type == TEXT && !strcmp(type, "text") && !*text)
+        nsc_fact_text(f, text, nsc_text_of((const char *)sqlite3_column_text(q, 3)));
+    else if (rows->type == INT && !strcmp(type, "integer") && !number->known)
+        nsc_fact_int(number, sqlite3_column_int64(q, 3));
+    else if (rows->type == FLAG && flag && !number->known)
+        nsc_fact_int(number, !strcmp(type, "true"));
+}
+
+/* `from` into `to`, where that knows nothing yet. */
+static void fill(struct ncclscope_facts *f, const struct row *rows, void *to, const void *from)
+{
+    f->no_memory = f->no_memory || !to;
+    for (; to && rows->key; rows++) {
+        char *a = (char *)to + rows->offset;
+        const char *b = (const char *)from + rows->offset;
+        if (rows->type == TEXT && !*(char **)(void *)a)
+            *(const char **)(void *)a = *(const char *const *)(const void *)b;
+        else if (rows->type != TEXT && !((struct nsc_fact *)(void *)a)->known)
+            memcpy(a, b, sizeof(struct nsc_fact));
+    }
+}
+
+/* Two probes tell of one GPU, by its bus id, or of one pair. */
+static void take_gpu(struct ncclscope_facts *f, const void *item)
+{
+    const struct nsc_gpu_facts *g = item;
+    for (size_t i = 0; i < f->gpus.len; i++) {
+        struct nsc_gpu_facts *x = &f->gpus.item[i];
+        if (g->bus_id && x->bus_id && !strcmp(g->bus_id, x->bus_id)) {
+            fill(f, gpu_rows, x, g);
+            return;
+        }
+    }
+    fill(f, gpu_rows, nsc_vec_push(&f->gpus), g);
+}
+
+static void take_pair(struct ncclscope_facts *f, const void *item)
+{
+    const struct nsc_pair_facts *p = item;
+    for (size_t i = 0; i < f->pairs.len; i++) {
+        struct nsc_pair_facts *x = &f->pairs.item[i];
+        if (x->from.v == p->from.v && x->to.v == p->to.v) {
+            fill(f, pair_rows, x, p);
+            return;
+        }
+    }
+    if (p->from.known && p->to.known)
+        fill(f, pair_rows, nsc_vec_push(&f->pairs), p);
+}
+
+static void take_nic(struct ncclscope_facts *f, const void *item)
+{
+    fill(f, nic_rows, nsc_vec_push(&f->nics), item);
+}
+
+static void take_node(struct ncclscope_facts *f, const void *item)
+{
+    fill(f, node_rows, &f->node, item);
+}
+
+static const struct row named_rows[] = {{"name", TEXT, offsetof(struct nsc_named_value, name)},
+                                        {"value", TEXT, offsetof(struct nsc_named_value, value)},
+                                        {"from", TEXT, offsetof(struct nsc_named_value, from)},
+                                        {NULL, TEXT, 0}};
+
+static void take_variable(struct ncclscope_facts *f, const void *item)
+{
+    const struct nsc_named_value *v = item;
+    if (v->name && v->value)
+        fill(f, named_rows, nsc_vec_push(&f->variables), v);
+}
+
+static const struct row unprobed_rows[] = {{"probe", TEXT, offsetof(struct nsc_unprobed, probe)},
+                                           {"reason", TEXT, offsetof(struct nsc_unprobed, reason)},
+                                           {NULL, TEXT, 0}};
+
+static void take_unprobed(struct ncclscope_facts *f, const void *item)
+{
+    const struct nsc_unprobed *u = item;
+    if (u->probe && u->reason)
+        fill(f, unprobed_rows, nsc_vec_push(&f->skipped), u);
+}
+
+enum { MOST_ITEMS = 65536 }; /* 256 GPUs in pairs: a damaged file shall not fill the memory, nor the time */
+
+/* Objects below `path` of the document, one after the other. */
+static bool read_list(struct ncclscope_facts *f, sqlite3 *db, const char *path, const struct row *rows, size_t size,
+                      void (*take)(struct ncclscope_facts *f, const void *item))
+{
+    union {
+        struct nsc_node_facts node;
+        struct nsc_gpu_facts gpu;
+        struct nsc_pair_facts pair;
+    } one;
+    sqlite3_stmt *q;
+    int64_t last = -1, items = 0;
+    if (sqlite3_prepare_v2(db,
+                           "SELECT g.id, v.key, v.type, v.atom FROM doc, json_each(j, ?1) g, json_each(g.value) v "
+                           "WHERE g.type = 'object'",
+                           -1, &q, NULL) != SQLITE_OK)
+        return false;
+    sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
+    while (items < MOST_ITEMS) {
+        bool more = sqlite3_step(q) == SQLITE_ROW;
+        int64_t at = more ? sqlite3_column_int64(q, 0) : -1;
+        if (last >= 0 && at != last) {
+            take(f, &one);
+            items++;
+        }
+        if (!more)
+            break;
+        if (at != last)
+            memset(&one, 0, size);
+        last = at;
+        set(f, rows, &one, q);
+    }
+    return sqlite3_finalize(q) == SQLITE_OK;
+}
+
+static bool is_ours(sqlite3 *db)
+{
+    sqlite3_stmt *q = NULL;
+    bool fine = sqlite3_prepare_v2(db,
+                                   "SELECT 1 FROM doc WHERE json_valid(j) AND json_extract(j, '$.schema') = "
+                                   "'ncclscope.facts/1'",
+                                   -1, &q, NULL) == SQLITE_OK &&
+                sqlite3_step(q) == SQLITE_ROW;
+    sqlite3_finalize(q);
+    return fine;
+}
+
+static bool load(sqlite3 *db, const char *json, size_t len)
+{
+    sqlite3_stmt *q = NULL;
+    bool fine = sqlite3_exec(db, "CREATE TABLE doc(j TEXT)", NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(db, "INSERT INTO doc VALUES(?1)", -1, &q, NULL) == SQLITE_OK &&
+                sqlite3_bind_text(q, 1, json, (int)len, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(q) == SQLITE_DONE;
+    sqlite3_finalize(q);
+    return fine;
+}
+
+int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, ncclscope_error *err)
+{
+    sqlite3 *db = NULL;
+    bool open = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+                load(db, json, len);
+    bool ours = open && is_ours(db);
+    /* "$" lists the members of the document: "node" is the only object among them */
+    bool fine = ours && read_list(f, db, "$", node_rows, sizeof(struct nsc_node_facts), take_node) &&
+                read_list(f, db, "$.gpus", gpu_rows, sizeof(struct nsc_gpu_facts), take_gpu) &&
+                read_list(f, db, "$.pairs", pair_rows, sizeof(struct nsc_pair_facts), take_pair) &&
+                read_list(f, db, "$.nics", nic_rows, sizeof(struct nsc_nic_facts), take_nic) &&
+                read_list(f, db, "$.variables", named_rows, sizeof(struct nsc_named_value), take_variable) &&
+                read_list(f, db, "$.skipped", unprobed_rows, sizeof(struct nsc_unprobed), take_unprobed);
+    sqlite3_close(db);
+    if (!open || f->no_memory)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    return fine ? NCCLSCOPE_OK
+                : nsc_fail(err, NCCLSCOPE_EDATA, 0, ours ? "is damaged" : "holds no facts of `ncclscope probe --save`");
+}
+
+int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_error *err)
+{
+    enum { LARGEST = 64 * 1024 * 1024 };
+    char *json = NULL;
+    size_t len = 0;
+    *out = nsc_facts_new();
+    int rc =
+        *out ? nsc_read_whole(path, LARGEST, &json, &len, err) : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    rc = rc ? rc : nsc_facts_read(*out, json, len, err);
+    nsc_free(json);
+    if (rc) {
+        ncclscope_facts_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}

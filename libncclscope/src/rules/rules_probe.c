@@ -1,0 +1,237 @@
+/* rules_probe.c - what a machine's own facts say is wrong with it, whatever any log says. */
+#include "rules/rules.h"
+
+#include "probe/facts.h"
+
+static bool is_not(const char *text, const char *word)
+{
+    return text && strcmp(text, word) != 0;
+}
+
+static const char *gpu_name(struct nsc_case *c, const struct nsc_gpu_facts *g)
+{
+    return nsc_words(c, "GPU %lld (%s)", (long long)g->index.v, g->bus_id ? g->bus_id : "bus id not known");
+}
+
+/* ---- NVLink ---- */
+
+/* The most links that are up on a GPU of this model. */
+static int64_t most_links(const struct ncclscope_facts *x, const struct nsc_gpu_facts *g)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < x->gpus.len; i++) {
+        const struct nsc_gpu_facts *o = &x->gpus.item[i];
+        if (g->name && o->name && !strcmp(g->name, o->name) && o->nvlinks_up.known && o->nvlinks_up.v > most)
+            most = o->nvlinks_up.v;
+    }
+    return most;
+}
+
+static void tell_links(struct nsc_case *c, bool fewer)
+{
+    const struct ncclscope_facts *x = c->m->facts;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < x->gpus.len; i++) {
+        const struct nsc_gpu_facts *g = &x->gpus.item[i];
+        int64_t most = most_links(x, g);
+        if (!g->nvlinks_up.known || !g->nvlinks_max.known || g->nvlinks_up.v >= g->nvlinks_max.v || !most ||
+            (g->nvlinks_up.v < most) != fewer)
+            continue;
+        if (!f) {
+            f = fewer ? nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain")
+                      : nsc_found(c, NCCLSCOPE_NOTE, "unknown", "possible");
+            f->title = nsc_words(c, "%s has %lld of its %lld NVLinks up%s", gpu_name(c, g), (long long)g->nvlinks_up.v,
+                                 (long long)g->nvlinks_max.v,
+                                 fewer ? nsc_words(c, "; others of its model have %lld", (long long)most) : "");
+            f->cause =
+                fewer
+                    ? "A link failed or was never trained: cable, baseboard, NVSwitch, or a GPU that was reset alone."
+                    : "All GPUs of the model are alike here: bridges that join fewer links, or links that are down on "
+                      "all of them.";
+        }
+        f->count++;
+    }
+}
+
+/* Fewer than others of the same model is a fault. Where all are alike, it may be how they are bridged. */
+void nsc_rule_nvlink_down(struct nsc_case *c)
+{
+    tell_links(c, true);
+    tell_links(c, false);
+}
+
+void nsc_rule_fabric_not_ready(struct nsc_case *c)
+{
+    const struct ncclscope_facts *x = c->m->facts;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < x->gpus.len; i++) {
+        const struct nsc_gpu_facts *g = &x->gpus.item[i];
+        bool done = g->fabric_state && !strcmp(g->fabric_state, "completed");
+        bool failed = done && g->fabric_status.known && g->fabric_status.v != 0;
+        bool waits = g->fabric_state && !done && strcmp(g->fabric_state, "not-supported") != 0;
+        if (!failed && !waits)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+            f->title = failed
+                           ? nsc_words(c, "The NVLink fabric of %s was set up with an error (NVML %lld)",
+                                       gpu_name(c, g), (long long)g->fabric_status.v)
+                           : nsc_words(c, "The NVLink fabric of %s is not ready: %s", gpu_name(c, g), g->fabric_state);
+            f->cause =
+                "The fabric manager does not run, is of another version than the driver, or waits for an NVSwitch. "
+                "`nvidia-smi nvlink -s` shows links as active all the same.";
+        }
+        f->count++;
+    }
+}
+
+/* ---- P2P ---- */
+
+/* What the status of a pair means, the worse of reading and writing: a word of `nvidia-smi topo -p2p`; NULL if nothing is refused. */
+static const char *refusal(const struct nsc_pair_facts *p)
+{
+    if (is_not(p->p2p_read, "OK"))
+        return p->p2p_read;
+    if (is_not(p->p2p_write, "OK"))
+        return p->p2p_write;
+    return p->can_access.known && !p->can_access.v ? "CUDA" : NULL;
+}
+
+static const struct {
+    const char *word;
+    int severity;
+    const char *cls, *confidence, *title, *cause;
+} refusals[] = {
+    {"GNS", NCCLSCOPE_NOTE, "by-design", "certain", "these GPUs have no P2P (GNS)",
+     "The driver allows no P2P between GPUs of this model."},
+    {"TNS", NCCLSCOPE_NOTE, "by-design", "likely", "no P2P over this topology (TNS)",
+     "The GPUs hang on parts of the machine between which the driver allows no P2P."},
+    {"CNS", NCCLSCOPE_WARNING, "fault", "likely", "the chipset or the virtual machine allows no P2P (CNS)",
+     "A hypervisor hides the PCI tree, or IOMMU or ACS stand between: right only where the provider says so."},
+    {"DR", NCCLSCOPE_WARNING, "configuration", "certain", "P2P is disabled in the driver's settings",
+     "A registry key of the driver module (NVreg_RegistryDwords) switches it off."},
+    {"CUDA", NCCLSCOPE_WARNING, "unknown", "likely", "CUDA says no to P2P, though NVML does not",
+     "Devices that this container or process may not see together, MIG, or a driver in a bad state."},
+    {NULL, NCCLSCOPE_WARNING, "unknown", "likely", "the driver does not support P2P there",
+     "The driver gives no reason."},
+};
+
+void nsc_rule_probe_p2p(struct nsc_case *c)
+{
+    const struct ncclscope_facts *x = c->m->facts;
+    for (size_t k = 0; k < sizeof refusals / sizeof refusals[0]; k++) {
+        struct nsc_finding *f = NULL;
+        for (size_t i = 0; i < x->pairs.len; i++) {
+            const struct nsc_pair_facts *p = &x->pairs.item[i];
+            const char *word = refusal(p);
+            size_t row = 0;
+            while (word && refusals[row].word && strcmp(refusals[row].word, word) != 0)
+                row++;
+            if (!word || row != k)
+                continue;
+            const struct nsc_gpu_facts *g = nsc_gpu_at(x, p->from.v);
+            bool mig = g && g->mig.known && g->mig.v;
+            if (!f) {
+                f = nsc_found(c, mig ? NCCLSCOPE_NOTE : refusals[k].severity, mig ? "by-design" : refusals[k].cls,
+                              refusals[k].confidence);
+                f->cause = mig ? "MIG is on: slices of a GPU have no P2P." : refusals[k].cause;
+            }
+            nsc_name_pair(c, f, (uint64_t)p->from.v, (uint64_t)p->to.v);
+            f->count++;
+        }
+        if (f)
+            f->title =
+                nsc_words(c, "%zu pair%s of GPUs: %s", f->pairs.len, f->pairs.len == 1 ? "" : "s", refusals[k].title);
+    }
+}
+
+/* ---- PCIe, and what stands on it ---- */
+
+void nsc_rule_pcie_degraded(struct nsc_case *c)
+{
+    const struct ncclscope_facts *x = c->m->facts;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < x->gpus.len; i++) {
+        const struct nsc_gpu_facts *g = &x->gpus.item[i];
+        if (!g->pcie_width.known || !g->pcie_width_max.known || g->pcie_width.v <= 0 ||
+            g->pcie_width.v >= g->pcie_width_max.v)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            f->title = nsc_words(c, "%s has %lld of %lld PCIe lanes", gpu_name(c, g), (long long)g->pcie_width.v,
+                                 (long long)g->pcie_width_max.v);
+            f->cause = "A card that is not seated well, a riser, a slot with fewer lanes, or a link that was retrained "
+                       "after errors.";
+        }
+        f->count++;
+    }
+}
+
+static bool has_rdma_nic(const struct ncclscope_facts *x)
+{
+    for (size_t i = 0; i < x->nics.len; i++)
+        if (x->nics.item[i].kind && strcmp(x->nics.item[i].kind, "ethernet") != 0)
+            return true;
+    return false;
+}
+
+/* Is every pair on NVLink, so that nothing between PCI devices is in the way of P2P? */
+static bool is_all_nvlink(const struct ncclscope_facts *x)
+{
+    for (size_t i = 0; i < x->pairs.len; i++)
+        if (!x->pairs.item[i].nvlinks.known || !x->pairs.item[i].nvlinks.v)
+            return false;
+    return true;
+}
+
+/* In a virtual machine the IOMMU of the host does not show, and is needed there. */
+void nsc_rule_probe_iommu(struct nsc_case *c)
+{
+    const struct nsc_node_facts *n = &c->m->facts->node;
+    bool translates = n->iommu.known && n->iommu.v && !(n->iommu_mode && !strcmp(n->iommu_mode, "pt"));
+    bool acs = n->acs_bridges.known && n->acs_bridges.v > 0, nvlink = is_all_nvlink(c->m->facts);
+    bool virtual = n->virtual_machine.known && n->virtual_machine.v;
+    if (virtual || (!translates && !acs) || (nvlink && !has_rdma_nic(c->m->facts)))
+        return;
+    struct nsc_finding *f =
+        nsc_found(c, acs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", acs ? "likely" : "possible");
+    f->title = acs ? nsc_words(c, "%lld PCI bridges redirect P2P through the CPU (ACS)", (long long)n->acs_bridges.v)
+                   : "An IOMMU translates on this machine, which is no virtual one";
+    f->cause = acs ? "With ACS redirection, transfers between PCI devices under one switch go up to the CPU and back."
+                   : "P2P over PCIe and GPUDirect RDMA can be slow or hang where it translates; iommu=pt, or off in "
+                     "the firmware, "
+                     "avoids it.";
+    f->count++;
+}
+
+/* ---- the container ---- */
+
+enum { MIB = 1024 * 1024, DOCKER_SHM = 64 * MIB };
+
+void nsc_rule_shm_small(struct nsc_case *c)
+{
+    const struct nsc_node_facts *n = &c->m->facts->node;
+    bool small = n->shm_bytes.known && n->shm_bytes.v <= DOCKER_SHM,
+         full = n->shm_free_bytes.known && n->shm_free_bytes.v < DOCKER_SHM;
+    if (!small && !full)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    f->title = nsc_words(c, small ? "/dev/shm has %lld MiB" : "/dev/shm has %lld MiB left",
+                         (long long)(small ? n->shm_bytes.v : n->shm_free_bytes.v) / MIB);
+    f->cause = small ? "Containers get 64 MiB by default; NCCL needs more when several ranks of a node share it."
+                     : "It is nearly full: segments left over from crashed jobs (/dev/shm/nccl-*), or other programs.";
+    f->count++;
+}
+
+void nsc_rule_memlock(struct nsc_case *c)
+{
+    const struct nsc_node_facts *n = &c->m->facts->node;
+    if (!n->memlock_bytes.known || n->memlock_bytes.v < 0 || n->memlock_bytes.v > (int64_t)1024 * MIB ||
+        !has_rdma_nic(c->m->facts))
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    f->title = nsc_words(c, "Only %lld KiB of memory may be locked, and this machine has RDMA devices",
+                         (long long)n->memlock_bytes.v / 1024);
+    f->cause = "RDMA registers its buffers, and registering locks them: beyond the limit it fails.";
+    f->count++;
+}

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""check-probe.py TOOL NVML OLD_NVML CUDA: `ncclscope probe` on recorded machines, played by libraries that stand in for the driver's.
+
+The tool opens them as it opens the driver's own. Each scene is a file of testdata/machines, changed where it says; what the probe tells must be
+what the scene holds, and the findings those that it names."""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import harness
+
+TOOL, NVML, OLD_NVML, CUDA = sys.argv[1:5]
+MACHINES = os.path.join(harness.TESTDATA, 'machines')
+PLAYED_NODE = ('driver', 'cuda_driver')  # the rest of the node is of the machine that the test runs on
+wrong = []
+checks = 0
+
+
+def machine(name):
+    with open(os.path.join(MACHINES, name + '.json'), encoding='utf-8') as file:
+        return json.load(file)
+
+
+def probe(facts, *args, nvml=NVML, cuda=CUDA, trouble=''):
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
+        json.dump(facts, file)
+        file.flush()
+        env = dict(os.environ, NCCLSCOPE_NVML=nvml, NCCLSCOPE_CUDA=cuda, NCCLSCOPE_FAKE=file.name,
+                   NCCLSCOPE_FAKE_TROUBLE=trouble,
+                   ASAN_OPTIONS='handle_segv=0')  # a crash shall look as it does to users
+        return subprocess.run([TOOL, 'probe', *args], env=env, capture_output=True, text=True, timeout=120)
+
+
+def check(name, what, holds, shown=''):
+    global checks
+    checks += 1
+    if not holds:
+        wrong.append('%s: %s%s' % (name, what, ': ' + str(shown)[:600] if shown != '' else ''))
+
+
+def findings(report):
+    """Those above a note."""
+    return sorted({f['id'] for f in report['findings'] if f['severity'] != 'note'})
+
+
+def scene(name, facts, raised=(), **how):
+    """Plays the facts: they come back as they are, with these findings above a note, and the exit code of those."""
+    run = probe(facts, '--json', **how)
+    check(name, 'exit', run.returncode == (1 if raised else 0), '%d %s' % (run.returncode, run.stderr))
+    report = json.loads(run.stdout)
+    check(name, 'findings', findings(report) == sorted(raised), findings(report))
+    check(name, 'gpus', report['facts']['gpus'] == facts['gpus'], report['facts']['gpus'])
+    check(name, 'pairs', report['facts']['pairs'] == facts['pairs'], report['facts']['pairs'][:1])
+    for key in PLAYED_NODE:
+        check(name, key, report['facts']['node'].get(key) == facts['node'].get(key), report['facts']['node'])
+    return report
+
+
+def changed(facts, gpu=None, pair=None, which=lambda x: True):
+    facts = copy.deepcopy(facts)
+    for g in facts['gpus']:
+        if gpu and which(g):
+            g.update(gpu)
+    for p in facts['pairs']:
+        if pair and which(p):
+            p.update(pair)
+    return facts
+
+
+def without(facts, *keys):
+    facts = copy.deepcopy(facts)
+    for item in facts['gpus'] + facts['pairs']:
+        for key in keys:
+            item.pop(key, None)
+    return facts
+
+
+def healthy_and_broken(base):
+    scene('as recorded', base)
+    down = changed(base, gpu={'nvlinks_up': 16}, which=lambda g: g['index'] == 1)
+    for p in down['pairs']:
+        if 1 in (p['from'], p['to']):
+            p.update(path='NV16', nvlinks=16)
+    scene('a link down', down, ['probe/nvlink-down'])
+    scene('the fabric is being set up', without(changed(base, gpu={'fabric_state': 'in-progress'}), 'fabric_status', 'fabric_clique',
+                                                'fabric_health', 'fabric_cluster'), ['probe/fabric-not-ready'])
+    scene('the fabric failed', changed(base, gpu={'fabric_status': 23}, which=lambda g: g['index'] == 2), ['probe/fabric-not-ready'])
+    scene('no P2P through the chipset', changed(base, pair={'p2p_read': 'CNS', 'p2p_write': 'CNS', 'can_access': False}),
+          ['probe/p2p-not-supported'])
+    report = scene('no P2P on this model', changed(base, pair={'p2p_read': 'GNS', 'p2p_write': 'GNS', 'can_access': False}))
+    check('no P2P on this model', 'a note', [f['class'] for f in report['findings']] == ['by-design'], report['findings'])
+    scene('CUDA alone says no', changed(base, pair={'can_access': False}), ['probe/p2p-not-supported'])
+    scene('MIG', changed(changed(base, gpu={'mig': True}), pair={'can_access': False}))
+    scene('half of the lanes', changed(base, gpu={'pcie_width': 8}, which=lambda g: g['index'] == 0), ['probe/pcie-degraded'])
+    pcie = without(changed(changed(base, gpu={'nvlinks_up': 0, 'nvlinks_max': 0}), pair={'path': 'PIX', 'nvlinks': 0, 'p2p_nvlink': 'NS'}),
+                   'nvlink_version', 'nvlink_remote', 'nvlink_mb_s')
+    scene('GPUs on PCIe', pcie)
+    two = copy.deepcopy(base)
+    two['gpus'] = two['gpus'][:2]
+    two['pairs'] = [p for p in two['pairs'] if max(p['from'], p['to']) < 2]
+    for g in two['gpus']:
+        g.update(nvlink_remote='gpu', nvlinks_up=4, nvlinks_max=4)
+    for p in two['pairs']:
+        p.update(path='NV4', nvlinks=4)
+    scene('links from GPU to GPU', two)
+    hidden = copy.deepcopy(base)
+    for key in ('cuda_index', 'vmm', 'handle_fd', 'handle_fabric', 'multicast', 'gpudirect_rdma', 'dma_buf'):
+        hidden['gpus'][3].pop(key)
+    for p in hidden['pairs']:
+        if 3 in (p['from'], p['to']):
+            for key in ('can_access', 'performance_rank', 'native_atomics'):
+                p.pop(key)
+    scene('a GPU that CUDA does not see', hidden)
+
+
+def an_old_driver(base):
+    old = without(base, 'nvlink_remote', 'nvlink_mb_s', 'fabric_state', 'fabric_status', 'fabric_clique', 'fabric_health', 'fabric_cluster')
+    for g in old['gpus']:
+        g['nvlink_remote'] = 'other'
+    run = probe(base, '--json', nvml=OLD_NVML)
+    report = json.loads(run.stdout)
+    check('an old driver', 'gpus', report['facts']['gpus'] == old['gpus'], report['facts']['gpus'][:1])
+    check('an old driver', 'exit', run.returncode == 0, run.returncode)
+
+
+def trouble(base):
+    """What the driver does wrong costs its own facts: the tool says so in one sentence, and goes on."""
+    for function, what, probe_, words in (('p2p_status', 'crash', 'nvml', 'crashed (signal 11)'),
+                                          ('count', 'exit', 'nvml', 'ended the process'),
+                                          ('init', '9', 'nvml', 'Driver Not Loaded'),
+                                          ('cuInit', '802', 'cuda', 'fabric manager'),
+                                          ('cuDeviceCanAccessPeer', 'crash', 'cuda', 'crashed (signal 11)'),
+                                          ('fabric', 'hang', 'nvml', 'did not answer within 30 seconds'),
+                                          ('by_index:2', '15', 'nvml', 'GPU 2: GPU is lost')):
+        name = '%s %s' % (function, what)
+        run = probe(base, '--json', trouble='%s=%s' % (function, what))
+        report = json.loads(run.stdout)
+        skipped = report['facts']['skipped']
+        check(name, 'told', [s['probe'] for s in skipped] == [probe_] and words in skipped[0]['reason'], skipped)
+        check(name, 'the others', len(report['facts']['gpus']) == len(base['gpus']), len(report['facts']['gpus']))
+        if what == 'hang':
+            continue
+        text = probe(base, trouble='%s=%s' % (function, what))
+        check(name, 'text', words in ' '.join(text.stdout.split()), text.stdout)
+
+
+def no_driver(base):
+    run = probe(base, nvml='/nowhere/libnvidia-ml.so.1', cuda='/nowhere/libcuda.so.1')
+    check('no driver', 'exit', run.returncode == 5, run.returncode)
+    check('no driver', 'one sentence', run.stdout == '' and run.stderr.count('\n') == 1, run.stdout + run.stderr)
+
+
+def saved(base):
+    """--save on one machine, --facts on another: the same text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'facts.json')
+        here = probe(base, '--save', path)
+        there = probe({}, '--facts', path, nvml='/nowhere', cuda='/nowhere')
+        check('saved', 'text', here.stdout == there.stdout and here.stdout, there.stdout + there.stderr)
+        with open(path, 'rb') as file:
+            first = file.read()
+        again = probe({}, '--facts', path, '--save', '-', nvml='/nowhere', cuda='/nowhere')
+        check('saved', 'bytes', again.stdout.encode() == first, again.stdout[:200])
+        for bad in (b'', b'{}', b'[', b'{"schema": "ncclscope.facts/1", "gpus": 7, "pairs": [[]], "node": []}', first[:len(first) // 2]):
+            with open(path, 'wb') as file:
+                file.write(bad)
+            run = probe({}, '--facts', path)
+            check('saved', 'bad file', run.returncode in (3, 0) and 'Traceback' not in run.stderr, run.returncode)
+
+
+def matrix():
+    """The matrix is what nvidia-smi printed on the same machine, but for its underline."""
+    for name in sorted(os.listdir(MACHINES)):
+        if not name.endswith('.topo-m.txt'):
+            continue
+        with open(os.path.join(MACHINES, name), encoding='utf-8') as file:
+            theirs = [line.replace('\x1b[4m', '').replace('\x1b[0m', '') for line in file.read().split('\n')]
+        theirs = theirs[:theirs.index('')]
+        run = probe(machine(name[:-len('.topo-m.txt')]))
+        ours = run.stdout.split('\n')
+        at = next(i for i, line in enumerate(ours) if line.startswith('\tGPU0'))
+        check(name, 'matrix', ours[at:at + len(theirs)] == theirs, ours[at:at + len(theirs)])
+
+
+def main():
+    base = machine('h200x4')
+    began = time.time()
+    healthy_and_broken(base)
+    an_old_driver(base)
+    trouble(base)
+    no_driver(base)
+    saved(base)
+    matrix()
+    print('\n'.join(wrong))
+    print('%d checks, %d wrong, %.0f s' % (checks, len(wrong), time.time() - began))
+    return 1 if wrong or not checks else 0
+
+
+sys.exit(main())
