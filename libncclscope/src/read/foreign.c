@@ -98,11 +98,14 @@ ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)
     return is_test_json(t) ? NCCLSCOPE_KIND_TEST_JSON : NCCLSCOPE_KIND_UNKNOWN;
 }
 
-/* Does it name NCCL, or an exit code? By letters that few lines hold: faster than memmem. */
+/* Does it name NCCL, CUDA, or an exit code? By letters that few lines hold: faster than memmem. */
 static bool names_something(nsc_text t)
 {
     for (const char *p = t.ptr, *end = t.ptr + t.len; p < end && (p = memchr(p, 'N', (size_t)(end - p))); p++)
         if (end - p >= 4 && !memcmp(p, "NCCL", 4))
+            return true;
+    for (const char *p = t.ptr + 1, *end = t.ptr + t.len; p < end && (p = memchr(p, 'U', (size_t)(end - p))); p++)
+        if (end - p >= 5 && !memcmp(p - 1, "CUDA ", 5))
             return true;
     for (const char *p = t.ptr + 1, *end = t.ptr + t.len; p < end && (p = memchr(p, 'x', (size_t)(end - p))); p++)
         if (end - p >= 5 && !memcmp(p - 1, "exit", 4) && (p[3] == 'c' || p[3] == 's')) /* exitcode, exits */

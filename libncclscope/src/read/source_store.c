@@ -48,7 +48,8 @@ static int64_t one_number(sqlite3 *db, const char *sql)
 int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err)
 {
     static const char sql[] =
-        "SELECT r.host, r.pid, r.tid, r.dev, r.level, r.time, r.message, r.line, ss.position FROM scan_source ss "
+        "SELECT r.host, r.pid, r.tid, r.dev, r.level, r.time, r.message, r.line, ss.position, r.location FROM "
+        "scan_source ss "
         "JOIN record r ON r.source = ss.source WHERE ss.scan = (SELECT max(id) FROM scan) ORDER BY ss.position, "
         "r.line, r.id";
     struct nsc_stored *t = nsc_alloc(sizeof *t);
@@ -108,7 +109,7 @@ static bool add_column(struct nsc_stored *t, int column)
     return !bytes || add(t, bytes, (size_t)sqlite3_column_bytes(t->rows, column));
 }
 
-/* "2026-01-02T03:04:05Z host:10:11 [0] NCCL INFO message" */
+/* "2026-01-02T03:04:05Z host:10:11 [0] NCCL INFO message"; warnings say where in NCCL's source they are from */
 static bool add_header(struct nsc_stored *t)
 {
     char ids[80];
@@ -117,9 +118,11 @@ static bool add_header(struct nsc_stored *t)
                      (long long)sqlite3_column_int64(t->rows, 2));
     n += dev ? snprintf(ids + n, sizeof ids - (size_t)n, "[%lld] ", (long long)sqlite3_column_int64(t->rows, 3)) : 0;
     const char *time = (const char *)sqlite3_column_text(t->rows, 5);
+    bool located = sqlite3_column_type(t->rows, 9) != SQLITE_NULL;
     bool iso = time && strlen(time) > 18 && time[10] == 'T';
     return (!iso || (add_column(t, 5) && add(t, " ", 1))) && add_column(t, 0) && add(t, ids, (size_t)n) &&
-           add(t, "NCCL ", 5) && add_column(t, 4) && add(t, " ", 1);
+           (!located || (add_column(t, 9) && add(t, " ", 1))) && add(t, "NCCL ", 5) && add_column(t, 4) &&
+           add(t, " ", 1);
 }
 
 static bool add_blank_lines(struct nsc_stored *t)

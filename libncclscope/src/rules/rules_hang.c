@@ -1,4 +1,4 @@
-/* rules_hang.c - what other programs say of a job that stopped: PyTorch's watchdog, launchers. */
+/* rules_hang.c - what other programs say of a job that stopped or failed: PyTorch, nccl-tests, launchers. */
 #include "rules/rules.h"
 
 #include <stdlib.h>
@@ -387,5 +387,65 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
             nsc_show(c, f, &oom->where);
         tell_root_and_wake(c, f, code);
         told = true;
+    }
+}
+
+/* ---- programs that gave up ---- */
+
+/* The first line of this sort: a finding of the rule in hand, unless NCCL's own warnings made it already. */
+static void tell_program(struct nsc_case *c, uint16_t number, const char *title, const char *cause)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len && !nsc_raised(c, c->rule->id); i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != number)
+            continue;
+        nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
+        f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title =
+            nsc_words(c, "%s: %.*s", title, (int)(reason.len < 200 ? reason.len : 200), reason.len ? reason.ptr : "");
+        f->cause = cause;
+        nsc_show(c, f, &r->where);
+    }
+}
+
+void nsc_rule_program_cuda(struct nsc_case *c)
+{
+    tell_program(
+        c, NCCLSCOPE_KIND_PROGRAM_CUDA, "The program reports an error of CUDA",
+        "CUDA's errors are sticky: a kernel of the program or of NCCL made it before. The first one in time, over all "
+        "ranks, is the one to look at.");
+}
+
+static bool any_error(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR)
+            return true;
+    return false;
+}
+
+/* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
+void nsc_rule_program_failed(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    if (!any_error(c))
+        tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, "The program reports that a call of NCCL failed",
+                     "NCCL's own warnings before it would say why; none of them is in this input.");
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t count;
+        if (r->number != NCCLSCOPE_KIND_TEST_BOUNDS || !nsc_number_said(m, r, "count", &count) || !count)
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title = nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
+        f->cause =
+            "Data did not arrive as it was sent: a GPU, an NVLink or a NIC corrupts it, or P2P goes where IOMMU or ACS "
+            "misdirect it.";
+        nsc_show(c, f, &r->where);
+        return;
     }
 }

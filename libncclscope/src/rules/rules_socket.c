@@ -220,7 +220,9 @@ static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct s
     bool pods = nsc_raised(c, "transport/pod-per-gpu");
     f->title = nsc_words(c, "%zu pair%s of ranks on different nodes talk over TCP sockets, not RDMA%s", f->pairs.len,
                          f->pairs.len == 1 ? "" : "s", nsc_elsewhere(c, f));
-    if (r->cause != SOCKET_PODS) /* of one machine the root tells it */
+    if (r->cause != SOCKET_PODS && nsc_is_rccl(c->m))
+        f->cost = f->cost_note = "No figure with a source is known for AMD GPUs.";
+    else if (r->cause != SOCKET_PODS) /* of one machine the root tells it */
         nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
     if (r->cause == SOCKET_PODS) {
         f->caused_by = "transport/pod-per-gpu";

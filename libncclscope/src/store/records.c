@@ -165,7 +165,7 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
 {
     static const char *const levels[] = {"", "INFO", "WARN", "TRACE", "CALL", "VERSION", "OTHER"};
     size_t kind = (size_t)rec->kind;
-    if (!r->insert && sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+    if (!r->insert && sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
                                          SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) != SQLITE_OK)
         return NCCLSCOPE_EIO;
     sqlite3_stmt *q = r->insert;
@@ -181,6 +181,7 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
     bind_said(q, 10, rec->dev);
     bind_text(q, 11, rec->time);
     bind_text(q, 12, rec->message.ptr ? rec->message : (nsc_text){"", 0});
+    bind_text(q, 13, rec->location);
     if (!run(q))
         return NCCLSCOPE_EIO;
     int64_t id = r->next++;

@@ -14,7 +14,7 @@ const char nsc_schema_tables[] =
     "CREATE TABLE record(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, line INTEGER NOT NULL, "
     "offset INTEGER NOT NULL,"
     " level TEXT NOT NULL, kind TEXT NOT NULL, host TEXT, pid INTEGER, tid INTEGER, dev INTEGER, time TEXT, message "
-    "TEXT NOT NULL) STRICT;"
+    "TEXT NOT NULL, location TEXT) STRICT;"
     "CREATE TABLE proc(scan INTEGER NOT NULL REFERENCES scan, id INTEGER NOT NULL, host TEXT NOT NULL, pid INTEGER NOT "
     "NULL, pod TEXT,"
     " launcher_rank INTEGER, nccl_version TEXT, cuda_driver INTEGER, network TEXT, platform TEXT, PRIMARY KEY(scan, "
