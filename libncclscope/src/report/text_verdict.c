@@ -165,7 +165,8 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
     size_t i = 0;
     while (i + 1 < r->f->list.len && nsc_is_folded(r, &r->f->list.item[i]))
         i++;
-    for (size_t k = i + 1; is_env(&r->f->list.item[i]) && k < r->f->list.len; k++)
+    bool fails = r->f->list.item[i].severity == NCCLSCOPE_ERROR; /* a variable that NCCL gave up for */
+    for (size_t k = i + 1; !fails && is_env(&r->f->list.item[i]) && k < r->f->list.len; k++)
         if (!is_env(&r->f->list.item[k]) && r->f->list.item[k].severity >= r->f->list.item[i].severity)
             i = k; /* a path says more than a variable that does nothing */
     const struct nsc_finding *f = &r->f->list.item[i];

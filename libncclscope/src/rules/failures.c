@@ -229,6 +229,33 @@ static void blame_communicators(struct ncclscope_findings *all)
     }
 }
 
+/* The first time-out that PyTorch's watchdog tells, in this source; 0: none. */
+static uint64_t first_timeout(const struct ncclscope_model *m, uint32_t source)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_TIMEOUT && m->happened.item[i].where.source == source)
+            return m->happened.item[i].where.line;
+    return 0;
+}
+
+/* What failed before a watchdog lost its patience is why ranks waited; what fails behind it is how the job was torn down. */
+static void relate_to_watchdog(struct ncclscope_findings *all)
+{
+    struct nsc_finding *hung = NULL;
+    for (size_t i = 0; i < all->list.len && !hung; i++)
+        hung = !strcmp(all->list.item[i].rule->id, "ranks/hung") ? &all->list.item[i] : NULL;
+    for (size_t i = 0; hung && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        uint64_t line = f->began && f->part != NSC_NO_FAILURE ? first_timeout(all->model, f->began->where.source) : 0;
+        if (!line || f->caused_by)
+            continue;
+        if (f->began->where.line < line && !hung->caused_by && f->severity == NCCLSCOPE_ERROR)
+            hung->caused_by = f->rule->id;
+        else if (f->began->where.line > line && f->part == NSC_WAKE)
+            f->caused_by = "ranks/hung";
+    }
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
     blame_communicators(all);
@@ -242,4 +269,5 @@ void nsc_settle_failures(struct ncclscope_findings *all)
             const char *gone = by_itself ? NULL : vanished(all, f), *end = by_itself ? NULL : killed(all);
             f->caused_by = end ? end : gone ? gone : root ? root->rule->id : NULL;
         }
+    relate_to_watchdog(all);
 }

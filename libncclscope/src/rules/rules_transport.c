@@ -42,7 +42,33 @@ static const struct {
     [SHM_UNKNOWN] = {NCCLSCOPE_WARNING, "unknown", "certain", NULL},
 };
 
-static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_cause why, const struct nsc_expected *e)
+/* NCCL prints NCCL_P2P_DISABLE and NCCL_P2P_LEVEL at INFO whatever the subsystems, before a communicator is complete: where its beginning
+ * is in the log, so would they be. */
+static bool shows_p2p_variables(const struct ncclscope_model *m, uint32_t proc)
+{
+    if (proc == NSC_NONE || nsc_version_of(m, proc).low < 20703)
+        return false;
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        if (m->ranks.item[i].start.line && m->ranks.item[i].complete.line && m->ranks.item[i].local_ranks > 1)
+            return true;
+    return false;
+}
+
+/* One NCCL node of two ranks whose chunk is small: the pair has no NVLink, or none that may be used for P2P. */
+static bool lacks_nvlink(const struct ncclscope_model *m, uint32_t proc)
+{
+    for (uint32_t i = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank; i != NSC_NONE;
+         i = m->ranks.item[i].before) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->nnodes == 1 && r->nranks == 2 && r->chunk > 0 && r->chunk < 524288 && !m->procs.item[proc].rccl &&
+            nsc_version_of(m, proc).low >= 21602)
+            return true;
+    }
+    return false;
+}
+
+static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_cause why, const struct nsc_expected *e,
+                        uint32_t proc)
 {
     const struct ncclscope_model *m = c->m;
     const char *type = e->type ? nsc_say(m, e->type).ptr : "", *value = e->env ? nsc_say(m, e->env->value).ptr : "";
@@ -104,9 +130,13 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_caus
             f->fix = "Compare `nvidia-smi topo -p2p r` and `-p2p w` on the node: CNS or GNS explains it.";
             break;
         }
-        f->cause = "The log does not say why. In order of likelihood: P2P switched off by a variable that this log "
-                   "does not show, GPUs that meet only at the CPU, GPUs or a VM without P2P, a container that sees "
-                   "only its own GPU.";
+        f->cause =
+            shows_p2p_variables(m, proc)
+                ? "The log does not say why; no variable on P2P is set, or it would show. In order of likelihood: "
+                  "GPUs that meet only at the CPU, GPUs or a VM without P2P, a container that sees only its own GPU."
+                : "The log does not say why. In order of likelihood: P2P switched off by a variable that this log "
+                  "does not show, GPUs that meet only at the CPU, GPUs or a VM without P2P, a container that sees "
+                  "only its own GPU.";
         f->fix = "Run once with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH, and look at `nvidia-smi topo -m` and "
                  "`-p2p r` on the node.";
     }
@@ -141,7 +171,9 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         f[why]->caused_by = shm_words[why].caused_by;
         f[why]->title = nsc_words(c, "%s talk%s through host memory (SHM), not directly", who(c, f[why], "GPUs"),
                                   f[why]->pairs.len == 1 ? "s" : "");
-        explain_shm(c, f[why], (enum shm_cause)why, &first[why]);
+        explain_shm(c, f[why], (enum shm_cause)why, &first[why], procs[why]);
+        if (why == SHM_UNKNOWN && lacks_nvlink(c->m, procs[why]))
+            first[why].level = NSC_LEVEL_PHB;
         if (why != SHM_BY_DESIGN)
             nsc_set_cost_of_level(c, f[why], NSC_COST_SHM, NSC_COST_P2P, procs[why], first[why].level);
     }
@@ -151,10 +183,35 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
 
 enum { NET_ODD, NET_BY_DESIGN, NET_CAUSES };
 
+/* Another process of this one's host says another NCCL_HOSTID; NULL: none does. */
+static const struct nsc_env *other_host_id(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_env *own = nsc_env_of(m, proc, "NCCL_HOSTID");
+    for (size_t i = 0; own && i < m->env.len; i++) {
+        const struct nsc_env *e = &m->env.item[i];
+        if (e->name == own->name && e->value != own->value && m->procs.item[e->proc].host == m->procs.item[proc].host)
+            return own;
+    }
+    return NULL;
+}
+
 static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc, bool socket)
 {
     const struct nsc_env *no_shm = nsc_env_is(c->m, proc, "NCCL_SHM_DISABLE", "1");
     const struct nsc_env *no_p2p = nsc_p2p_disabled(c->m, proc);
+    const struct nsc_env *id = proc == NSC_NONE ? NULL : other_host_id(c->m, proc);
+    if (!no_shm && id) {
+        f->cls = "configuration";
+        f->caused_by = "env/hostid";
+        f->cause =
+            nsc_words(c,
+                      "NCCL_HOSTID differs between processes of one host (%s is one of its values): to NCCL they "
+                      "are on different nodes, and P2P and shared memory are not tried.",
+                      nsc_say(c->m, id->value).ptr);
+        f->fix = "One value for all processes of a machine, or none.";
+        nsc_show_first(c, f, &id->where);
+        return;
+    }
     if (!no_shm) {
         bool hidden = proc == NSC_NONE || !nsc_env_is_visible(c->m, proc);
         f->confidence = socket && !hidden ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */

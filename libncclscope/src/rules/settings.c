@@ -117,6 +117,22 @@ void nsc_tell_settings(struct nsc_case *c)
 
 /* ---- values that NCCL does not take ---- */
 
+/* From 2.24.3 on a list of algorithms or protocols that NCCL cannot read fails the initialisation. */
+static bool ends_in_it(const struct ncclscope_model *m, uint32_t proc)
+{
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        if (m->ranks.item[i].start.line && !nsc_is_done(&m->ranks.item[i]))
+            return nsc_version_of(m, proc).high >= 22403;
+    return false;
+}
+
+/* The message of an event's line, without who said it. */
+static nsc_text said_by(const struct nsc_event *e)
+{
+    ptrdiff_t at = nsc_text_find(e->where.text, "NCCL ");
+    return nsc_text_trim(at < 0 ? e->where.text : nsc_text_from(e->where.text, (size_t)at + sizeof "NCCL INFO " - 1));
+}
+
 void nsc_rule_env_unknown(struct nsc_case *c)
 {
     nsc_tell_spec_variables(c);
@@ -127,12 +143,20 @@ void nsc_rule_env_unknown(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
-            f->title = "A variable has a value that NCCL does not take";
+            nsc_text said = said_by(e);
+            f->title = nsc_words(c, "A variable has a value that NCCL does not take: %.*s",
+                                 (int)(said.len < 120 ? said.len : 120), said.ptr);
             f->cause = "NCCL says so itself, and goes on with its default or with what the line names.";
         }
         f->count += e->count;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
+        if (!f->began && e->level == NCCLSCOPE_LEVEL_WARN && ends_in_it(c->m, e->proc)) {
+            f->severity = NCCLSCOPE_ERROR;
+            f->part = NSC_ROOT;
+            f->began = e;
+            f->cause = "NCCL says so itself, and gives up: a communicator of this process never became complete.";
+        }
     }
 }
 
