@@ -368,8 +368,8 @@ static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str
 }
 
 /* Hosts that list fewer devices of a network than others do. */
-/* The hosts of a whole communicator with the most and the fewest InfiniBand devices: false if they are alike, or a list in NCCL_IB_HCA
- * may be each rank's own. */
+/* The hosts of a whole communicator with the most and the fewest InfiniBand devices: false if they are alike, or ranks of a host have
+ * lists of their own in NCCL_IB_HCA. */
 static bool few_of(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_net_device **most,
                    const struct nsc_net_device **few)
 {
@@ -379,8 +379,11 @@ static bool few_of(const struct ncclscope_model *m, const struct nsc_comm *k, co
     bool own_lists = false;
     for (uint32_t i = 0; i < k->count; i++) {
         uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
-        nsc_map_put(&members, (struct nsc_key){m->procs.item[proc].host, 0, 0}, 0);
-        own_lists = own_lists || nsc_env_of(m, proc, "NCCL_IB_HCA");
+        const struct nsc_env *list = nsc_env_of(m, proc, "NCCL_IB_HCA");
+        struct nsc_key host = {m->procs.item[proc].host, 0, 0};
+        uint32_t value = list ? list->value : 0, before = nsc_map_get(&members, host);
+        own_lists = own_lists || (before != NSC_NONE && before != value); /* each rank its own device */
+        nsc_map_put(&members, host, value);
     }
     int64_t high = 0, low = 0;
     for (size_t i = 0; i < m->devices.len && !own_lists;) { /* by host and network */
