@@ -116,6 +116,19 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
         nsc_event_at(m, rec, proc, number, (nsc_text){words, (size_t)n});
 }
 
+/* "MNNVL busId 0x60 fabric UUID a1.b2 cliqueId 0x7 ...": GPUs of one UUID and clique reach each other by NVLink; zero is none. */
+static void apply_fabric(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text uuid = nsc_record_field(rec, NCCLSCOPE_FIELD_UUID), clique = nsc_record_field(rec, NCCLSCOPE_FIELD_CLIQUE);
+    char text[120];
+    (void)t;
+    if (!uuid.len || nsc_text_is(uuid, "0.0"))
+        return;
+    snprintf(text, sizeof text, "%.*s %.*s", (int)(uuid.len < 80 ? uuid.len : 80), uuid.ptr,
+             (int)(clique.len < 20 ? clique.len : 20), clique.len ? clique.ptr : "");
+    nsc_event_at(m, rec, proc, -1, nsc_text_of(text));
+}
+
 /* "Mismatched NCCL version detected : rank 0 version 22606 rank 3 version 22703" to "rank 0 2.26.6, rank 3 2.27.3". */
 static void apply_versions(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -190,10 +203,12 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_OFI_NO_GDR] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_LIBRARY_MISSING] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SYSTEM] = nsc_apply_graph_seen,
+    [NCCLSCOPE_KIND_FABRIC] = apply_fabric,
     [NCCLSCOPE_KIND_VERSION_MIX] = apply_versions,
     [NCCLSCOPE_KIND_ENV_CLOSING] = nsc_apply_closing,
     [NCCLSCOPE_KIND_ENV_INVALID] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_ENV_REJECTED] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_ENV_UNUSED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NET_INITIALIZED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NET_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NET_NONE] = nsc_apply_event_of,

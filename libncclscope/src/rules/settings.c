@@ -1,7 +1,7 @@
 /* settings.c - variables that somebody set, by settings.def; values that NCCL ignores; and variables that differ between ranks. */
 #include "rules/rules.h"
 
-enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS };
+enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS, PARTS };
 
 struct setting {
     const char *name, *value, *id;
@@ -67,6 +67,18 @@ static bool binds(const struct ncclscope_model *m, const struct nsc_env *e)
     return false;
 }
 
+/* Does the process share an NVLink fabric with one of another host, by UUID and clique? */
+static bool shares_fabric(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_event *own = nsc_event_of(m, proc, NCCLSCOPE_KIND_FABRIC);
+    for (size_t i = 0; own && i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind == own->kind && e->text == own->text && m->procs.item[e->proc].host != m->procs.item[proc].host)
+            return true;
+    }
+    return false;
+}
+
 /* What of this log shows that it costs; NULL: nothing. */
 static const char *shown_cost(const struct nsc_case *c, const struct setting *s, const struct nsc_env *e,
                               const struct shown *here)
@@ -77,6 +89,8 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
     case SOCKETS: return here->socket ? " Ranks on different nodes talk over sockets here." : NULL;
     case STAGED: return stages ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
     case BINDS: return binds(c->m, e) ? " Communicators have just as many channels here." : NULL;
+    case PARTS:
+        return shares_fabric(c->m, e->proc) ? " Hosts here share one NVLink fabric, and talk over the network." : NULL;
     default: return NULL;
     }
 }
@@ -139,12 +153,13 @@ void nsc_rule_env_unknown(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < c->m->events.len; i++) {
         const struct nsc_event *e = &c->m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_ENV_INVALID && e->kind != NCCLSCOPE_KIND_ENV_REJECTED)
+        bool unused = e->kind == NCCLSCOPE_KIND_ENV_UNUSED && nsc_text_starts(nsc_say(c->m, e->text), "unused");
+        if (e->kind != NCCLSCOPE_KIND_ENV_INVALID && e->kind != NCCLSCOPE_KIND_ENV_REJECTED && !unused)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
             nsc_text said = said_by(e);
-            f->title = nsc_words(c, "A variable has a value that NCCL does not take: %.*s",
+            f->title = nsc_words(c, "NCCL does not take a variable, or its value: %.*s",
                                  (int)(said.len < 120 ? said.len : 120), said.ptr);
             f->cause = "NCCL says so itself, and goes on with its default or with what the line names.";
         }
