@@ -172,7 +172,7 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
     const struct nsc_finding *f = &r->f->list.item[i];
     for (size_t k = i + 1; !strncmp(f->rule->id, "net/", 4) && k < r->f->list.len; k++) {
         const struct nsc_finding *x = &r->f->list.item[k];
-        if (x->caused_by && !strcmp(x->caused_by, f->rule->id) && x->severity > f->severity)
+        if (x->caused_by && !strcmp(x->caused_by, f->rule->id) && !strcmp(x->rule->id, "net/socket"))
             return x; /* "ranks talk over sockets" says more than "no device was found" */
     }
     return f;

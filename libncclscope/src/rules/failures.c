@@ -69,6 +69,14 @@ static bool is_before(const struct ncclscope_model *m, const struct nsc_event *a
     return a->where.source == b->where.source && a->where.line < b->where.line;
 }
 
+/* Where nothing tells which came first the order of inputs shall not: by host and process. */
+static bool is_named_before(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b)
+{
+    const struct nsc_proc *p = &m->procs.item[a->proc], *q = &m->procs.item[b->proc];
+    int c = nsc_compare(nsc_say(m, p->host), nsc_say(m, q->host));
+    return c ? c < 0 : p->pid < q->pid;
+}
+
 /* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */
 static int64_t rank_of_process(const struct ncclscope_model *m, uint32_t proc)
 {
@@ -103,7 +111,7 @@ static bool was_said_by(const struct ncclscope_model *m, uint32_t proc, const ch
     return false;
 }
 
-static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, uint64_t processes)
+static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, uint64_t processes, bool tied)
 {
     nsc_text text = nsc_say(c->m, f->began->text);
     int64_t number;
@@ -111,8 +119,9 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
         text.len = 0;
     const char *others = processes > 1 ? nsc_words(c, "; %llu processes say so", (unsigned long long)processes) : "";
     f->part = first->part;
-    f->title = nsc_words(c, "%s%s%.*s (%s%s%s)", first->title, text.len ? ": " : "", (int)text.len,
-                         text.len ? text.ptr : "", processes > 1 ? "first " : "", who(c, f->began->proc), others);
+    f->title =
+        nsc_words(c, "%s%s%.*s (%s%s%s)", first->title, text.len ? ": " : "", (int)text.len, text.len ? text.ptr : "",
+                  processes > 1 && !tied ? "first " : "", who(c, f->began->proc), others);
     f->cause = first->cause;
     nsc_show_first(c, f, &f->began->where);
 }
@@ -123,6 +132,7 @@ void nsc_tell_failures(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
     uint64_t processes = 0;
+    bool tied = false; /* which came first is not known */
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct failure *row = failure_of(e);
@@ -139,13 +149,15 @@ void nsc_tell_failures(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
         f->severity = row->severity > f->severity ? row->severity : f->severity;
-        if (!f->began || is_before(m, e, f->began)) {
+        bool after = f->began && is_before(m, f->began, e), before = f->began && is_before(m, e, f->began);
+        tied = before ? false : tied || (f->began && !after && e->proc != f->began->proc);
+        if (!f->began || before || (!after && e->proc != f->began->proc && is_named_before(m, e, f->began))) {
             f->began = e;
             first = row;
         }
     }
     if (f)
-        tell(c, f, first, processes);
+        tell(c, f, first, processes, tied);
 }
 
 /* ---- root and wake ---- */
@@ -256,8 +268,26 @@ static void relate_to_watchdog(struct ncclscope_findings *all)
     }
 }
 
+/* A connection that could not be made, from a host that meets the others over an interface that seldom reaches any. */
+static void blame_interface(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *root = &all->list.item[i];
+        for (size_t k = 0; !strcmp(root->rule->id, "net/interface-suspect") && k < all->list.len; k++) {
+            struct nsc_finding *f = &all->list.item[k];
+            nsc_str host = f->began ? all->model->procs.item[f->began->proc].host : 0;
+            bool shares = false;
+            for (size_t h = 0; h < root->hosts.len; h++)
+                shares = shares || root->hosts.item[h] == host;
+            if (shares && !f->caused_by && !strcmp(f->rule->id, "net/timeout"))
+                f->caused_by = root->rule->id;
+        }
+    }
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
+    blame_interface(all);
     blame_communicators(all);
     for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */
         for (size_t i = 0; i < all->list.len; i++) {
