@@ -193,6 +193,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_TUNER_USING] = nsc_apply_tuner,
     [NCCLSCOPE_KIND_OFI_VERSION] = nsc_apply_ofi_version,
     [NCCLSCOPE_KIND_OFI_PLATFORM] = nsc_apply_ofi_platform,
+    [NCCLSCOPE_KIND_OFI_TUNER_OFF] = nsc_apply_tuner_off,
     [NCCLSCOPE_KIND_BOOTSTRAP_USING] = nsc_apply_bootstrap,
     [NCCLSCOPE_KIND_TOPO_PATHS] = nsc_apply_topo_paths,
     [NCCLSCOPE_KIND_TOPO_NODE] = nsc_apply_topo_node,

@@ -36,6 +36,7 @@ nsc_effect nsc_apply_topo_node;
 nsc_effect nsc_apply_topo_paths;
 nsc_effect nsc_apply_trees;
 nsc_effect nsc_apply_tuner;
+nsc_effect nsc_apply_tuner_off;
 nsc_effect nsc_apply_version;
 
 /* A number that a field holds, or -1. */

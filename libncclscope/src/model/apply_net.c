@@ -172,6 +172,21 @@ void nsc_apply_ofi_platform(struct ncclscope_model *m, const ncclscope_record *r
         p->platform_at = nsc_here(m, rec);
 }
 
+/* "NCCL_OFI_TUNER is not available for platform : g6e.48xlarge, Fall back ...": the only line that names it there. */
+void nsc_apply_tuner_off(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text reason = nsc_record_field(rec, NCCLSCOPE_FIELD_REASON), head = NSC_TEXT("for platform : ");
+    struct nsc_proc *p = &m->procs.item[proc];
+    (void)t;
+    if (p->platform || !nsc_text_starts(reason, head.ptr))
+        return;
+    reason = nsc_text_from(reason, head.len);
+    const char *comma = memchr(reason.ptr, ',', reason.len);
+    reason.len = comma ? (size_t)(comma - reason.ptr) : reason.len;
+    p->platform = reason.len ? nsc_keep(m, reason) : 0;
+    p->platform_at = nsc_here(m, rec);
+}
+
 void nsc_apply_bootstrap(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     struct nsc_proc *p = &m->procs.item[proc];
