@@ -10,8 +10,8 @@ static struct scene scene;
     host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank \
              " busId 60 commId " id " - Init COMPLETE\n"
 #define SPLIT(host_pid, ptr, rank, n, parent, count, color, what) \
-    host_pid " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks " n \
-             " cudaDev " rank " nvmlDev " rank " busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
+    host_pid " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank \
+             " busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
 #define BORN "- Init START"
 #define DONE " - Init COMPLETE"
 #define VIA(host_pid, channel, src, dst, via) \

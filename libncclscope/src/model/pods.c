@@ -1,4 +1,5 @@
 /* pods.c - `kubectl get pod -o json` to pods of the model, by SQLite's JSON functions; and which process runs in which. */
+#include "base/document.h"
 #include "base/file.h"
 #include "model/path.h"
 #include "model/variables.h"
@@ -147,16 +148,6 @@ static void take_pod(struct ncclscope_model *m, sqlite3_stmt *q, nsc_str file, s
     p->shm_size = p->shm_size_text ? bytes_of(nsc_say(m, p->shm_size_text)) : -1;
 }
 
-static bool load(sqlite3 *db, const char *json, size_t len)
-{
-    sqlite3_stmt *q = NULL;
-    bool fine = sqlite3_exec(db, "CREATE TABLE doc(j TEXT)", NULL, NULL, NULL) == SQLITE_OK &&
-                sqlite3_prepare_v2(db, "INSERT INTO doc VALUES(?1)", -1, &q, NULL) == SQLITE_OK &&
-                sqlite3_bind_text(q, 1, json, (int)len, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(q) == SQLITE_DONE;
-    sqlite3_finalize(q);
-    return fine && sqlite3_exec(db, tables_sql, NULL, NULL, NULL) == SQLITE_OK;
-}
-
 /* SQLITE_DONE, or what went wrong. */
 static int take_pods(struct ncclscope_model *m, sqlite3 *db, nsc_str file)
 {
@@ -191,8 +182,8 @@ static int add_pods(struct ncclscope_model *m, sqlite3 *db, const char *json, si
                     ncclscope_error *err)
 {
     size_t before = m->pods.len;
-    bool fine =
-        load(db, json, len) && take_pods(m, db, file) == SQLITE_DONE && take_variables(m, db, before) == SQLITE_DONE;
+    bool fine = nsc_load_document(db, json, len) && sqlite3_exec(db, tables_sql, NULL, NULL, NULL) == SQLITE_OK &&
+                take_pods(m, db, file) == SQLITE_DONE && take_variables(m, db, before) == SQLITE_DONE;
     if (m->no_memory || (!fine && sqlite3_errcode(db) == SQLITE_NOMEM))
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     if (!fine)

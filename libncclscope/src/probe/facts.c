@@ -1,4 +1,5 @@
 /* facts.c - facts to JSON and back: the tables of facts.def say how, key by key. */
+#include "base/document.h"
 #include "base/file.h"
 #include "probe/facts.h"
 
@@ -337,21 +338,11 @@ static bool is_ours(sqlite3 *db)
     return fine;
 }
 
-static bool load(sqlite3 *db, const char *json, size_t len)
-{
-    sqlite3_stmt *q = NULL;
-    bool fine = sqlite3_exec(db, "CREATE TABLE doc(j TEXT)", NULL, NULL, NULL) == SQLITE_OK &&
-                sqlite3_prepare_v2(db, "INSERT INTO doc VALUES(?1)", -1, &q, NULL) == SQLITE_OK &&
-                sqlite3_bind_text(q, 1, json, (int)len, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(q) == SQLITE_DONE;
-    sqlite3_finalize(q);
-    return fine;
-}
-
 int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, ncclscope_error *err)
 {
     sqlite3 *db = NULL;
     bool open = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-                load(db, json, len);
+                nsc_load_document(db, json, len);
     bool ours = open && is_ours(db);
     /* "$" lists the members of the document: "node" is the only object among them */
     bool fine = ours && read_list(f, db, "$", node_rows, sizeof(struct nsc_node_facts), take_node) &&

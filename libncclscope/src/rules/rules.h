@@ -120,6 +120,7 @@ bool nsc_is_slow_provider(nsc_text p); /* of libfabric: tcp, sockets ... */
 /* failures.c: what failures.def says of events under the id of the rule in hand; then which finding is the root of which. */
 void nsc_tell_failures(struct nsc_case *c);
 void nsc_settle_failures(struct ncclscope_findings *all);
+void nsc_put_findings_in_order(struct ncclscope_findings *f); /* ranking.c */
 bool nsc_failure_is_known(ncclscope_kind kind);
 
 /* rules_spec.c: what pods' specs say, for the rules on variables, shared memory and network devices. */
