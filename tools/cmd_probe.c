@@ -71,6 +71,11 @@ static int probe(const struct wanted *w)
         tell(w->facts, err.text);
         return EXIT_INPUT;
     }
+    if (!rc && !ncclscope_facts_gpus(f)) { /* saved where no GPU could be asked: nothing to call fine */
+        tell(w->facts, "these facts name no GPU: what they were saved from could not be asked for one");
+        ncclscope_facts_free(f);
+        return EXIT_NO_PROBE;
+    }
     if (rc)
         tell("", err.text);
     code = w->save && f ? save(f, w->save)
@@ -98,11 +103,12 @@ int cmd_probe(int argc, char **argv)
     int left, parsed = opt_parse(table, argc, argv, &left);
     setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP || (parsed == OPT_OK && left)) {
-        fprintf(parsed == OPT_HELP ? stdout : stderr, "usage: ncclscope probe [OPTION...]\n\nWhat this machine's GPUs, "
-                                                      "links and container offer. Only the driver is "
-                                                      "needed, and nothing is changed.\nExit: 0 nothing is wrong, 1 "
-                                                      "something is, 2 usage, 3 a file could not be read or "
-                                                      "written, 5 no GPU can be asked here.\n\n");
+        fprintf(parsed == OPT_HELP ? stdout : stderr,
+                "usage: ncclscope probe [OPTION...]\n\nWhat this machine's GPUs, "
+                "links and container offer. Only the driver is "
+                "needed, and nothing is changed.\nExit: 0 nothing is wrong, 1 "
+                "something is, 2 usage, 3 a file could not be read or "
+                "written, 5 no GPU can be asked here, or the facts name none.\n\n");
         if (parsed == OPT_HELP)
             opt_help(table);
         return parsed == OPT_HELP ? EXIT_FINE : EXIT_USAGE;

@@ -165,11 +165,13 @@ def saved(base):
             first = file.read()
         again = probe({}, '--facts', path, '--save', '-', nvml='/nowhere', cuda='/nowhere')
         check('saved', 'bytes', again.stdout.encode() == first, again.stdout[:200])
-        for bad in (b'', b'{}', b'[', b'{"schema": "ncclscope.facts/1", "gpus": 7, "pairs": [[]], "node": []}', first[:len(first) // 2]):
+        for bad, code in ((b'', 3), (b'{}', 3), (b'[', 3), (first[:len(first) // 2], 3), (b'{"schema": "ncclscope.facts/2"}', 3),
+                          (b'{"schema": "ncclscope.facts/1", "gpus": 7, "pairs": [[]], "node": []}', 5)):
             with open(path, 'wb') as file:
                 file.write(bad)
             run = probe({}, '--facts', path)
-            check('saved', 'bad file', run.returncode in (3, 0) and 'Traceback' not in run.stderr, run.returncode)
+            check('saved', 'bad file %r' % bad[:40], run.returncode == code and run.stdout == '' and run.stderr.count('\n') == 1,
+                  '%d %s %s' % (run.returncode, run.stdout, run.stderr))
 
 
 def matrix():
