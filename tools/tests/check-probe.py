@@ -3,6 +3,7 @@
 
 The tool opens them as it opens the driver's own. Each scene is a file of testdata/machines, changed where it says; what the probe tells must be
 what the scene holds, and the findings those that it names."""
+import atexit
 import copy
 import json
 import os
@@ -15,6 +16,7 @@ import harness
 
 TOOL, NVML, OLD_NVML, CUDA = sys.argv[1:5]
 MACHINES = os.path.join(harness.TESTDATA, 'machines')
+MEASURE = ('--json', '--measure', '--memory', '16')
 PLAYED_NODE = ('driver', 'cuda_driver')  # the rest of the node is of the machine that the test runs on
 wrong = []
 checks = 0
@@ -174,6 +176,70 @@ def saved(base):
                   '%d %s %s' % (run.returncode, run.stdout, run.stderr))
 
 
+def figure(facts, a, b, method):
+    found = [m for m in facts['measured'] if (m['from'], m['to'], m['method']) == (a, b, method)]
+    return found[0] if len(found) == 1 else {}
+
+
+def measured(base):
+    """What the machine measured once comes out again, when a library plays that it takes so long. Both ways at once are played as one way."""
+    methods = ('ce-write', 'ce-read', 'sm-write', 'sm-read', 'shm', 'ce-both', 'latency')
+    run = probe(base, *MEASURE)
+    facts = json.loads(run.stdout)['facts']
+    check('measured', 'exit', run.returncode == 0 and facts['skipped'] == [], '%d %s' % (run.returncode, facts['skipped']))
+    check('measured', 'figures', len(facts['measured']) == 7 * 12, len(facts['measured']))
+    for m in base['measured']:
+        ours = figure(facts, m['from'], m['to'], m['method'])
+        for key in ('mb_s', 'ns'):
+            near = 0.1 if m['method'] in ('shm', 'ce-both') else 0.002
+            check('measured', str(m), (key in m) == (key in ours) and abs(ours.get(key, 0) - m.get(key, 0)) <= near * m.get(key, 0), ours)
+        check('measured', 'verified', ours.get('wrong_words') == m.get('wrong_words'), ours)
+    one = json.loads(probe(base, *MEASURE, '--pairs', '3-1').stdout)['facts']
+    check('measured', 'one pair', sorted((m['from'], m['to'], m['method']) for m in one['measured']) ==
+          sorted((a, b, m) for a, b in ((1, 3), (3, 1)) for m in methods), one['measured'])
+    apart = probe(changed(base, pair={'can_access': False}), *MEASURE, '--pairs', '0-1')
+    check('measured', 'no P2P', {m['method'] for m in json.loads(apart.stdout)['facts']['measured']} == {'shm'}, apart.stdout[-300:])
+
+
+def measured_wrong(base):
+    """A slow pair and wrong data are found, and nothing else; trouble costs its figures and is told."""
+    slow = copy.deepcopy(base)
+    for m in slow['measured']:
+        if (m['from'], m['to']) == (2, 0) and m['method'] == 'ce-write':
+            m['mb_s'] = 120000
+    for name, facts, wanted in (('a slow pair', slow, ['probe/slow-pair']), ('wrong data', copy.deepcopy(base), ['probe/data-mismatch'])):
+        if name == 'wrong data':
+            figure(facts, 1, 3, 'sm-read')['wrong_words'] = 7
+        run = probe(facts, *MEASURE)
+        report = json.loads(run.stdout)
+        check(name, 'findings', run.returncode == 1 and findings(report) == wanted, '%d %s' % (run.returncode, findings(report)))
+        pairs = [f['pairs'] for f in report['findings'] if f['id'] in wanted]
+        check(name, 'pair', pairs == [[[0, 2]]] or pairs == [[[1, 3]]], pairs)
+        there = probe({}, '--json', '--facts', saved_as(json.dumps(facts)))
+        check(name, 'from a file', findings(json.loads(there.stdout)) == wanted, there.stdout[-300:])
+    full = changed(base, gpu={'memory_used_bytes': base['gpus'][0]['memory_bytes'] - 1000}, which=lambda g: g['index'] == 3)
+    for name, facts, trouble_, words, figures in (
+            ('out of memory', base, 'cuMemAlloc=2', 'GPU 0: ', 0), ('no PTX', base, 'cuModuleLoadData=218', '(218)', 0),
+            ('crash', base, 'cuLaunchKernel=crash', 'crashed (signal 11)', 0), ('a copy fails', base, 'cuMemcpyAsync=700', '(700)', 0),
+            ('no context', base, 'cuDevicePrimaryCtxRetain=2', 'GPU 2: ', 0), ('in use', full, '', 'GPU 3 has only 0 MiB', 6 * 7)):
+        run = probe(facts, *MEASURE, trouble=trouble_)
+        report = json.loads(run.stdout)
+        check(name, 'told', words in ' '.join(s['reason'] for s in report['facts']['skipped']), report['facts']['skipped'])
+        check(name, 'figures', len(report['facts'].get('measured', [])) == figures, len(report['facts'].get('measured', [])))
+        check(name, 'facts', report['facts']['gpus'] == facts['gpus'])
+    for args in (['--seconds', '0'], ['--pairs', '0-9'], ['--pairs', '1-1'], ['--pairs', '0-1,'], ['--pairs', 'a-b'], ['--memory', '3'],
+                 ['--memory', '1x'], ['--measure', '--facts', 'x']):
+        run = probe(base, *([] if '--measure' in args else ['--measure']), *args)
+        check('usage', ' '.join(args), run.returncode == 2 and run.stdout == '' and run.stderr.count('\n') == 1, run.stderr)
+
+
+def saved_as(text):
+    with tempfile.NamedTemporaryFile('w', suffix='.json', delete=False) as file:
+        file.write(text)
+    atexit.register(os.remove, file.name)
+    return file.name
+
+
 def matrix():
     """The matrix is what nvidia-smi printed on the same machine, but for its underline."""
     for name in sorted(os.listdir(MACHINES)):
@@ -197,6 +263,8 @@ def main():
     no_driver(base)
     saved(base)
     matrix()
+    measured(base)
+    measured_wrong(base)
     print('\n'.join(wrong))
     print('%d checks, %d wrong, %.0f s' % (checks, len(wrong), time.time() - began))
     return 1 if wrong or not checks else 0

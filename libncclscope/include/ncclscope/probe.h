@@ -20,6 +20,24 @@ typedef struct ncclscope_facts ncclscope_facts;
  * why; *out holds the rest); NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_probe(ncclscope_facts **out, ncclscope_error *err);
 
+/* What to measure. Set size; zero is the default of each field. Fields are only ever added at the end. */
+typedef struct ncclscope_measure_options {
+    uint32_t size;      /* sizeof(ncclscope_measure_options) */
+    uint32_t seconds;   /* stop after this long; what is missing is told under `skipped`; 0: 90 */
+    const char *pairs;  /* "0-1,2-3": NVML indices, each both ways; NULL: all */
+    uint64_t gpu_bytes; /* memory taken on each GPU at most; 0: 512 MiB */
+} ncclscope_measure_options;
+
+/* Called a few times a second while it measures: `done` of `total` figures are there. Not 0 stops it. */
+typedef int ncclscope_progress_fn(void *user, int done, int total);
+
+/* Measure pairs of GPUs of this machine, whose facts ncclscope_probe has just given: by copy engine and by kernel, read and written,
+ * both ways at once, through host memory, and the latency of a load. Every sample is verified. It runs in a child process, which takes
+ * GPU memory and gives it back, also when it is stopped; SIGINT does not reach it while `progress` is called. The figures are added to `f`. NCCLSCOPE_OK, also when
+ * some could not be measured (told under `skipped`); NCCLSCOPE_EINVAL for pairs that are none; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_measure(ncclscope_facts *f, const ncclscope_measure_options *options,
+                                    ncclscope_progress_fn *progress, void *user, ncclscope_error *err);
+
 /* Read what ncclscope_facts_save wrote, here or elsewhere. *out is the caller's. NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_EDATA if the file
  * holds no facts, NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_error *err);

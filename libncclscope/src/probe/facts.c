@@ -33,6 +33,11 @@ static const struct row nic_rows[] = {
 #include "facts.def"
     {NULL, TEXT, 0}};
 
+#define MEASURED(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_measured, name)},
+static const struct row measured_rows[] = {
+#include "facts.def"
+    {NULL, TEXT, 0}};
+
 /* ---- one fact ---- */
 
 void nsc_fact_int(struct nsc_fact *f, int64_t v)
@@ -113,6 +118,7 @@ void ncclscope_facts_free(ncclscope_facts *f)
     nsc_vec_free(&f->gpus);
     nsc_vec_free(&f->pairs);
     nsc_vec_free(&f->nics);
+    nsc_vec_free(&f->measured);
     nsc_vec_free(&f->variables);
     nsc_vec_free(&f->skipped);
     nsc_arena_free(&f->arena);
@@ -155,6 +161,8 @@ void nsc_facts_members(const struct ncclscope_facts *f, struct nsc_json *j)
     write_list(j, "gpus", gpu_rows, f->gpus.item, f->gpus.len, sizeof *f->gpus.item);
     write_list(j, "pairs", pair_rows, f->pairs.item, f->pairs.len, sizeof *f->pairs.item);
     write_list(j, "nics", nic_rows, f->nics.item, f->nics.len, sizeof *f->nics.item);
+    if (f->measured.len)
+        write_list(j, "measured", measured_rows, f->measured.item, f->measured.len, sizeof *f->measured.item);
     nsc_json_open(j, "variables", '[');
     for (size_t i = 0; i < f->variables.len; i++) {
         nsc_json_open(j, NULL, '{');
@@ -262,6 +270,13 @@ static void take_nic(struct ncclscope_facts *f, const void *item)
     fill(f, nic_rows, nsc_vec_push(&f->nics), item);
 }
 
+static void take_measured(struct ncclscope_facts *f, const void *item)
+{
+    const struct nsc_measured *x = item;
+    if (x->method && x->from.known && x->to.known)
+        fill(f, measured_rows, nsc_vec_push(&f->measured), x);
+}
+
 static void take_node(struct ncclscope_facts *f, const void *item)
 {
     fill(f, node_rows, &f->node, item);
@@ -300,6 +315,8 @@ static bool read_list(struct ncclscope_facts *f, sqlite3 *db, const char *path, 
         struct nsc_node_facts node;
         struct nsc_gpu_facts gpu;
         struct nsc_pair_facts pair;
+        struct nsc_nic_facts nic;
+        struct nsc_measured measured;
     } one;
     sqlite3_stmt *q;
     int64_t last = -1, items = 0;
@@ -349,6 +366,7 @@ int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, nccl
                 read_list(f, db, "$.gpus", gpu_rows, sizeof(struct nsc_gpu_facts), take_gpu) &&
                 read_list(f, db, "$.pairs", pair_rows, sizeof(struct nsc_pair_facts), take_pair) &&
                 read_list(f, db, "$.nics", nic_rows, sizeof(struct nsc_nic_facts), take_nic) &&
+                read_list(f, db, "$.measured", measured_rows, sizeof(struct nsc_measured), take_measured) &&
                 read_list(f, db, "$.variables", named_rows, sizeof(struct nsc_named_value), take_variable) &&
                 read_list(f, db, "$.skipped", unprobed_rows, sizeof(struct nsc_unprobed), take_unprobed);
     sqlite3_close(db);

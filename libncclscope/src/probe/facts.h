@@ -34,6 +34,11 @@ struct nsc_nic_facts {
 #include "facts.def"
 };
 
+#define MEASURED(TYPE, name, words) NSC_FIELD_##TYPE(name)
+struct nsc_measured {
+#include "facts.def"
+};
+
 struct nsc_named_value {
     const char *name, *value, *from; /* NCCL_*; from: "environment" or the configuration file */
 };
@@ -48,6 +53,7 @@ struct ncclscope_facts {
     NSC_VEC(struct nsc_gpu_facts) gpus;
     NSC_VEC(struct nsc_pair_facts) pairs;
     NSC_VEC(struct nsc_nic_facts) nics;
+    NSC_VEC(struct nsc_measured) measured;
     NSC_VEC(struct nsc_named_value) variables;
     NSC_VEC(struct nsc_unprobed) skipped;
     bool no_memory;

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -33,7 +34,11 @@ static bool is_there(const char *path)
 static void look_at_kernel(struct ncclscope_facts *f)
 {
     struct utsname u;
+    struct tm utc;
+    time_t now = time(NULL);
     char text[4096], product[256];
+    if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        nsc_fact_text(f, &f->node.asked_at, nsc_text_of(text));
     if (uname(&u) == 0) {
         nsc_fact_text(f, &f->node.host_name, nsc_text_of(u.nodename));
         nsc_fact_text(f, &f->node.kernel, nsc_text_of(u.release));

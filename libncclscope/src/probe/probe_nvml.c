@@ -112,8 +112,10 @@ static void look_at_modes(struct ncclscope_facts *f, struct nsc_gpu_facts *g, ns
     struct nsc_nvml_memory memory;
     unsigned now, pending;
     int a, b;
-    if (nvml.memory && nvml.memory(d, &memory) == FINE)
+    if (nvml.memory && nvml.memory(d, &memory) == FINE) {
         nsc_fact_int(&g->memory_bytes, (int64_t)memory.total);
+        nsc_fact_int(&g->memory_used_bytes, (int64_t)memory.used);
+    }
     if (nvml.compute_capability && nvml.compute_capability(d, &a, &b) == FINE) {
         nsc_fact_int(&g->cc_major, a);
         nsc_fact_int(&g->cc_minor, b);

@@ -51,7 +51,7 @@ static int report(const ncclscope_model *m, const ncclscope_findings *f, bool fa
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (strcmp(format, formats[i].name) != 0)
             continue;
-        const struct nsc_report r = {m, f, out, columns > 0 ? columns : 80, flags};
+        const struct nsc_report r = {m, f, out, columns > 0 ? columns : 80, flags, facts ? "probe/" : ""};
         (facts ? formats[i].write_facts : formats[i].write)(&r);
         rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
     }
@@ -103,6 +103,8 @@ static const char *evidence_wanted(const struct nsc_rule *r)
         return "lines of a communicator's initialisation (Init START, Init COMPLETE): NCCL_DEBUG=INFO with INIT.";
     if (r->needs == nsc_needs_facts)
         return "facts of the machine: `ncclscope probe` there, or --facts with what `probe --save` wrote.";
+    if (r->needs == nsc_needs_measured)
+        return "figures of the machine: `ncclscope probe --measure` there, or --facts with what --save wrote then.";
     return "the lines named under causes; no others.";
 }
 

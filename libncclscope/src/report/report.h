@@ -10,6 +10,7 @@ struct nsc_report {
     const struct ncclscope_findings *f;
     struct nsc_out *out;
     int columns, flags;
+    const char *about; /* how the ids of the rules begin that it is about; "" for all */
 };
 
 void nsc_report_json(const struct nsc_report *r);

@@ -477,7 +477,7 @@ void nsc_facts_json(const struct nsc_report *r)
     nsc_json_close(j, '}');
     nsc_json_open(j, "findings", '[');
     for (size_t i = 0; i < r->f->list.len; i++)
-        if (!strncmp(r->f->list.item[i].rule->id, "probe/", 6))
+        if (!strncmp(r->f->list.item[i].rule->id, r->about, strlen(r->about)))
             finding(j, r->m, &r->f->list.item[i]);
     nsc_json_close(j, ']');
     nsc_json_close(j, '}');

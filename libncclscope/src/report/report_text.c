@@ -225,18 +225,29 @@ static void one_note(const struct nsc_report *r, const struct nsc_finding *f)
     }
 }
 
+static bool is_wanted(const struct nsc_report *r, const char *id)
+{
+    return !strncmp(id, r->about, strlen(r->about));
+}
+
 /* The rules that could not look, a line for each reason. */
 static void not_judged(const struct nsc_report *r)
 {
-    char line[700];
+    char line[4000];
     for (size_t i = 0; i < r->f->skipped.len; i++) {
         const struct nsc_skip *s = &r->f->skipped.item[i];
-        if (i && !strcmp(s->reason, s[-1].reason))
+        size_t n = (size_t)snprintf(line, sizeof line, "not judged, %s:", s->reason), rules = 0;
+        bool told = false;
+        for (size_t k = 0; k < r->f->skipped.len && n < sizeof line; k++) {
+            const struct nsc_skip *o = &r->f->skipped.item[k];
+            if (strcmp(o->reason, s->reason) != 0 || !is_wanted(r, o->id))
+                continue;
+            told = told || k < i;
+            rules++;
+            n += (size_t)snprintf(line + n, sizeof line - n, " %s", o->id);
+        }
+        if (told || !rules)
             continue;
-        int n = snprintf(line, sizeof line, "not judged, %s:", s->reason);
-        for (size_t k = i; k < r->f->skipped.len && n > 0 && (size_t)n < sizeof line; k++)
-            if (!strcmp(r->f->skipped.item[k].reason, s->reason))
-                n += snprintf(line + n, sizeof line - (size_t)n, " %s", r->f->skipped.item[k].id);
         nsc_indent(r, 3);
         nsc_wrap(r, 5, nsc_text_of(line));
     }
@@ -247,14 +258,15 @@ void nsc_text_findings(const struct nsc_report *r)
     size_t bad = 0, notes = 0;
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->severity < NCCLSCOPE_WARNING || is_told(r, f) || is_one_of_many(r, i, false))
+        if (f->severity < NCCLSCOPE_WARNING || !is_wanted(r, f->rule->id) || is_told(r, f) ||
+            is_one_of_many(r, i, false))
             continue;
         nsc_puts(r->out, bad++ ? "" : "\n");
         whole_finding(r, f);
     }
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->severity >= NCCLSCOPE_WARNING || is_told(r, f))
+        if (f->severity >= NCCLSCOPE_WARNING || !is_wanted(r, f->rule->id) || is_told(r, f))
             continue;
         nsc_puts(r->out, notes++ ? "" : "\n");
         if (!is_one_of_many(r, i, true))

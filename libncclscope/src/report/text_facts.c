@@ -1,9 +1,11 @@
 /* text_facts.c - what a machine offers, for a person: the answer, the machine, the matrix as nvidia-smi prints it, what is wrong. */
 #include "probe/facts.h"
+#include "probe/measured.h"
 #include "report/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- the answer ---- */
 
@@ -32,7 +34,10 @@ static void say_pairs(const struct ncclscope_facts *x, char *buf, size_t size)
 static void answer(const struct nsc_report *r, const struct ncclscope_facts *x)
 {
     char line[500], pairs[200];
-    const struct nsc_finding *f = r->f->list.len ? &r->f->list.item[0] : NULL; /* the worst stands first */
+    const struct nsc_finding *f = NULL; /* the worst stands first */
+    for (size_t i = 0; i < r->f->list.len && !f; i++)
+        if (!strncmp(r->f->list.item[i].rule->id, r->about, strlen(r->about)))
+            f = &r->f->list.item[i];
     if (f && f->severity >= NCCLSCOPE_WARNING) {
         nsc_mark(r, NSC_MARK_BAD);
         snprintf(line, sizeof line, "%s.", f->title);
@@ -43,8 +48,9 @@ static void answer(const struct nsc_report *r, const struct ncclscope_facts *x)
     } else {
         say_pairs(x, pairs, sizeof pairs);
         nsc_mark(r, NSC_MARK_OK);
-        snprintf(line, sizeof line, "%zu GPU%s%s; the driver reports nothing wrong.", x->gpus.len,
-                 x->gpus.len == 1 ? "" : "s", pairs);
+        snprintf(line, sizeof line, "%zu GPU%s%s; the driver reports nothing wrong%s.", x->gpus.len,
+                 x->gpus.len == 1 ? "" : "s", pairs,
+                 x->measured.len ? ", and all data measured arrived as it was sent" : "");
     }
     nsc_wrap(r, 3, nsc_text_of(line));
 }
@@ -186,6 +192,116 @@ static void matrix(const struct nsc_report *r, const struct ncclscope_facts *x)
     }
 }
 
+/* ---- what was measured ---- */
+
+static int64_t figure_of(const struct nsc_measured *x)
+{
+    return x->ns.known ? x->ns.v : x->mb_s.v;
+}
+
+/* GB/s with one digit, nanoseconds without. */
+static void say_figure(char *buf, size_t size, bool ns, int64_t v)
+{
+    if (ns)
+        snprintf(buf, size, "%lld", (long long)v);
+    else
+        snprintf(buf, size, "%.1f", (double)v / 1000);
+}
+
+static int by_figure(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_alike(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* The figures of one method over one kind of path: how many, the least, the middle one, the most. */
+static void spread(const struct nsc_report *r, const struct ncclscope_facts *x, const struct nsc_way_to_measure *m,
+                   const char *path)
+{
+    const struct nsc_expected *e = NULL;
+    bool ns = false;
+    size_t n = 0;
+    int64_t *all = nsc_alloc((x->measured.len + 1) * sizeof *all);
+    for (size_t i = 0; all && i < x->measured.len; i++) {
+        const struct nsc_measured *o = &x->measured.item[i];
+        if (strcmp(o->method, m->name) != 0 || !is_alike(nsc_pair_path(x, o->from.v, o->to.v), path))
+            continue;
+        all[n++] = figure_of(o);
+        ns = o->ns.known;
+        e = e ? e : nsc_expected_of(x, o);
+    }
+    if (n) {
+        char least[32], middle[32], most[32], from[32], to[32];
+        qsort(all, n, sizeof *all, by_figure);
+        say_figure(least, sizeof least, ns, all[0]);
+        say_figure(middle, sizeof middle, ns, all[n / 2]);
+        say_figure(most, sizeof most, ns, all[n - 1]);
+        nsc_printf(r->out, "   %-25s %7s %7s %7s", m->words, least, middle, most);
+        if (e) {
+            say_figure(from, sizeof from, ns, e->least);
+            say_figure(to, sizeof to, ns, e->most);
+            int64_t near = all[n / 2] < e->least ? e->least : all[n / 2] > e->most ? e->most : all[n / 2];
+            nsc_printf(r->out, "   %s-%s (%.0f %%)", from, to, 100.0 * (double)all[n / 2] / (double)near);
+        } else {
+            nsc_puts(r->out, "   no figure with a source");
+        }
+        nsc_puts(r->out, ns ? ", ns\n" : "\n");
+    }
+    nsc_free(all);
+}
+
+static void measured_matrix(const struct nsc_report *r, const struct ncclscope_facts *x,
+                            const struct nsc_way_to_measure *m)
+{
+    char text[32];
+    bool any = false;
+    for (size_t i = 0; i < x->measured.len; i++)
+        any = any || !strcmp(x->measured.item[i].method, m->name);
+    if (!any)
+        return;
+    nsc_printf(r->out, "\n   %s: from (down), to (across)\n        ", m->words);
+    for (size_t k = 0; k < x->gpus.len; k++)
+        nsc_printf(r->out, " %7lld", (long long)x->gpus.item[k].index.v);
+    nsc_puts(r->out, "\n");
+    for (size_t i = 0; i < x->gpus.len; i++) {
+        nsc_printf(r->out, "   %5lld", (long long)x->gpus.item[i].index.v);
+        for (size_t k = 0; k < x->gpus.len; k++) {
+            const struct nsc_measured *o =
+                nsc_measured_at(x, x->gpus.item[i].index.v, x->gpus.item[k].index.v, m->name);
+            if (o)
+                say_figure(text, sizeof text, o->ns.known, figure_of(o));
+            nsc_printf(r->out, " %7s", o ? text : "-");
+        }
+        nsc_puts(r->out, "\n");
+    }
+}
+
+/* For each kind of path: a line for each method. With -v also who has which. */
+static void measured(const struct nsc_report *r, const struct ncclscope_facts *x)
+{
+    for (size_t i = 0; i < x->measured.len; i++) {
+        const struct nsc_measured *o = &x->measured.item[i];
+        const char *path = nsc_pair_path(x, o->from.v, o->to.v);
+        bool told = false;
+        for (size_t k = 0; k < i && !told; k++)
+            told = is_alike(path, nsc_pair_path(x, x->measured.item[k].from.v, x->measured.item[k].to.v));
+        if (told)
+            continue;
+        nsc_puts(r->out, "\n   Over ");
+        nsc_safe(r, nsc_text_of(path ? path : "a path that is not known"));
+        nsc_puts(r->out, ", GB/s one way:        least  middle    most   expected\n");
+        for (const struct nsc_way_to_measure *m = nsc_ways_to_measure; m->name; m++)
+            spread(r, x, m, path);
+    }
+    for (const struct nsc_way_to_measure *m = nsc_ways_to_measure; r->flags & NCCLSCOPE_REPORT_VERBOSE && m->name; m++)
+        measured_matrix(r, x, m);
+}
+
 static void unprobed(const struct nsc_report *r, const struct ncclscope_facts *x)
 {
     char line[600];
@@ -207,6 +323,7 @@ void nsc_facts_text(const struct nsc_report *r)
     gpus(r, x);
     nics(r, x);
     matrix(r, x);
+    measured(r, x);
     if (x->skipped.len)
         nsc_puts(r->out, "\n");
     unprobed(r, x);

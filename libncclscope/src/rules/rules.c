@@ -1,6 +1,8 @@
 /* rules.c - runs every rule over a model, and puts what they found in order. */
 #include "rules/rules.h"
 
+#include "probe/facts.h"
+
 #include "model/machines.h"
 
 #include <stdarg.h>
@@ -184,6 +186,11 @@ const char *nsc_needs_links(const struct ncclscope_model *m)
 const char *nsc_needs_facts(const struct ncclscope_model *m)
 {
     return m->facts ? NULL : "no facts of the machine are given (ncclscope probe)";
+}
+
+const char *nsc_needs_measured(const struct ncclscope_model *m)
+{
+    return m->facts && m->facts->measured.len ? NULL : "nothing was measured (ncclscope probe --measure)";
 }
 
 const char *nsc_needs_comms(const struct ncclscope_model *m)

@@ -136,6 +136,7 @@ void nsc_tell_settings(struct nsc_case *c);
 const char *nsc_needs_links(const struct ncclscope_model *m);
 const char *nsc_needs_comms(const struct ncclscope_model *m);
 const char *nsc_needs_facts(const struct ncclscope_model *m);
+const char *nsc_needs_measured(const struct ncclscope_model *m);
 const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc,
                                      ncclscope_kind kind); /* proc NSC_NONE: any */
 /* Does the variable hold this value in the process (NSC_NONE: in any)? The line that says so, or NULL. */

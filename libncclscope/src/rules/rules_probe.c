@@ -2,6 +2,7 @@
 #include "rules/rules.h"
 
 #include "probe/facts.h"
+#include "probe/measured.h"
 
 static bool is_not(const char *text, const char *word)
 {
@@ -202,6 +203,94 @@ void nsc_rule_probe_iommu(struct nsc_case *c)
                      "the firmware, "
                      "avoids it.";
     f->count++;
+}
+
+/* ---- what was measured ---- */
+
+static const char *method_words(const struct nsc_measured *x)
+{
+    const char *words = nsc_method_words(x->method);
+    return words ? words : "by a method that is not known here";
+}
+
+/* Half of the figures of this method over this kind of path are above it; 0 if there are too few to say what is usual. */
+static int64_t usual(const struct ncclscope_facts *x, const struct nsc_measured *of)
+{
+    enum { MOST = 1024, FEWEST = 4 };
+    int64_t all[MOST];
+    size_t n = 0;
+    const char *path = nsc_pair_path(x, of->from.v, of->to.v);
+    for (size_t i = 0; i < x->measured.len && n < MOST; i++) {
+        const struct nsc_measured *o = &x->measured.item[i];
+        const char *other = nsc_pair_path(x, o->from.v, o->to.v);
+        if (strcmp(o->method, of->method) != 0 || !o->mb_s.known || !path || !other || strcmp(path, other) != 0)
+            continue;
+        size_t at = n++;
+        for (; at && all[at - 1] > o->mb_s.v; at--)
+            all[at] = all[at - 1];
+        all[at] = o->mb_s.v;
+    }
+    return n >= FEWEST ? all[n / 2] : 0;
+}
+
+/* Does something else use one of the two? What the driver takes for itself is below this. */
+static bool is_in_use(const struct ncclscope_facts *x, const struct nsc_measured *of)
+{
+    const int64_t drivers_own = INT64_C(2) << 30;
+    const struct nsc_gpu_facts *a = nsc_gpu_at(x, of->from.v), *b = nsc_gpu_at(x, of->to.v);
+    return (a && a->memory_used_bytes.v > drivers_own) || (b && b->memory_used_bytes.v > drivers_own);
+}
+
+/* Below 0.85 of what is usual: measured values of healthy links lie within 2 % of each other (expected.def). Host memory is left out, as
+ * where it lies differs from pair to pair; so are both ways at once, which the single ways tell already. */
+void nsc_rule_slow_pair(struct nsc_case *c)
+{
+    static const char *const judged[] = {"ce-write", "ce-read", "sm-write", "sm-read"};
+    const struct ncclscope_facts *x = c->m->facts;
+    for (size_t k = 0; k < sizeof judged / sizeof judged[0]; k++) {
+        struct nsc_finding *f = NULL;
+        for (size_t i = 0; i < x->measured.len; i++) {
+            const struct nsc_measured *o = &x->measured.item[i];
+            const struct nsc_expected *e = nsc_expected_of(x, o);
+            int64_t peers = usual(x, o), least = e ? e->least : 0, best = peers > least ? peers : least;
+            if (strcmp(o->method, judged[k]) != 0 || !o->mb_s.known || (double)o->mb_s.v >= 0.85 * (double)best)
+                continue;
+            if (!f) {
+                bool busy = is_in_use(x, o);
+                f = nsc_found(c, NCCLSCOPE_WARNING, "fault", busy ? "possible" : "likely");
+                f->title = nsc_words(c, "GPU %lld to GPU %lld: %.1f GB/s (%s), where %s %.1f", (long long)o->from.v,
+                                     (long long)o->to.v, (double)o->mb_s.v / 1000, method_words(o),
+                                     best == peers ? "others joined alike have" : "such GPUs were measured to have",
+                                     (double)best / 1000);
+                f->cause = busy ? "Another program uses one of these GPUs, which alone can be the reason."
+                                : "A link that was retrained, errors on it, or a detour on the way.";
+                if (best != peers)
+                    f->cause = nsc_words(c, "%s Expected: %s.", f->cause, e->source);
+            }
+            nsc_name_pair(c, f, (uint64_t)o->from.v, (uint64_t)o->to.v);
+            f->count++;
+        }
+    }
+}
+
+void nsc_rule_data_mismatch(struct nsc_case *c)
+{
+    const struct ncclscope_facts *x = c->m->facts;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < x->measured.len; i++) {
+        const struct nsc_measured *o = &x->measured.item[i];
+        if (o->wrong_words.v <= 0)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+            f->title =
+                nsc_words(c, "%lld words that GPU %lld sent to GPU %lld arrived changed (%s)",
+                          (long long)o->wrong_words.v, (long long)o->from.v, (long long)o->to.v, method_words(o));
+            f->cause = "Transfers that go astray between the GPUs, or memory or a link that is broken.";
+        }
+        nsc_name_pair(c, f, (uint64_t)o->from.v, (uint64_t)o->to.v);
+        f->count++;
+    }
 }
 
 /* ---- the container ---- */

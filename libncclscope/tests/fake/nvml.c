@@ -85,6 +85,7 @@ PLAYED int nvmlDeviceGetCudaComputeCapability(device d, int *major, int *minor)
 PLAYED int nvmlDeviceGetMemoryInfo(device d, unsigned long long out[3]);
 PLAYED int nvmlDeviceGetMemoryInfo(device d, unsigned long long out[3])
 {
+    out[2] = (unsigned long long)d->memory_used_bytes.v;
     GIVE("memory", d->memory_bytes, (long long *)out);
 }
 

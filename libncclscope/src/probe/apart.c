@@ -1,0 +1,103 @@
+/* apart.c - fork, ask, and send the facts home through a pipe, as the JSON that they are saved as. */
+#include "probe/apart.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int write_to_pipe(void *user, const char *bytes, size_t size)
+{
+    int fd = *(int *)user;
+    while (size) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        bytes += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+int64_t nsc_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* All that comes out of the pipe; false if the patience ends first. */
+static bool read_pipe(int fd, const struct nsc_errand *errand, char **bytes, size_t *len)
+{
+    int64_t end = nsc_now_ms() + errand->seconds * INT64_C(1000);
+    size_t cap = 0;
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int64_t left = end - nsc_now_ms();
+        char *more = *len + 65536 > cap ? nsc_grow(*bytes, &cap, *len + 65536, 1) : *bytes;
+        if (left <= 0 || !more)
+            return false;
+        *bytes = more;
+        if (errand->waiting)
+            errand->waiting(errand->user);
+        if (poll(&p, 1, errand->waiting && left > 100 ? 100 : (int)left) <= 0)
+            continue;
+        ssize_t n = read(fd, *bytes + *len, cap - *len);
+        if (n == 0)
+            return true;
+        if (n < 0 && errno != EINTR)
+            return false;
+        *len += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void run_in_child(const struct nsc_errand *errand, const struct ncclscope_facts *known, int fd)
+{
+    struct ncclscope_facts *own = nsc_facts_new();
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to tell */
+    if (errand->waiting)
+        signal(SIGINT, SIG_IGN); /* whoever waits hears it, and says when to stop */
+    if (own) {
+        errand->run(own, known, errand->user);
+        ncclscope_facts_save(own, write_to_pipe, &fd);
+    }
+    _exit(own && !own->no_memory ? 0 : 1);
+}
+
+void nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
+{
+    int ends[2], status = 0;
+    char *bytes = NULL;
+    size_t len = 0;
+    if (pipe(ends) != 0) {
+        nsc_unprobed(f, errand->name, "no pipe: %s", strerror(errno));
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        run_in_child(errand, f, ends[1]);
+    }
+    close(ends[1]);
+    bool whole = child > 0 && read_pipe(ends[0], errand, &bytes, &len);
+    close(ends[0]);
+    if (child > 0 && !whole)
+        kill(child, SIGKILL);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    ncclscope_error err;
+    if (child < 0)
+        nsc_unprobed(f, errand->name, "no process: %s", strerror(errno));
+    else if (!whole)
+        nsc_unprobed(f, errand->name, "the driver did not answer within %d seconds", errand->seconds);
+    else if (WIFSIGNALED(status))
+        nsc_unprobed(f, errand->name, "the driver's library crashed (signal %d)", WTERMSIG(status));
+    else if (nsc_facts_read(f, bytes, len, &err) != NCCLSCOPE_OK)
+        nsc_unprobed(f, errand->name, "the driver's library ended the process that asked it (status %d)",
+                     WEXITSTATUS(status));
+    nsc_free(bytes);
+}
