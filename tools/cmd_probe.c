@@ -1,67 +1,18 @@
 /* cmd_probe.c - ncclscope probe: what this machine's GPUs, links and container offer. */
 #include "commands.h"
-#include "ncclscope/probe.h"
+#include "live.h"
 #include "opt.h"
 
 #include <errno.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct wanted {
-    const char *save, *facts, *seconds, *pairs, *memory;
-    bool measure, json, quiet, verbose;
+    struct live from;
+    const char *save;
+    bool json, quiet, verbose;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-    signal(SIGINT, SIG_DFL); /* the second time it ends at once */
-}
-
-/* "  ##########..........  120 of 364": on a terminal alone. */
-static int show_progress(void *user, int done, int total)
-{
-    enum { WIDTH = 30 };
-    (void)user;
-    if (!isatty(STDERR_FILENO) || !total)
-        return interrupted;
-    char bar[WIDTH + 1];
-    memset(bar, '.', WIDTH);
-    memset(bar, '#', (size_t)(WIDTH * done / total));
-    bar[WIDTH] = 0;
-    fprintf(stderr, "\r  %s  %d of %d%s", bar, done, total, interrupted ? ", stopping" : "");
-    fflush(stderr);
-    return interrupted;
-}
-
-/* A number from 1 on; 0 where none is given; -1 for anything else. */
-static long number(const char *text)
-{
-    char *end;
-    long v = text ? strtol(text, &end, 10) : 0;
-    return !text ? 0 : *end || end == text || v < 1 || v > 1000000 ? -1 : v;
-}
-
-static int measure(ncclscope_facts *f, const struct wanted *w, ncclscope_error *err)
-{
-    ncclscope_measure_options o = {.size = sizeof o,
-                                   .seconds = (uint32_t)number(w->seconds),
-                                   .pairs = w->pairs,
-                                   .gpu_bytes = (uint64_t)number(w->memory) << 20};
-    signal(SIGINT, interrupt);
-    int rc = ncclscope_measure(f, &o, show_progress, NULL, err);
-    signal(SIGINT, SIG_DFL);
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
-    return rc;
-}
 
 /* Written whole or not at all: next to the name, then renamed. */
 static int save(const ncclscope_facts *f, const char *path)
@@ -115,29 +66,11 @@ static int report(const ncclscope_facts *facts, const struct wanted *w)
 static int probe(const struct wanted *w)
 {
     ncclscope_facts *f = NULL;
-    ncclscope_error err = {0};
-    int rc = w->facts ? ncclscope_facts_load(&f, w->facts, &err) : ncclscope_probe(&f, &err), code;
-    if (w->facts && rc) {
-        tell(w->facts, err.text);
-        return EXIT_INPUT;
+    int code = live_facts(&w->from, &f);
+    if (f && w->save) { /* without a GPU too: why, and the container, may be what is asked for */
+        int unsaved = save(f, w->save);
+        code = unsaved ? unsaved : code;
     }
-    if (!rc && !ncclscope_facts_gpus(f)) { /* saved where no GPU could be asked: nothing to call fine */
-        tell(w->facts, "these facts name no GPU: what they were saved from could not be asked for one");
-        ncclscope_facts_free(f);
-        return EXIT_NO_PROBE;
-    }
-    if (!rc && w->measure)
-        rc = measure(f, w, &err);
-    if (rc)
-        tell("", err.text);
-    if (rc == NCCLSCOPE_EINVAL) {
-        ncclscope_facts_free(f);
-        return EXIT_USAGE;
-    }
-    code = w->save && f ? save(f, w->save)
-                        : EXIT_FINE; /* without a GPU too: why, and the container, may be what is asked for */
-    if (rc && !code)
-        code = rc == NCCLSCOPE_EUNSUPPORTED ? EXIT_NO_PROBE : EXIT_INPUT;
     if (!code && !(w->save && !strcmp(w->save, "-")))
         code = report(f, w);
     ncclscope_facts_free(f);
@@ -150,13 +83,13 @@ int cmd_probe(int argc, char **argv)
     const struct opt table[] = {
         {"--save", 0, "FILE", "keep the facts as JSON, for --facts here or on another machine (- is standard output)",
          NULL, &w.save},
-        {"--facts", 0, "FILE", "show what such a file holds instead of asking this machine", NULL, &w.facts},
+        {"--facts", 0, "FILE", "show what such a file holds instead of asking this machine", NULL, &w.from.facts},
         {"--measure", 0, NULL, "measure pairs of GPUs too: takes some memory on each, verifies the data, frees it",
-         &w.measure, NULL},
-        {"--seconds", 0, "N", "with --measure: stop after so long (90)", NULL, &w.seconds},
+         &w.from.measure, NULL},
+        {"--seconds", 0, "N", "with --measure: stop after so long (90)", NULL, &w.from.seconds},
         {"--pairs", 0, "A-B,...", "with --measure: these alone, both ways, GPUs as nvidia-smi counts them", NULL,
-         &w.pairs},
-        {"--memory", 0, "MIB", "with --measure: at most this much of each GPU (512)", NULL, &w.memory},
+         &w.from.pairs},
+        {"--memory", 0, "MIB", "with --measure: at most this much of each GPU (512)", NULL, &w.from.memory},
         {"--json", 0, NULL, "as JSON, schema ncclscope.probe/1", &w.json, NULL},
         {"--quiet", 'q', NULL, "the answer alone", &w.quiet, NULL},
         {"--verbose", 'v', NULL, "notes in full", &w.verbose, NULL},
@@ -175,11 +108,7 @@ int cmd_probe(int argc, char **argv)
             opt_help(table);
         return parsed == OPT_HELP ? EXIT_FINE : EXIT_USAGE;
     }
-    const char *wrong = number(w.seconds) < 0 || number(w.memory) < 0 ? "--seconds and --memory take a number from 1 on"
-                        : w.measure && w.facts                        ? "--facts asks no machine that could be measured"
-                        : !w.measure && (w.seconds || w.pairs || w.memory)
-                            ? "--seconds, --pairs and --memory go with --measure"
-                            : NULL;
+    const char *wrong = live_wrong(&w.from);
     if (parsed == OPT_OK && wrong)
         tell("", wrong);
     return parsed == OPT_OK && !wrong ? probe(&w) : EXIT_USAGE;

@@ -11,15 +11,17 @@ enum {
     EXIT_FINE = 0,
     EXIT_FINDING = 1, /* a finding at or above --fail-on */
     EXIT_USAGE = 2,
-    EXIT_INPUT = 3,     /* an input could not be read, or is damaged as a file */
-    EXIT_NO_ANSWER = 4, /* no NCCL line, or the log cannot tell */
-    EXIT_NO_PROBE = 5   /* no GPU can be asked here */
+    EXIT_INPUT = 3,        /* an input could not be read, or is damaged as a file */
+    EXIT_NO_ANSWER = 4,    /* no NCCL line, or the log cannot tell */
+    EXIT_NO_PROBE = 5,     /* no GPU can be asked here */
+    EXIT_CONTRADICTION = 6 /* log and machine contradict each other */
 };
 
 int cmd_scan(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
+int cmd_confirm(int argc, char **argv);
 int cmd_grammar(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

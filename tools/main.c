@@ -15,6 +15,7 @@ static const struct {
     {"scan", cmd_scan, "read logs, print the report (the default command)"},
     {"explain", cmd_explain, "what a finding, or a line of a log, means, with its source"},
     {"probe", cmd_probe, "what this machine's GPUs, links and container offer (driver only, changes nothing)"},
+    {"confirm", cmd_confirm, "what logs say of this machine's GPUs, against what it offers: a verdict for each pair"},
     {"diff", cmd_diff, "two runs (logs or stores): what changed in versions, environment, paths, findings"},
     {"grammar", cmd_grammar, "the known lines; --coverage LOG...: what part of a log they explain"},
     {"version", cmd_version, "with the versions of PCRE2, SQLite and zlib"},
@@ -36,7 +37,8 @@ static void help(void)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].words);
     puts("\nINPUT: log files, .gz, directories, or - for standard input (also without INPUT).");
-    puts("exit: 0 fine, 1 findings, 2 usage, 3 an input could not be read, 4 the log cannot tell, 5 no GPU here");
+    puts("exit: 0 fine, 1 findings, 2 usage, 3 an input could not be read, 4 the log cannot tell, 5 no GPU here,\n     "
+         " 6 log and machine contradict each other");
 }
 
 int main(int argc, char **argv)

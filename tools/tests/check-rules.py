@@ -97,7 +97,7 @@ def changed(words):
             if value == '-':
                 item.pop(key, None)
             else:
-                item[key] = json.loads(value) if re.match(r'-?[0-9]|true|false', value) else value
+                item[key] = json.loads(value) if re.fullmatch(r'-?[0-9]+|true|false', value) else value
     return json.dumps(facts)
 
 

@@ -2,7 +2,7 @@
 """run-cases.py TOOL [--bless] [CASE...] - the golden cases of testdata/cases.
 
 A case is a folder:
-  run            one shell command; $NCCLSCOPE is the tool, $LOGS and $TOPO are testdata/logs and testdata/topo
+  run            one shell command; $NCCLSCOPE is the tool, $LOGS, $TOPO, $MACHINES are testdata/logs, topo, machines
   exit           its exit code
   stdout.exact   what it prints, byte for byte; and/or
   stdout.glob    the same with `*` for anything in a line, and a line `...` for any lines
@@ -55,9 +55,9 @@ def execute(tool, case):
         for name in os.listdir(os.path.join(CASES, case)):
             if name not in OURS:
                 shutil.copy(os.path.join(CASES, case, name), scratch)
-        for link in ('logs', 'topo'):
+        for link in ('logs', 'topo', 'machines'):
             os.symlink(os.path.realpath(os.path.join(harness.TESTDATA, link)), os.path.join(scratch, link))
-        env = harness.environment(NCCLSCOPE=tool, LOGS='logs', TOPO='topo')
+        env = harness.environment(NCCLSCOPE=tool, LOGS='logs', TOPO='topo', MACHINES='machines')
         p = subprocess.run(['sh', '-c', read(case, 'run').decode()], cwd=scratch, env=env, stdin=subprocess.DEVNULL,
                            capture_output=True, timeout=harness.LIMIT_S)
         return p.returncode, p.stdout, p.stderr

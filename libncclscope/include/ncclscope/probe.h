@@ -59,6 +59,16 @@ NCCLSCOPE_API void ncclscope_model_facts(ncclscope_model *m, const ncclscope_fac
 NCCLSCOPE_API int ncclscope_facts_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
                                          int columns, int flags, ncclscope_write_fn *write, void *user);
 
+/* The log of the model against the facts that it was given: a verdict for each pair of ranks that the log connects inside the machine.
+ * `format` is "text" or "json" (schema ncclscope.confirm/1); the rest as for ncclscope_report. OK, EIO, ENOTFOUND for an unknown format
+ * or a model without facts, ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_confirm_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
+                                           int columns, int flags, ncclscope_write_fn *write, void *user);
+
+/* How many pairs have this verdict: "contradiction", "confirmed-fallback", "slower-mode", "stale-log", "cannot-tell",
+ * "as-good-as-the-hardware-allows". 0 for any other word. Since 0.1. */
+NCCLSCOPE_API size_t ncclscope_confirmed(const ncclscope_findings *f, const char *verdict);
+
 /* NULL is fine. */
 NCCLSCOPE_API void ncclscope_facts_free(ncclscope_facts *f);
 

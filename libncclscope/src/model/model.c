@@ -81,6 +81,9 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->pods);
     nsc_vec_free(&m->pod_env);
     nsc_vec_free(&m->machines);
+    nsc_vec_free(&m->gpu_of);
+    nsc_vec_free(&m->is_here);
+    nsc_vec_free(&m->offered);
     nsc_vec_free(&m->tests);
     nsc_vec_free(&m->own_records);
     nsc_vec_free(&m->own_fields);

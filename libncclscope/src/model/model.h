@@ -304,6 +304,10 @@ struct ncclscope_facts;
 
 struct ncclscope_model {
     const struct ncclscope_facts *facts; /* of the machine, borrowed; NULL: none are given */
+    NSC_VEC(uint32_t) gpu_of;            /* by rank: index into facts.gpus, or NSC_NONE */
+    NSC_VEC(bool) is_here;               /* by machine: is it the one of the facts? */
+    NSC_VEC(nsc_str) offered;            /* of facts: GPUs x GPUs, class of path, or 0 */
+    int fit;                             /* enum nsc_fit */
     struct nsc_intern strings;
     struct nsc_arena arena;
     NSC_VEC(struct nsc_source_info) sources;

@@ -1,6 +1,7 @@
 /* path.c - from the word behind "via" to what can be known: by the lines that prove or exclude NVLink. */
 #include "model/path.h"
 
+#include "model/on_machine.h"
 #include "model/topology.h"
 
 const char *nsc_path_name(enum nsc_path path)
@@ -51,15 +52,25 @@ static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc
     return 0;
 }
 
-nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    *because = NULL;
     if (!a || !b || m->procs.item[a->proc].host != m->procs.item[b->proc].host)
         return 0;
     const struct nsc_gpu_path *path = nsc_gpu_path_of(m, a, b);
     *because = path ? &path->where : NULL;
     return path ? path->type : class_in_matrix(m, a, b, because);
+}
+
+nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+{
+    nsc_str told = nsc_told_class(m, l, because);
+    uint32_t comm = nsc_comm_of(m, l);
+    const struct nsc_rank *a = told ? NULL : nsc_member(m, comm, (int64_t)l->src),
+                          *b = told ? NULL : nsc_member(m, comm, (int64_t)l->dst);
+    return a && b ? nsc_offered_class(m, a, b) : told;
 }
 
 static const struct {

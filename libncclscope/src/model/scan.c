@@ -1,4 +1,5 @@
 /* scan.c - paths to one model: opens, reads, adds; directories are walked in the order of names. */
+#include "model/on_machine.h"
 #include "model/scan.h"
 
 #include "ncclscope/probe.h"
@@ -111,6 +112,7 @@ int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *cons
 void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
 {
     m->facts = f;
+    nsc_place_ranks(m);
 }
 
 size_t ncclscope_model_sources(const ncclscope_model *m)

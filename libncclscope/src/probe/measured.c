@@ -7,7 +7,7 @@ const struct nsc_way_to_measure nsc_ways_to_measure[] = {
 #undef METHOD
     {NULL, NULL}};
 
-static const struct nsc_expected expected[] = {
+static const struct nsc_expected_rate expected[] = {
 #define EXPECTED(words, path, method, least, most, source) {words, path, method, least, most, source},
 #include "expected.def"
 #undef EXPECTED
@@ -43,12 +43,12 @@ static bool is_of(const struct nsc_gpu_facts *g, const char *words)
     return g && g->name && strstr(g->name, words);
 }
 
-const struct nsc_expected *nsc_expected_of(const struct ncclscope_facts *f, const struct nsc_measured *x)
+const struct nsc_expected_rate *nsc_expected_rate_of(const struct ncclscope_facts *f, const struct nsc_measured *x)
 {
     const char *path = nsc_pair_path(f, x->from.v, x->to.v);
     const struct nsc_gpu_facts *a = nsc_gpu_at(f, x->from.v), *b = nsc_gpu_at(f, x->to.v);
     for (size_t i = 0; path && i < sizeof expected / sizeof expected[0]; i++) {
-        const struct nsc_expected *e = &expected[i];
+        const struct nsc_expected_rate *e = &expected[i];
         if (!strcmp(e->method, x->method) && !strcmp(e->path, path) && is_of(a, e->words) && is_of(b, e->words))
             return e;
     }

@@ -18,12 +18,12 @@ const struct nsc_measured *nsc_measured_at(const struct ncclscope_facts *f, int6
 const char *nsc_pair_path(const struct ncclscope_facts *f, int64_t from, int64_t to);
 
 /* A row of expected.def. */
-struct nsc_expected {
+struct nsc_expected_rate {
     const char *words, *path, *method;
     int64_t least, most; /* MB/s; of latency ns */
     const char *source;
 };
 /* NULL: no figure with a source is known. */
-const struct nsc_expected *nsc_expected_of(const struct ncclscope_facts *f, const struct nsc_measured *x);
+const struct nsc_expected_rate *nsc_expected_rate_of(const struct ncclscope_facts *f, const struct nsc_measured *x);
 
 #endif

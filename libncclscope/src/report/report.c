@@ -4,12 +4,14 @@
 
 #include <stdio.h>
 
+enum page { LOG, FACTS, CONFIRM, PAGES };
+
 static const struct {
     const char *name;
-    void (*write)(const struct nsc_report *r), (*write_facts)(const struct nsc_report *r);
+    void (*write[PAGES])(const struct nsc_report *r);
 } formats[] = {
-    {"text", nsc_report_text, nsc_facts_text},
-    {"json", nsc_report_json, nsc_facts_json},
+    {"text", {nsc_report_text, nsc_facts_text, nsc_confirm_text}},
+    {"json", {nsc_report_json, nsc_facts_json, nsc_confirm_json}},
 };
 
 const char *nsc_verdict_name(int verdict)
@@ -39,8 +41,8 @@ void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out)
     }
 }
 
-static int report(const ncclscope_model *m, const ncclscope_findings *f, bool facts, const char *format, int columns,
-                  int flags, ncclscope_write_fn *write, void *user)
+static int report(const ncclscope_model *m, const ncclscope_findings *f, enum page page, const char *format,
+                  int columns, int flags, ncclscope_write_fn *write, void *user)
 {
     struct nsc_out *out = nsc_alloc(sizeof *out);
     if (!out)
@@ -51,8 +53,8 @@ static int report(const ncclscope_model *m, const ncclscope_findings *f, bool fa
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (strcmp(format, formats[i].name) != 0)
             continue;
-        const struct nsc_report r = {m, f, out, columns > 0 ? columns : 80, flags, facts ? "probe/" : ""};
-        (facts ? formats[i].write_facts : formats[i].write)(&r);
+        const struct nsc_report r = {m, f, out, columns > 0 ? columns : 80, flags, page == LOG ? "" : "probe/"};
+        formats[i].write[page](&r);
         rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
     }
     nsc_free(out);
@@ -62,13 +64,19 @@ static int report(const ncclscope_model *m, const ncclscope_findings *f, bool fa
 int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags,
                      ncclscope_write_fn *write, void *user)
 {
-    return report(m, f, false, format, columns, flags, write, user);
+    return report(m, f, LOG, format, columns, flags, write, user);
 }
 
 int ncclscope_facts_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns,
                            int flags, ncclscope_write_fn *write, void *user)
 {
-    return m->facts ? report(m, f, true, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
+    return m->facts ? report(m, f, FACTS, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
+}
+
+int ncclscope_confirm_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns,
+                             int flags, ncclscope_write_fn *write, void *user)
+{
+    return m->facts ? report(m, f, CONFIRM, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
 }
 
 static const struct {

@@ -17,6 +17,10 @@ void nsc_report_json(const struct nsc_report *r);
 void nsc_report_text(const struct nsc_report *r);
 void nsc_facts_text(const struct nsc_report *r); /* of r->m->facts */
 void nsc_facts_json(const struct nsc_report *r);
+void nsc_confirm_text(const struct nsc_report *r); /* of r->f->confirmed */
+void nsc_confirm_json(const struct nsc_report *r);
+/* Those findings that r->about names, as an array. */
+void nsc_json_findings(const struct nsc_report *r, struct nsc_json *j);
 
 /* Sums over all sources. */
 void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out);

@@ -390,6 +390,15 @@ static void finding(struct nsc_json *j, const struct ncclscope_model *m, const s
     nsc_json_close(j, '}');
 }
 
+void nsc_json_findings(const struct nsc_report *r, struct nsc_json *j)
+{
+    nsc_json_open(j, "findings", '[');
+    for (size_t i = 0; i < r->f->list.len; i++)
+        if (!strncmp(r->f->list.item[i].rule->id, r->about, strlen(r->about)))
+            finding(j, r->m, &r->f->list.item[i]);
+    nsc_json_close(j, ']');
+}
+
 /* Only where something was expected. */
 static void expectations(const struct nsc_report *r, struct nsc_json *j)
 {
@@ -448,10 +457,7 @@ void nsc_report_json(const struct nsc_report *r)
     plugins(j, m);
     env(j, m);
     warnings(j, m);
-    nsc_json_open(j, "findings", '[');
-    for (size_t i = 0; i < r->f->list.len; i++)
-        finding(j, m, &r->f->list.item[i]);
-    nsc_json_close(j, ']');
+    nsc_json_findings(r, j);
     expectations(r, j);
     nsc_json_open(j, "skipped_rules", '[');
     for (size_t i = 0; i < r->f->skipped.len; i++) {
@@ -475,11 +481,7 @@ void nsc_facts_json(const struct nsc_report *r)
     nsc_json_open(j, "facts", '{');
     nsc_facts_members(r->m->facts, j);
     nsc_json_close(j, '}');
-    nsc_json_open(j, "findings", '[');
-    for (size_t i = 0; i < r->f->list.len; i++)
-        if (!strncmp(r->f->list.item[i].rule->id, r->about, strlen(r->about)))
-            finding(j, r->m, &r->f->list.item[i]);
-    nsc_json_close(j, ']');
+    nsc_json_findings(r, j);
     nsc_json_close(j, '}');
     nsc_puts(r->out, "\n");
 }

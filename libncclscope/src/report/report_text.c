@@ -230,6 +230,11 @@ static bool is_wanted(const struct nsc_report *r, const char *id)
     return !strncmp(id, r->about, strlen(r->about));
 }
 
+void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    (f->severity < NCCLSCOPE_WARNING ? one_note : whole_finding)(r, f);
+}
+
 /* The rules that could not look, a line for each reason. */
 static void not_judged(const struct nsc_report *r)
 {

@@ -223,7 +223,7 @@ static bool is_alike(const char *a, const char *b)
 static void spread(const struct nsc_report *r, const struct ncclscope_facts *x, const struct nsc_way_to_measure *m,
                    const char *path)
 {
-    const struct nsc_expected *e = NULL;
+    const struct nsc_expected_rate *e = NULL;
     bool ns = false;
     size_t n = 0;
     int64_t *all = nsc_alloc((x->measured.len + 1) * sizeof *all);
@@ -233,7 +233,7 @@ static void spread(const struct nsc_report *r, const struct ncclscope_facts *x, 
             continue;
         all[n++] = figure_of(o);
         ns = o->ns.known;
-        e = e ? e : nsc_expected_of(x, o);
+        e = e ? e : nsc_expected_rate_of(x, o);
     }
     if (n) {
         char least[32], middle[32], most[32], from[32], to[32];

@@ -1,6 +1,7 @@
 /* gpus.c - gpus.def, nvlinks.def, links.def: from what a log says to the GPU, and from there to measured figures. */
 #include "rules/gpus.h"
 
+#include "model/on_machine.h"
 #include "model/topology.h"
 #include "model/version.h"
 static const struct nsc_gpu gpus[] = {
@@ -110,7 +111,9 @@ struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
     struct nsc_version v = nsc_version_of(m, proc);
     const struct nsc_rank *r = p->last_rank == NSC_NONE ? NULL : &m->ranks.item[p->last_rank];
     const struct nsc_gpu_node *g = r ? nsc_gpu_node_of(m, r) : NULL;
+    const struct nsc_gpu_facts *x = r ? nsc_gpu_facts_of(m, r) : NULL;
     nsc_text name = name_in_test(m, proc, &k.line);
+    name = name.len || !x || !x->name ? name : nsc_text_of(x->name);
     k.gpu = name.len ? gpu_named(name) : NULL;
     if (k.gpu) {
         k.how = NSC_GPU_NAMED;

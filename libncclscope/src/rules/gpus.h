@@ -31,7 +31,7 @@ struct nsc_gpu_class {
     const struct nsc_where *line;
 };
 
-/* The GPU of this process: named by nccl-tests, by its machine type, or by its NVLinks in a GRAPH dump. */
+/* The GPU of this process: named by nccl-tests or by facts, by its machine type, or by its NVLinks in a GRAPH dump. */
 struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc);
 
 /* Slices of a GPU (MIG), by the pod's limits or the name that nccl-tests prints. */

@@ -2,6 +2,7 @@
 #include "rules/rules.h"
 
 #include "probe/facts.h"
+#include "rules/confirm.h"
 
 #include "model/machines.h"
 
@@ -186,6 +187,12 @@ const char *nsc_needs_links(const struct ncclscope_model *m)
 const char *nsc_needs_facts(const struct ncclscope_model *m)
 {
     return m->facts ? NULL : "no facts of the machine are given (ncclscope probe)";
+}
+
+const char *nsc_needs_facts_and_links(const struct ncclscope_model *m)
+{
+    const char *facts = nsc_needs_facts(m);
+    return facts ? facts : nsc_needs_links(m);
 }
 
 const char *nsc_needs_measured(const struct ncclscope_model *m)
@@ -389,6 +396,7 @@ void ncclscope_findings_free(ncclscope_findings *f)
     nsc_vec_free(&f->list);
     nsc_vec_free(&f->skipped);
     nsc_vec_free(&f->expected);
+    nsc_vec_free(&f->confirmed);
     nsc_arena_free(&f->arena);
     nsc_free(f);
 }

@@ -69,12 +69,16 @@ struct nsc_expectation {
     struct nsc_where where; /* line 0: none */
 };
 
+struct nsc_confirmed;
+
 struct ncclscope_findings {
     const struct ncclscope_model *model;
     struct nsc_arena arena;
     NSC_VEC(struct nsc_finding) list;
     NSC_VEC(struct nsc_skip) skipped;
     NSC_VEC(struct nsc_expectation) expected;
+    NSC_VEC(struct nsc_confirmed) confirmed; /* confirm.c: pairs against facts */
+    bool has_confirmed;
     int verdict;
     bool no_memory;
 };
@@ -136,6 +140,7 @@ void nsc_tell_settings(struct nsc_case *c);
 const char *nsc_needs_links(const struct ncclscope_model *m);
 const char *nsc_needs_comms(const struct ncclscope_model *m);
 const char *nsc_needs_facts(const struct ncclscope_model *m);
+const char *nsc_needs_facts_and_links(const struct ncclscope_model *m);
 const char *nsc_needs_measured(const struct ncclscope_model *m);
 const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc,
                                      ncclscope_kind kind); /* proc NSC_NONE: any */

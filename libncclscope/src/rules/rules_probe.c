@@ -251,7 +251,7 @@ void nsc_rule_slow_pair(struct nsc_case *c)
         struct nsc_finding *f = NULL;
         for (size_t i = 0; i < x->measured.len; i++) {
             const struct nsc_measured *o = &x->measured.item[i];
-            const struct nsc_expected *e = nsc_expected_of(x, o);
+            const struct nsc_expected_rate *e = nsc_expected_rate_of(x, o);
             int64_t peers = usual(x, o), least = e ? e->least : 0, best = peers > least ? peers : least;
             if (strcmp(o->method, judged[k]) != 0 || !o->mb_s.known || (double)o->mb_s.v >= 0.85 * (double)best)
                 continue;

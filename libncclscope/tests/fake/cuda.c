@@ -343,7 +343,7 @@ PLAYED int cuModuleGetFunction(void **out, void *module, const char *name)
     static const char *const names[] = {"nsc_fill", "nsc_check", "nsc_copy", "nsc_chase"};
     int i = word_index(name, names, 4);
     char entry[64];
-    snprintf(entry, sizeof entry, ".entry %s(", name);
+    snprintf(entry, sizeof entry, ".entry %s(", i < 0 ? "" : names[i]);
     *out = (void *)(uintptr_t)(i + 1);
     return i < 0 || !strstr(module, entry) ? NOT_FOUND : 0;
 }

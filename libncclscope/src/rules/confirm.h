@@ -1,0 +1,35 @@
+/* confirm.h - what the log says of two GPUs, against what facts of their machine offer. */
+#ifndef NSC_CONFIRM_H
+#define NSC_CONFIRM_H
+
+#include "model/on_machine.h"
+#include "model/path.h"
+#include "rules/rules.h"
+
+/* From the worst to the best for who reads it. */
+enum nsc_confirmation { NSC_CONTRADICTED, NSC_FALLBACK, NSC_SLOWER, NSC_STALE, NSC_CANNOT_TELL, NSC_AS_GOOD };
+enum { NSC_CONFIRMATIONS = NSC_AS_GOOD + 1 };
+
+/* Two ranks of one communicator that are connected inside the machine. */
+struct nsc_confirmed {
+    uint32_t comm;
+    uint64_t a, b;                      /* ranks, a < b */
+    const struct nsc_gpu_facts *gpu[2]; /* theirs; NULL: not among those of the facts */
+    const struct nsc_link *link;        /* of all between them the one on the worst path */
+    enum nsc_path path;
+    const char *offered; /* "NV18"; NULL: not known */
+    int p2p;             /* does the machine offer P2P: 1, 0, -1 not known */
+    enum nsc_confirmation is;
+    const char *why, *confidence; /* confidence: NULL where nothing is claimed */
+    const struct nsc_where *line; /* that the verdict rests on, beside the connection's; NULL: none */
+    bool configured;              /* a variable makes it so */
+    int64_t mb_s[2];              /* measured: by P2P; through host memory; 0: not */
+    int64_t busbw[2];             /* of all-reduce by NCCL itself: its default; as the log has it, MB/s; 0: not */
+};
+
+/* Fills in c->f->confirmed, once. */
+void nsc_confirm(struct nsc_case *c);
+const char *nsc_confirmation_name(enum nsc_confirmation is);  /* "confirmed-fallback": as in JSON */
+const char *nsc_confirmation_words(enum nsc_confirmation is); /* "confirmed fallback" */
+
+#endif

@@ -1,0 +1,115 @@
+/* rules_confirm.c - findings of what confirm.c makes of each pair: one for each verdict and reason. */
+#include "rules/confirm.h"
+
+#include <stdio.h>
+
+/* "GPUs 0 and 3": of the first pair. */
+static void name(struct nsc_case *c, struct nsc_finding *f, const struct nsc_confirmed *x)
+{
+    if (!f->count)
+        f->comm = x->comm;
+    if (x->comm == f->comm) {
+        nsc_name_pair(c, f, x->a, x->b);
+        nsc_name_rank(c, f, x->a);
+        nsc_name_rank(c, f, x->b);
+    }
+    if (x->link->proc != NSC_NONE)
+        nsc_name_host(c, f, c->m->procs.item[x->link->proc].host);
+    nsc_show(c, f, &x->link->where);
+    if (x->line)
+        nsc_show_first(c, f, x->line);
+    f->count++;
+}
+
+static const struct {
+    int severity;
+    const char *cls;
+} words[NSC_CONFIRMATIONS] = {
+    [NSC_CONTRADICTED] = {NCCLSCOPE_ERROR, "unknown"},   [NSC_FALLBACK] = {NCCLSCOPE_WARNING, "fault"},
+    [NSC_SLOWER] = {NCCLSCOPE_WARNING, "configuration"}, [NSC_STALE] = {NCCLSCOPE_WARNING, "unknown"},
+    [NSC_AS_GOOD] = {NCCLSCOPE_NOTE, "by-design"},
+};
+
+static const char *measured_cost(struct nsc_case *c, const struct nsc_confirmed *x)
+{
+    if (!x->mb_s[0] || !x->mb_s[1])
+        return NULL;
+    return nsc_words(c, "%s%.1fx by copies measured on this machine (%.1f against %.1f GB/s%s)",
+                     x->link->family == NSC_SHM ? "" : "more than ", (double)x->mb_s[0] / (double)x->mb_s[1],
+                     (double)x->mb_s[0] / 1000, (double)x->mb_s[1] / 1000,
+                     x->link->family == NSC_SHM ? "" : " through host memory, and the network is slower still");
+}
+
+static void set_cost(struct nsc_case *c, struct nsc_finding *f, const struct nsc_confirmed *x)
+{
+    enum nsc_path_cost slow = x->link->family == NSC_SHM   ? NSC_COST_SHM
+                              : x->link->family == NSC_NET ? NSC_COST_LOOPBACK
+                              : x->link->copy_engine       ? NSC_COST_COPY_ENGINE
+                                                           : NSC_COST_READ;
+    const char *own = x->is == NSC_FALLBACK ? measured_cost(c, x) : NULL;
+    nsc_set_cost(c, f, slow, NSC_COST_P2P, x->link->proc);
+    if (own)
+        f->cost = nsc_words(c, "%s. In collectives: %s", own, f->cost);
+}
+
+/* The finding that the log alone gives of the same connections. */
+static const char *root_of(struct nsc_case *c, const struct nsc_confirmed *x)
+{
+    const char *id = x->link->family == NSC_SHM ? "transport/shm-within-node"
+                     : x->link->family == NSC_P2P
+                         ? x->link->copy_engine ? "transport/p2p-copy-engine" : "transport/p2p-read"
+                     : nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu"
+                                                              : "transport/net-within-node";
+    return nsc_raised(c, id) ? id : NULL;
+}
+
+static struct nsc_finding *begin(struct nsc_case *c, const struct nsc_confirmed *x)
+{
+    struct nsc_finding *f =
+        nsc_found(c, words[x->is].severity, x->is == NSC_FALLBACK && x->configured ? "configuration" : words[x->is].cls,
+                  x->confidence);
+    f->cause = x->why;
+    if (x->is == NSC_FALLBACK || x->is == NSC_SLOWER) {
+        set_cost(c, f, x);
+        f->caused_by = root_of(c, x);
+    }
+    if (x->is == NSC_AS_GOOD)
+        f->fix = "Nothing to mend.";
+    return f;
+}
+
+static void tell(struct nsc_case *c, enum nsc_confirmation is)
+{
+    nsc_confirm(c);
+    for (size_t i = 0; i < c->f->confirmed.len; i++) {
+        const struct nsc_confirmed *x = &c->f->confirmed.item[i];
+        bool first = x->is == is;
+        for (size_t k = 0; k < i && first; k++)
+            first = c->f->confirmed.item[k].is != is || strcmp(c->f->confirmed.item[k].why, x->why) != 0;
+        if (!first)
+            continue;
+        struct nsc_finding *f = begin(c, x);
+        for (size_t k = i; k < c->f->confirmed.len; k++)
+            if (c->f->confirmed.item[k].is == is && !strcmp(c->f->confirmed.item[k].why, x->why))
+                name(c, f, &c->f->confirmed.item[k]);
+        f->title = nsc_words(c, "%llu pair%s of GPUs: %s", (unsigned long long)f->count, f->count == 1 ? "" : "s",
+                             nsc_confirmation_words(is));
+    }
+}
+
+void nsc_rule_confirmed(struct nsc_case *c)
+{
+    tell(c, NSC_FALLBACK);
+    tell(c, NSC_SLOWER);
+    tell(c, NSC_AS_GOOD);
+}
+
+void nsc_rule_contradicts(struct nsc_case *c)
+{
+    tell(c, NSC_CONTRADICTED);
+}
+
+void nsc_rule_stale(struct nsc_case *c)
+{
+    tell(c, NSC_STALE);
+}

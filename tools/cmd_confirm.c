@@ -1,0 +1,119 @@
+/* cmd_confirm.c - ncclscope confirm: what logs say of this machine's GPUs, against what it offers. */
+#include "commands.h"
+#include "live.h"
+#include "opt.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+struct wanted {
+    struct live from;
+    const char *patterns;
+    bool json, quiet, verbose;
+};
+
+/* Of what is judged against the machine alone: `ncclscope LOG` judges the rest. */
+static bool has_finding(const ncclscope_findings *f)
+{
+    for (size_t i = 0; i < ncclscope_findings_count(f); i++)
+        if (ncclscope_finding_severity(f, i) >= NCCLSCOPE_WARNING && !strncmp(ncclscope_finding_id(f, i), "probe/", 6))
+            return true;
+    return false;
+}
+
+static int exit_code(const ncclscope_findings *f)
+{
+    size_t untold = ncclscope_confirmed(f, "cannot-tell"),
+           good = ncclscope_confirmed(f, "as-good-as-the-hardware-allows");
+    if (ncclscope_confirmed(f, "contradiction"))
+        return EXIT_CONTRADICTION;
+    return has_finding(f) ? EXIT_FINDING : untold || !good ? EXIT_NO_ANSWER : EXIT_FINE;
+}
+
+static int write_report(const struct wanted *w, const ncclscope_model *m, const ncclscope_findings *f)
+{
+    int flags =
+        terminal_flags() | (w->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) | (w->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
+    errno = 0;
+    int rc =
+        ncclscope_confirm_report(m, f, w->json ? "json" : "text", terminal_columns(), flags, write_to_file, stdout);
+    if ((fflush(stdout) == 0 && !rc) || errno == EPIPE)
+        return EXIT_FINE;
+    fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(errno));
+    return EXIT_INPUT;
+}
+
+static int confirm(const struct wanted *w, const char *const *paths, size_t n)
+{
+    ncclscope_error err = {0};
+    ncclscope_facts *facts = NULL;
+    ncclscope_grammar *g = NULL;
+    ncclscope_model *m = NULL;
+    ncclscope_findings *f = NULL;
+    int code = live_facts(&w->from, &facts), rc = NCCLSCOPE_OK;
+    if (!code)
+        rc = ncclscope_grammar_new(&g, &err);
+    if (!code && !rc && w->patterns && add_patterns(g, w->patterns))
+        code = EXIT_USAGE;
+    if (!code && !rc)
+        rc = ncclscope_scan(&m, g, paths, n, &err);
+    if (!code && !rc)
+        ncclscope_model_facts(m, facts);
+    if (!code && !rc)
+        rc = ncclscope_analyse(&f, m, &err);
+    if (f) {
+        bool damaged = tell_problems(m);
+        code = write_report(w, m, f);
+        code = code ? code : damaged ? EXIT_INPUT : exit_code(f);
+    }
+    if (rc) {
+        tell("", err.text);
+        code = EXIT_INPUT;
+    }
+    ncclscope_findings_free(f);
+    ncclscope_model_free(m);
+    ncclscope_grammar_free(g);
+    ncclscope_facts_free(facts);
+    return code;
+}
+
+int cmd_confirm(int argc, char **argv)
+{
+    struct wanted w = {0};
+    const struct opt table[] = {
+        {"--facts", 0, "FILE",
+         "what `ncclscope probe --save` wrote on the machine of the log, instead of asking this one", NULL,
+         &w.from.facts},
+        {"--measure", 0, NULL, "measure pairs of GPUs too, so that a fallback has its factor", &w.from.measure, NULL},
+        {"--seconds", 0, "N", "with --measure: stop after so long (90)", NULL, &w.from.seconds},
+        {"--pairs", 0, "A-B,...", "with --measure: these alone, both ways, GPUs as nvidia-smi counts them", NULL,
+         &w.from.pairs},
+        {"--memory", 0, "MIB", "with --measure: at most this much of each GPU (512)", NULL, &w.from.memory},
+        {"--patterns", 0, "FILE", "rows for lines of private plugins: name = template", NULL, &w.patterns},
+        {"--json", 0, NULL, "as JSON, schema ncclscope.confirm/1", &w.json, NULL},
+        {"--quiet", 'q', NULL, "the answer alone", &w.quiet, NULL},
+        {"--verbose", 'v', NULL, "all pairs by name, notes in full", &w.verbose, NULL},
+        {0},
+    };
+    int left, parsed = opt_parse(table, argc, argv, &left);
+    setlocale(LC_CTYPE, "");
+    if (parsed == OPT_HELP || (parsed == OPT_OK && !left)) {
+        fprintf(parsed == OPT_HELP ? stdout : stderr,
+                "usage: ncclscope confirm [OPTION...] LOG...\n\nWhat the logs of one job say of this machine's GPUs, "
+                "against what "
+                "the machine offers: a verdict for each pair.\nExit: 0 as good as the hardware allows, 1 slower than "
+                "that, or "
+                "the machine or the log is not as it should be, 2 usage,\n3 a file could not be read, 4 cannot tell, 5 "
+                "no GPU "
+                "can be asked here, 6 log and machine contradict each other.\n\n");
+        if (parsed == OPT_HELP)
+            opt_help(table);
+        return parsed == OPT_HELP ? EXIT_FINE : EXIT_USAGE;
+    }
+    const char *wrong = live_wrong(&w.from);
+    if (parsed == OPT_OK && wrong)
+        tell("", wrong);
+    return parsed == OPT_OK && !wrong ? confirm(&w, (const char *const *)argv, (size_t)left) : EXIT_USAGE;
+}

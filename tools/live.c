@@ -1,0 +1,89 @@
+/* live.c - facts of this machine, measured if that is asked for, or of a file. */
+#include "live.h"
+
+#include "commands.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+    signal(SIGINT, SIG_DFL); /* the second time it ends at once */
+}
+
+/* "  ##########..........  120 of 364": on a terminal alone. */
+static int show_progress(void *user, int done, int total)
+{
+    enum { WIDTH = 30 };
+    (void)user;
+    if (!isatty(STDERR_FILENO) || !total)
+        return interrupted;
+    char bar[WIDTH + 1];
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', (size_t)(WIDTH * done / total));
+    bar[WIDTH] = 0;
+    fprintf(stderr, "\r  %s  %d of %d%s", bar, done, total, interrupted ? ", stopping" : "");
+    fflush(stderr);
+    return interrupted;
+}
+
+/* A number from 1 on; 0 where none is given; -1 for anything else. */
+static long number(const char *text)
+{
+    char *end;
+    long v = text ? strtol(text, &end, 10) : 0;
+    return !text ? 0 : *end || end == text || v < 1 || v > 1000000 ? -1 : v;
+}
+
+static int measure(ncclscope_facts *f, const struct live *w, ncclscope_error *err)
+{
+    ncclscope_measure_options o = {.size = sizeof o,
+                                   .seconds = (uint32_t)number(w->seconds),
+                                   .pairs = w->pairs,
+                                   .gpu_bytes = (uint64_t)number(w->memory) << 20};
+    signal(SIGINT, interrupt);
+    int rc = ncclscope_measure(f, &o, show_progress, NULL, err);
+    signal(SIGINT, SIG_DFL);
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    return rc;
+}
+
+const char *live_wrong(const struct live *w)
+{
+    return number(w->seconds) < 0 || number(w->memory) < 0        ? "--seconds and --memory take a number from 1 on"
+           : w->measure && w->facts                               ? "--facts asks no machine that could be measured"
+           : !w->measure && (w->seconds || w->pairs || w->memory) ? "--seconds, --pairs and --memory go with --measure"
+                                                                  : NULL;
+}
+
+int live_facts(const struct live *w, ncclscope_facts **out)
+{
+    ncclscope_error err = {0};
+    int rc = w->facts ? ncclscope_facts_load(out, w->facts, &err) : ncclscope_probe(out, &err);
+    if (w->facts && rc) {
+        tell(w->facts, err.text);
+        return EXIT_INPUT;
+    }
+    if (!rc && !ncclscope_facts_gpus(*out)) { /* saved where no GPU could be asked: nothing to call fine */
+        tell(w->facts, "these facts name no GPU: what they were saved from could not be asked for one");
+        ncclscope_facts_free(*out);
+        *out = NULL;
+        return EXIT_NO_PROBE;
+    }
+    if (!rc && w->measure)
+        rc = measure(*out, w, &err);
+    if (rc)
+        tell("", err.text);
+    return !rc                            ? EXIT_FINE
+           : rc == NCCLSCOPE_EUNSUPPORTED ? EXIT_NO_PROBE
+           : rc == NCCLSCOPE_EINVAL       ? EXIT_USAGE
+                                          : EXIT_INPUT;
+}
