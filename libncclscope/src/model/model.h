@@ -49,6 +49,8 @@ struct nsc_proc {
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
+    bool tree_gpu, tree_switch,
+        tree_nvlink;          /* its dump of the machine shows a GPU; one behind a PCI switch; an NVLink */
     bool flat_pci;            /* PCI links of almost no bandwidth: a virtual machine hides its tree */
     int cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
     int64_t cpu_model;

@@ -52,21 +52,23 @@ static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc
     return 0;
 }
 
-nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
+                       const struct nsc_where **because)
 {
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     *because = NULL;
     if (!a || !b || m->procs.item[a->proc].host != m->procs.item[b->proc].host)
         return 0;
-    const struct nsc_gpu_path *path = nsc_gpu_path_of(m, a, b);
+    const struct nsc_gpu_path *path = dump ? nsc_gpu_path_of(m, a, b) : NULL;
     *because = path ? &path->where : NULL;
     return path ? path->type : class_in_matrix(m, a, b, because);
 }
 
-nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
+nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
+                         const struct nsc_where **because)
 {
-    nsc_str told = nsc_told_class(m, l, because);
+    nsc_str told = nsc_told_class(m, l, dump, because);
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = told ? NULL : nsc_member(m, comm, (int64_t)l->src),
                           *b = told ? NULL : nsc_member(m, comm, (int64_t)l->dst);
@@ -230,6 +232,16 @@ void nsc_find_proofs(struct ncclscope_model *m)
     }
 }
 
+/* The dump of the machine hangs both GPUs of the link on NVSwitches. */
+static const struct nsc_where *switch_proves(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    const struct nsc_gpu_node *x = are_gpus_of_host(m, a, b) ? nsc_gpu_node_of(m, a) : NULL,
+                              *y = x ? nsc_gpu_node_of(m, b) : NULL;
+    return y && x->switched && y->switched && x->nvlink > 0 && y->nvlink > 0 ? &x->where : NULL;
+}
+
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
     *because = NULL;
@@ -241,6 +253,8 @@ bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link
         *because = &r->first; /* NVLS channels: all of the node's GPUs hang on NVSwitches */
     if (!*because)
         *because = pair_proves(m, l);
+    if (!*because)
+        *because = switch_proves(m, l);
     return *because;
 }
 
@@ -255,7 +269,7 @@ static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link 
 static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
 {
     const struct nsc_where *because = NULL;
-    nsc_str stated = nsc_stated_class(m, l, &because);
+    nsc_str stated = nsc_stated_class(m, l, true, &because);
     out->path = NSC_PATH_P2P;
     bool chip = stated && nsc_text_is(nsc_say(m, stated), "C2C"); /* through the CPU, and neither NVLink nor PCIe */
     if (stated && !nsc_text_is(nsc_say(m, stated), "X")) {

@@ -36,10 +36,13 @@ const char *nsc_path_name(enum nsc_path path); /* "nvlink", "pcie-p2p", ... as i
 
 /* The member of the communicator with this rank, as its own process tells it; NULL if its process is not in the input. */
 const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank);
-/* Class of the path between two ranks' GPUs, as a line states it ("NVL", "NV18", "PHB"); 0 if none does. */
-nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
+/* Class of the path between two ranks' GPUs, as a line states it ("NVL", "NV18", "PHB"); 0 if none does. `dump` counts GRAPH dumps too:
+ * there NCCL leads pairs that may not use P2P through the CPU, whatever joins them. */
+nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
+                       const struct nsc_where **because);
 /* The same, or else as facts of their machine have it, with no line (`because` NULL). */
-nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
+nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
+                         const struct nsc_where **because);
 bool nsc_class_is_nvlink(nsc_text type);
 /* Do lines about the communicator of this link, or another one of its two GPUs, prove NVLink between them, whatever the link itself is? */
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);

@@ -130,6 +130,13 @@ void nsc_apply_topo_node(struct ncclscope_model *m, const ncclscope_record *rec,
     int64_t arch, vendor;
     (void)t;
     m->procs.item[proc].graph_seen = true;
+    if (rec->kind == NCCLSCOPE_KIND_TOPO_GPU) {
+        m->procs.item[proc].tree_gpu = true;
+        if (nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT), " "))
+            m->procs.item[proc].tree_switch = true;
+    }
+    if (nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_LINK), "NVL"))
+        m->procs.item[proc].tree_nvlink = true;
     see_flat_pci(m, rec, &m->procs.item[proc]);
     if (!nsc_text_starts(node, "CPU/") || !first || first == last ||
         !nsc_to_i64((nsc_text){value.ptr, (size_t)(first - value.ptr)}, &arch) ||

@@ -122,7 +122,7 @@ static const char *is_stale(struct nsc_case *c, const struct nsc_confirmed *x)
 static const char *class_differs(struct nsc_case *c, struct nsc_confirmed *x)
 {
     const struct nsc_where *line = NULL;
-    nsc_str told = nsc_told_class(c->m, x->link, &line);
+    nsc_str told = nsc_told_class(c->m, x->link, !nsc_is_diverted(c->m, x->link), &line);
     enum nsc_level level = told ? nsc_level_of(nsc_say(c->m, told)) : NSC_LEVEL_UNKNOWN;
     bool pcie = level >= NSC_LEVEL_PIX && level <= NSC_LEVEL_SYS && level != NSC_LEVEL_P2C && level != NSC_LEVEL_PXN;
     bool nvlink = level == NSC_LEVEL_NVL || (!told && nsc_nvlink_is_proven(c->m, x->link, &line));

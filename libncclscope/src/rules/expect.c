@@ -90,11 +90,37 @@ const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const st
     return NULL;
 }
 
+/* Does a dump of this host show GPUs and nothing that joins two of them at this level or nearer: no NVLink, and below the CPU no switch? */
+static bool is_all_there_is(const struct ncclscope_model *m, nsc_str host, enum nsc_level level)
+{
+    bool gpu = false;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        if (p->host != host)
+            continue;
+        if (p->tree_nvlink || (p->tree_switch && level == NSC_LEVEL_PHB))
+            return false;
+        gpu = gpu || p->tree_gpu;
+    }
+    return gpu;
+}
+
+bool nsc_is_diverted(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    const struct nsc_where *line;
+    nsc_str told = l->family == NSC_P2P ? 0 : nsc_told_class(m, l, true, &line);
+    enum nsc_level level = told ? nsc_level_of(nsc_say(m, told)) : NSC_LEVEL_UNKNOWN;
+    if ((level != NSC_LEVEL_PHB && level != NSC_LEVEL_SYS) || l->proc == NSC_NONE ||
+        !(nsc_p2p_disabled(m, l->proc) || nsc_p2p_limited(m, l->proc) || nsc_refusal_of(m, l)))
+        return false;
+    return !is_all_there_is(m, m->procs.item[l->proc].host, level);
+}
+
 /* A line about the pair; else what the communicator proves; else the machine type, where all GPUs of one have NVLink. */
 static void find_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x,
                        struct nsc_expected *e)
 {
-    e->type = nsc_stated_class(m, l, &e->line);
+    e->type = nsc_stated_class(m, l, !nsc_is_diverted(m, l), &e->line);
     e->level = e->type ? nsc_level_of(nsc_say(m, e->type)) : NSC_LEVEL_UNKNOWN;
     if (e->type || !x->own)
         return;

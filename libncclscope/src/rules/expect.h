@@ -51,6 +51,10 @@ const char *nsc_judgement_name(enum nsc_judgement j); /* "as-expected" ... as in
 /* The reason in words, into buf: "NCCL_P2P_DISABLE=1 forbids P2P". */
 void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size);
 
+/* Does a GRAPH dump lead this pair through the CPU because P2P is forbidden, rather than because the machine does (ncclTopoComputePaths
+ * does so before the dump)? */
+bool nsc_is_diverted(const struct ncclscope_model *m, const struct nsc_link *l);
+
 /* The line by which the driver or CUDA refuses P2P between the two GPUs of the link; NULL: none. */
 const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const struct nsc_link *l);
 
