@@ -52,7 +52,8 @@ static int confirm(const struct wanted *w, const char *const *paths, size_t n)
     ncclscope_grammar *g = NULL;
     ncclscope_model *m = NULL;
     ncclscope_findings *f = NULL;
-    int code = live_facts(&w->from, &facts), rc = NCCLSCOPE_OK;
+    struct live_logs logs = {0};
+    int code = live_facts(&w->from, &facts, &logs), rc = NCCLSCOPE_OK;
     if (!code)
         rc = ncclscope_grammar_new(&g, &err);
     if (!code && !rc && w->patterns && add_patterns(g, w->patterns))
@@ -75,6 +76,7 @@ static int confirm(const struct wanted *w, const char *const *paths, size_t n)
     ncclscope_findings_free(f);
     ncclscope_model_free(m);
     ncclscope_grammar_free(g);
+    live_logs_free(&logs);
     ncclscope_facts_free(facts);
     return code;
 }
@@ -87,10 +89,17 @@ int cmd_confirm(int argc, char **argv)
          "what `ncclscope probe --save` wrote on the machine of the log, instead of asking this one", NULL,
          &w.from.facts},
         {"--measure", 0, NULL, "measure pairs of GPUs too, so that a fallback has its factor", &w.from.measure, NULL},
-        {"--seconds", 0, "N", "with --measure: stop after so long (90)", NULL, &w.from.seconds},
+        {"--nccl", 0, NULL,
+         "run the installed libnccl too, a process for each GPU: which path it takes, and its bandwidth", &w.from.nccl,
+         NULL},
+        {"--libnccl", 0, "FILE", "with --nccl: that library", NULL, &w.from.library},
+        {"--env", 0, "NAME=VALUE,...", "with --nccl: a second run with these variables, to compare", NULL,
+         &w.from.variables},
+        {"--log", 0, "FILE", "with --nccl: keep what NCCL printed", NULL, &w.from.log},
+        {"--seconds", 0, "N", "stop each of them after so long (90)", NULL, &w.from.seconds},
         {"--pairs", 0, "A-B,...", "with --measure: these alone, both ways, GPUs as nvidia-smi counts them", NULL,
          &w.from.pairs},
-        {"--memory", 0, "MIB", "with --measure: at most this much of each GPU (512)", NULL, &w.from.memory},
+        {"--memory", 0, "MIB", "take at most this much of each GPU (512)", NULL, &w.from.memory},
         {"--patterns", 0, "FILE", "rows for lines of private plugins: name = template", NULL, &w.patterns},
         {"--json", 0, NULL, "as JSON, schema ncclscope.confirm/1", &w.json, NULL},
         {"--quiet", 'q', NULL, "the answer alone", &w.quiet, NULL},

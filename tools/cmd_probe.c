@@ -32,6 +32,14 @@ static int save(const ncclscope_facts *f, const char *path)
     return EXIT_INPUT;
 }
 
+static bool has_finding(const ncclscope_findings *f)
+{
+    for (size_t i = 0; f && i < ncclscope_findings_count(f); i++)
+        if (ncclscope_finding_severity(f, i) >= NCCLSCOPE_WARNING)
+            return true;
+    return false;
+}
+
 /* The facts alone, as a model without a log: rules judge them. */
 static int report(const ncclscope_facts *facts, const struct wanted *w)
 {
@@ -39,7 +47,6 @@ static int report(const ncclscope_facts *facts, const struct wanted *w)
     ncclscope_model *m = NULL;
     ncclscope_findings *f = NULL;
     ncclscope_error err = {0};
-    bool bad = false;
     int rc = ncclscope_grammar_new(&g, &err);
     rc = rc ? rc : ncclscope_scan(&m, g, NULL, 0, &err);
     if (!rc)
@@ -50,9 +57,7 @@ static int report(const ncclscope_facts *facts, const struct wanted *w)
         terminal_flags() | (w->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) | (w->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
     if (!rc)
         rc = ncclscope_facts_report(m, f, w->json ? "json" : "text", terminal_columns(), flags, write_to_file, stdout);
-    for (size_t i = 0; f && i < ncclscope_findings_count(f); i++)
-        bad = bad || ncclscope_finding_severity(f, i) >= NCCLSCOPE_WARNING;
-    bool unwritten = fflush(stdout) != 0 || rc == NCCLSCOPE_EIO;
+    bool bad = has_finding(f), unwritten = fflush(stdout) != 0 || rc == NCCLSCOPE_EIO;
     if (unwritten && errno != EPIPE)
         fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(errno));
     else if (rc && !unwritten)
@@ -63,16 +68,45 @@ static int report(const ncclscope_facts *facts, const struct wanted *w)
     return (unwritten && errno != EPIPE) || (rc && !unwritten) ? EXIT_INPUT : bad ? EXIT_FINDING : EXIT_FINE;
 }
 
+/* What NCCL's own log says of each run. The second is as its variables have it, and no fault. */
+static int judge_runs(const struct wanted *w, const struct live_logs *logs)
+{
+    bool bad = false;
+    for (int i = 0; i < LIVE_RUNS; i++) {
+        ncclscope_findings *f = NULL;
+        ncclscope_error err = {0};
+        if (!logs->run[i])
+            continue;
+        int rc = ncclscope_analyse(&f, logs->run[i], &err);
+        if (!rc && !w->json && !w->quiet) {
+            printf("\nNCCL's own log of that run%s%s:\n", i ? " with " : "", i ? w->from.variables : "");
+            rc = ncclscope_report(logs->run[i], f, "text", terminal_columns(),
+                                  terminal_flags() | NCCLSCOPE_REPORT_VERDICT, write_to_file, stdout);
+        }
+        bad = bad || (!i && has_finding(f));
+        ncclscope_findings_free(f);
+        if (rc || fflush(stdout))
+            return EXIT_INPUT;
+    }
+    return bad ? EXIT_FINDING : EXIT_FINE;
+}
+
 static int probe(const struct wanted *w)
 {
     ncclscope_facts *f = NULL;
-    int code = live_facts(&w->from, &f);
+    struct live_logs logs = {0};
+    int code = live_facts(&w->from, &f, &logs);
     if (f && w->save) { /* without a GPU too: why, and the container, may be what is asked for */
         int unsaved = save(f, w->save);
         code = unsaved ? unsaved : code;
     }
-    if (!code && !(w->save && !strcmp(w->save, "-")))
-        code = report(f, w);
+    bool shown =
+        f && ncclscope_facts_gpus(f) && (!code || code == EXIT_NO_PROBE) && !(w->save && !strcmp(w->save, "-"));
+    if (shown) { /* also where NCCL did not run: the rest was asked, and its log may say why */
+        int found = report(f, w), judged = judge_runs(w, &logs);
+        code = found || judged ? (found ? found : judged) : code;
+    }
+    live_logs_free(&logs);
     ncclscope_facts_free(f);
     return code;
 }
@@ -86,10 +120,17 @@ int cmd_probe(int argc, char **argv)
         {"--facts", 0, "FILE", "show what such a file holds instead of asking this machine", NULL, &w.from.facts},
         {"--measure", 0, NULL, "measure pairs of GPUs too: takes some memory on each, verifies the data, frees it",
          &w.from.measure, NULL},
-        {"--seconds", 0, "N", "with --measure: stop after so long (90)", NULL, &w.from.seconds},
+        {"--nccl", 0, NULL,
+         "run the installed libnccl too, a process for each GPU: which path it takes, and its bandwidth", &w.from.nccl,
+         NULL},
+        {"--libnccl", 0, "FILE", "with --nccl: that library", NULL, &w.from.library},
+        {"--env", 0, "NAME=VALUE,...", "with --nccl: a second run with these variables, to compare", NULL,
+         &w.from.variables},
+        {"--log", 0, "FILE", "with --nccl: keep what NCCL printed", NULL, &w.from.log},
+        {"--seconds", 0, "N", "stop each of them after so long (90)", NULL, &w.from.seconds},
         {"--pairs", 0, "A-B,...", "with --measure: these alone, both ways, GPUs as nvidia-smi counts them", NULL,
          &w.from.pairs},
-        {"--memory", 0, "MIB", "with --measure: at most this much of each GPU (512)", NULL, &w.from.memory},
+        {"--memory", 0, "MIB", "take at most this much of each GPU (512)", NULL, &w.from.memory},
         {"--json", 0, NULL, "as JSON, schema ncclscope.probe/1", &w.json, NULL},
         {"--quiet", 'q', NULL, "the answer alone", &w.quiet, NULL},
         {"--verbose", 'v', NULL, "notes in full", &w.verbose, NULL},

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,18 +57,64 @@ static int measure(ncclscope_facts *f, const struct live *w, ncclscope_error *er
     return rc;
 }
 
-const char *live_wrong(const struct live *w)
+/* Both runs; the second only beside variables. */
+static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *logs, ncclscope_error *err)
 {
-    return number(w->seconds) < 0 || number(w->memory) < 0        ? "--seconds and --memory take a number from 1 on"
-           : w->measure && w->facts                               ? "--facts asks no machine that could be measured"
-           : !w->measure && (w->seconds || w->pairs || w->memory) ? "--seconds, --pairs and --memory go with --measure"
-                                                                  : NULL;
+    int rc = ncclscope_grammar_new(&logs->grammar, err);
+    FILE *log = w->log ? fopen(w->log, "wbe") : NULL;
+    if (w->log && !log) {
+        tell(w->log, strerror(errno));
+        return NCCLSCOPE_EIO;
+    }
+    signal(SIGINT, interrupt);
+    for (int i = 0; i < LIVE_RUNS && !rc && !interrupted; i++) {
+        ncclscope_nccl_options o = {.size = sizeof o,
+                                    .seconds = (uint32_t)number(w->seconds),
+                                    .library = w->library,
+                                    .variables = i ? w->variables : NULL,
+                                    .gpu_bytes = (uint64_t)number(w->memory) << 20,
+                                    .keep = log ? write_to_file : NULL,
+                                    .keep_user = log};
+        if (i && !w->variables)
+            break;
+        rc = ncclscope_nccl(f, &logs->run[i], logs->grammar, &o, show_progress, NULL, err);
+    }
+    if (log && (ferror(log) | fclose(log)))
+        tell(w->log, "could not be written whole");
+    signal(SIGINT, SIG_DFL);
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    return rc;
 }
 
-int live_facts(const struct live *w, ncclscope_facts **out)
+void live_logs_free(struct live_logs *logs)
+{
+    for (int i = 0; i < LIVE_RUNS; i++)
+        ncclscope_model_free(logs->run[i]);
+    ncclscope_grammar_free(logs->grammar);
+}
+
+const char *live_wrong(const struct live *w)
+{
+    bool works = w->measure || w->nccl;
+    return number(w->seconds) < 0 || number(w->memory) < 0      ? "--seconds and --memory take a number from 1 on"
+           : works && w->facts                                  ? "--facts asks no machine that could be measured"
+           : !works && (w->seconds || w->memory)                ? "--seconds and --memory go with --measure and --nccl"
+           : !w->measure && w->pairs                            ? "--pairs goes with --measure"
+           : !w->nccl && (w->library || w->variables || w->log) ? "--libnccl, --env and --log go with --nccl"
+                                                                : NULL;
+}
+
+int live_facts(const struct live *w, ncclscope_facts **out, struct live_logs *logs)
 {
     ncclscope_error err = {0};
-    int rc = w->facts ? ncclscope_facts_load(out, w->facts, &err) : ncclscope_probe(out, &err);
+    ncclscope_nccl_options second = {.size = sizeof second, .variables = w->variables};
+    int rc = ncclscope_nccl(NULL, NULL, NULL, &second, NULL, NULL, &err);
+    if (rc) {
+        tell("", err.text);
+        return EXIT_USAGE;
+    }
+    rc = w->facts ? ncclscope_facts_load(out, w->facts, &err) : ncclscope_probe(out, &err);
     if (w->facts && rc) {
         tell(w->facts, err.text);
         return EXIT_INPUT;
@@ -80,7 +127,9 @@ int live_facts(const struct live *w, ncclscope_facts **out)
     }
     if (!rc && w->measure)
         rc = measure(*out, w, &err);
-    if (rc)
+    if (!rc && w->nccl)
+        rc = run_nccl(*out, w, logs, &err);
+    if (rc && rc != NCCLSCOPE_EIO) /* else it is told */
         tell("", err.text);
     return !rc                            ? EXIT_FINE
            : rc == NCCLSCOPE_EUNSUPPORTED ? EXIT_NO_PROBE

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check-probe.py TOOL NVML OLD_NVML CUDA: `ncclscope probe` on recorded machines, played by libraries that stand in for the driver's.
+"""check-probe.py TOOL NVML OLD_NVML CUDA NCCL: `ncclscope probe` on recorded machines, played by libraries that stand in for the driver's.
 
 The tool opens them as it opens the driver's own. Each scene is a file of testdata/machines, changed where it says; what the probe tells must be
 what the scene holds, and the findings those that it names."""
 import atexit
 import copy
+import gzip
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ import time
 
 import harness
 
-TOOL, NVML, OLD_NVML, CUDA = sys.argv[1:5]
+TOOL, NVML, OLD_NVML, CUDA, NCCL = sys.argv[1:6]
 MACHINES = os.path.join(harness.TESTDATA, 'machines')
 MEASURE = ('--json', '--measure', '--memory', '16')
 PLAYED_NODE = ('driver', 'cuda_driver')  # the rest of the node is of the machine that the test runs on
@@ -27,13 +28,22 @@ def machine(name):
         return json.load(file)
 
 
-def probe(facts, *args, nvml=NVML, cuda=CUDA, trouble=''):
+def recorded_log(name, folder):
+    """A recorded log as plain text, for the library that plays NCCL to print."""
+    path = os.path.join(harness.TESTDATA, 'logs', name)
+    out = os.path.join(folder, os.path.basename(name) + '.txt')
+    with (gzip.open if name.endswith('.gz') else open)(path, 'rb') as file, open(out, 'wb') as plain:
+        plain.write(file.read())
+    return out
+
+
+def probe(facts, *args, nvml=NVML, cuda=CUDA, trouble='', **more):
     with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
         json.dump(facts, file)
         file.flush()
         env = dict(os.environ, NCCLSCOPE_NVML=nvml, NCCLSCOPE_CUDA=cuda, NCCLSCOPE_FAKE=file.name,
-                   NCCLSCOPE_FAKE_TROUBLE=trouble,
-                   ASAN_OPTIONS='handle_segv=0')  # a crash shall look as it does to users
+                   NCCLSCOPE_FAKE_TROUBLE=trouble, NCCLSCOPE_NCCL=NCCL,
+                   ASAN_OPTIONS='handle_segv=0', **more)  # a crash shall look as it does to users
         return subprocess.run([TOOL, 'probe', *args], env=env, capture_output=True, text=True, timeout=120)
 
 
@@ -233,6 +243,50 @@ def measured_wrong(base):
         check('usage', ' '.join(args), run.returncode == 2 and run.stdout == '' and run.stderr.count('\n') == 1, run.stderr)
 
 
+def own_runs(base):
+    """NCCL is run, a process for each GPU: its log is read, and the figures are those that are played."""
+    with tempfile.TemporaryDirectory() as folder:
+        logs = {'NCCLSCOPE_FAKE_LOG': recorded_log('2.28.9/h200x4-default.log.gz', folder),
+                'NCCLSCOPE_FAKE_LOG_2': recorded_log('2.30.7/h200x4-p2p-disabled-shm.log', folder)}
+        kept = os.path.join(folder, 'kept.log')
+        run = probe(base, '--json', '--nccl', '--memory', '2', '--env', 'NCCL_P2P_DISABLE=1', '--log', kept, **logs)
+        report = json.loads(run.stdout)
+        check('nccl', 'exit', run.returncode == 0 and report['facts']['skipped'] == [], run.stderr + str(report['facts']['skipped']))
+        ours = report['facts']['collectives']
+        check('nccl', 'arms', [(c['arm'], c['operation'], c['path'], c['via'].split('/')[0]) for c in ours] ==
+              [(arm, op, path, via) for arm, path, via in (('default', 'nvlink', 'P2P'), ('NCCL_P2P_DISABLE=1', 'shm', 'SHM'))
+               for op in ('all-reduce', 'send-recv')], ours)
+        for c in ours:
+            should = [m for m in base['collectives'] if all(m[k] == c[k] for k in ('arm', 'operation', 'bytes'))]
+            check('nccl', 'figure', len(should) == 1 and abs(should[0]['us'] - c['us']) <= 1 and c['ranks'] == 4 and c['wrong_words'] == 0, c)
+            bus = c['bytes'] / c['us'] * (1.5 if c['operation'] == 'all-reduce' else 1)
+            check('nccl', 'bus bandwidth', abs(bus - c['mb_s']) <= 0.05 * bus, c)
+        with open(kept, 'rb') as file:
+            lines = sorted(file.read().split(b'\n'))
+        should = [b''] + [line for path in logs.values() for line in open(path, 'rb').read().split(b'\n')
+                          for r in range(4) if b'[%d] NCCL ' % r in line]  # of a torn line both ranks print it
+        check('nccl', 'its log', sorted(should) == lines, '%d lines, not %d' % (len(lines), len(should)))
+        text = probe(base, '--nccl', '--memory', '2', '--env', 'NCCL_P2P_DISABLE=1', **logs).stdout
+        check('nccl', 'text', 'default: P2P/CUMEM, nvlink' in text and 'NCCL_P2P_DISABLE=1: SHM' in text and 'x the time of default' in text, text)
+        read = saved_as(json.dumps(report['facts'] | {'schema': 'ncclscope.facts/1'}))
+        again = json.loads(probe({}, '--json', '--facts', read).stdout)
+        check('nccl', 'from a file', again['facts'].get('collectives') == ours, again['facts'].get('collectives'))
+        wrong_sum = copy.deepcopy(base)
+        wrong_sum['collectives'][0]['wrong_words'] = 3
+        run = probe(wrong_sum, '--json', '--nccl', '--memory', '2', **logs)
+        check('nccl', 'wrong data', run.returncode == 1 and findings(json.loads(run.stdout)) == ['probe/data-mismatch'], run.stdout[-500:])
+        for trouble_, words, code in (('ncclCommInitRank=2', 'rank 1 (GPU 1): NCCL answers: unhandled system error', 5),
+                                      ('ncclAllReduce=crash', 'crashed (signal 11)', 5), ('ncclGetUniqueId=3', '(3)', 5),
+                                      ('ncclAllReduce=hang', 'did not end within 2 seconds', 5)):
+            run = probe(base, '--nccl', '--memory', '2', '--seconds', '2', trouble=trouble_, **logs)
+            check('nccl', trouble_, run.returncode == code and words in run.stderr and run.stderr.count('\n') == 1, '%d %s' % (run.returncode, run.stderr))
+        run = probe(base, '--nccl', '--libnccl', '/nowhere/libnccl.so.2')
+        check('nccl', 'no library', run.returncode == 5 and '/nowhere/libnccl.so.2' in run.stderr, run.stderr)
+        for args in (['--nccl', '--env', 'x'], ['--nccl', '--env', ''], ['--nccl', '--env', '1=2'], ['--env', 'A=1']):
+            run = probe(base, *args)
+            check('usage', ' '.join(args), run.returncode == 2 and run.stdout == '' and run.stderr.count('\n') == 1, '%d %s' % (run.returncode, run.stderr))
+
+
 def saved_as(text):
     with tempfile.NamedTemporaryFile('w', suffix='.json', delete=False) as file:
         file.write(text)
@@ -265,6 +319,7 @@ def main():
     matrix()
     measured(base)
     measured_wrong(base)
+    own_runs(base)
     print('\n'.join(wrong))
     print('%d checks, %d wrong, %.0f s' % (checks, len(wrong), time.time() - began))
     return 1 if wrong or not checks else 0

@@ -28,7 +28,7 @@ typedef struct ncclscope_measure_options {
     uint64_t gpu_bytes; /* memory taken on each GPU at most; 0: 512 MiB */
 } ncclscope_measure_options;
 
-/* Called a few times a second while it measures: `done` of `total` figures are there. Not 0 stops it. */
+/* Called some ten times a second while it measures: `done` of `total` figures are there. Not 0 stops it. */
 typedef int ncclscope_progress_fn(void *user, int done, int total);
 
 /* Measure pairs of GPUs of this machine, whose facts ncclscope_probe has just given: by copy engine and by kernel, read and written,
@@ -37,6 +37,27 @@ typedef int ncclscope_progress_fn(void *user, int done, int total);
  * some could not be measured (told under `skipped`); NCCLSCOPE_EINVAL for pairs that are none; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_measure(ncclscope_facts *f, const ncclscope_measure_options *options,
                                     ncclscope_progress_fn *progress, void *user, ncclscope_error *err);
+
+/* How to run NCCL itself. Set size; zero is the default of each field. Fields are only ever added at the end. */
+typedef struct ncclscope_nccl_options {
+    uint32_t size;         /* sizeof(ncclscope_nccl_options) */
+    uint32_t seconds;      /* stop after this long; 0: 90 */
+    const char *library;   /* path of libnccl; NULL: $NCCLSCOPE_NCCL, else libnccl.so.2 as the system finds it */
+    const char *variables; /* "NCCL_P2P_DISABLE=1,NCCL_SHM_DISABLE=1", for this run alone; NULL: none */
+    uint64_t gpu_bytes;    /* memory for buffers on each GPU at most; 0: 512 MiB */
+    ncclscope_write_fn
+        *keep; /* given what NCCL prints, piece by piece; its answer does not matter; NULL: nobody keeps it */
+    void *keep_user;
+} ncclscope_nccl_options;
+
+/* Run the installed libnccl across all GPUs of this machine, whose facts ncclscope_probe has just given: a process for each, all-reduce
+ * and a ring of send and receive over sizes, data verified. What it prints with NCCL_DEBUG=INFO is read as it comes; *log is the finished
+ * model of it, the caller's, also when NCCL failed. The figures are added to `f` with the path that the log shows, what went wrong to
+ * what is told as skipped. `g` must outlive the call. Without `f` the options are checked, and nothing else is done. NCCLSCOPE_OK; NCCLSCOPE_EUNSUPPORTED if there is no figure (err says why);
+ * NCCLSCOPE_EINVAL for variables that are none; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_nccl(ncclscope_facts *f, ncclscope_model **log, ncclscope_grammar *g,
+                                 const ncclscope_nccl_options *options, ncclscope_progress_fn *progress, void *user,
+                                 ncclscope_error *err);
 
 /* Read what ncclscope_facts_save wrote, here or elsewhere. *out is the caller's. NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_EDATA if the file
  * holds no facts, NCCLSCOPE_ENOMEM. Since 0.1. */

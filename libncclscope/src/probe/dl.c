@@ -8,7 +8,7 @@
 bool nsc_dl_open(const char *variable, const char *name, const struct nsc_symbol *symbols, size_t count, char *why,
                  size_t size)
 {
-    const char *given = getenv(variable);
+    const char *given = variable ? getenv(variable) : NULL;
     void *library = dlopen(given && *given ? given : name, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(why, size, "%s", dlerror());

@@ -12,7 +12,7 @@ struct nsc_symbol {
     bool required;
 };
 
-/* Opens the library that the variable names, else `name`; false, with a sentence in `why`, if it cannot be opened or a required symbol
+/* Opens the library that the variable (or NULL) names, else `name`; false, with a sentence in `why`, if it cannot be opened or a required symbol
  * is missing. It is never closed: drivers do not survive that. */
 bool nsc_dl_open(const char *variable, const char *name, const struct nsc_symbol *symbols, size_t count, char *why,
                  size_t size);

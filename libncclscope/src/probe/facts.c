@@ -38,6 +38,11 @@ static const struct row measured_rows[] = {
 #include "facts.def"
     {NULL, TEXT, 0}};
 
+#define COLLECTIVE(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_collective, name)},
+static const struct row collective_rows[] = {
+#include "facts.def"
+    {NULL, TEXT, 0}};
+
 /* ---- one fact ---- */
 
 void nsc_fact_int(struct nsc_fact *f, int64_t v)
@@ -119,6 +124,7 @@ void ncclscope_facts_free(ncclscope_facts *f)
     nsc_vec_free(&f->pairs);
     nsc_vec_free(&f->nics);
     nsc_vec_free(&f->measured);
+    nsc_vec_free(&f->collectives);
     nsc_vec_free(&f->variables);
     nsc_vec_free(&f->skipped);
     nsc_arena_free(&f->arena);
@@ -163,6 +169,9 @@ void nsc_facts_members(const struct ncclscope_facts *f, struct nsc_json *j)
     write_list(j, "nics", nic_rows, f->nics.item, f->nics.len, sizeof *f->nics.item);
     if (f->measured.len)
         write_list(j, "measured", measured_rows, f->measured.item, f->measured.len, sizeof *f->measured.item);
+    if (f->collectives.len)
+        write_list(j, "collectives", collective_rows, f->collectives.item, f->collectives.len,
+                   sizeof *f->collectives.item);
     nsc_json_open(j, "variables", '[');
     for (size_t i = 0; i < f->variables.len; i++) {
         nsc_json_open(j, NULL, '{');
@@ -277,6 +286,13 @@ static void take_measured(struct ncclscope_facts *f, const void *item)
         fill(f, measured_rows, nsc_vec_push(&f->measured), x);
 }
 
+static void take_collective(struct ncclscope_facts *f, const void *item)
+{
+    const struct nsc_collective *x = item;
+    if (x->arm && x->operation && x->bytes.known)
+        fill(f, collective_rows, nsc_vec_push(&f->collectives), x);
+}
+
 static void take_node(struct ncclscope_facts *f, const void *item)
 {
     fill(f, node_rows, &f->node, item);
@@ -317,6 +333,7 @@ static bool read_list(struct ncclscope_facts *f, sqlite3 *db, const char *path, 
         struct nsc_pair_facts pair;
         struct nsc_nic_facts nic;
         struct nsc_measured measured;
+        struct nsc_collective collective;
     } one;
     sqlite3_stmt *q;
     int64_t last = -1, items = 0;
@@ -367,6 +384,7 @@ int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, nccl
                 read_list(f, db, "$.pairs", pair_rows, sizeof(struct nsc_pair_facts), take_pair) &&
                 read_list(f, db, "$.nics", nic_rows, sizeof(struct nsc_nic_facts), take_nic) &&
                 read_list(f, db, "$.measured", measured_rows, sizeof(struct nsc_measured), take_measured) &&
+                read_list(f, db, "$.collectives", collective_rows, sizeof(struct nsc_collective), take_collective) &&
                 read_list(f, db, "$.variables", named_rows, sizeof(struct nsc_named_value), take_variable) &&
                 read_list(f, db, "$.skipped", unprobed_rows, sizeof(struct nsc_unprobed), take_unprobed);
     sqlite3_close(db);

@@ -39,6 +39,11 @@ struct nsc_measured {
 #include "facts.def"
 };
 
+#define COLLECTIVE(TYPE, name, words) NSC_FIELD_##TYPE(name)
+struct nsc_collective {
+#include "facts.def"
+};
+
 struct nsc_named_value {
     const char *name, *value, *from; /* NCCL_*; from: "environment" or the configuration file */
 };
@@ -54,6 +59,7 @@ struct ncclscope_facts {
     NSC_VEC(struct nsc_pair_facts) pairs;
     NSC_VEC(struct nsc_nic_facts) nics;
     NSC_VEC(struct nsc_measured) measured;
+    NSC_VEC(struct nsc_collective) collectives;
     NSC_VEC(struct nsc_named_value) variables;
     NSC_VEC(struct nsc_unprobed) skipped;
     bool no_memory;

@@ -469,13 +469,6 @@ static void measure_all(struct bench *b)
                      done, total);
 }
 
-static bool can_measure(const struct nsc_cuda *c)
-{
-    return c->retain && c->release && c->use && c->enable_peer && c->synchronize && c->memory_left && c->alloc &&
-           c->free && c->alloc_host && c->free_host && c->copy && c->set_words && c->stream && c->stream_waits &&
-           c->event && c->record && c->event_wait && c->elapsed && c->module && c->function && c->launch;
-}
-
 struct errand {
     const ncclscope_measure_options *options;
     struct progress *progress;
@@ -496,10 +489,8 @@ static void measure_here(struct ncclscope_facts *f, const struct ncclscope_facts
     b->progress = e->progress;
     b->end = nsc_now_ms() + e->options->seconds * INT64_C(1000);
     b->bytes = (size_t)(e->options->gpu_bytes - 2 * CHAIN) / 2 / CHUNK * CHUNK;
-    if (!nsc_cuda_open(&b->cuda, why, sizeof why))
+    if (!nsc_cuda_open(&b->cuda, why, sizeof why) || !nsc_cuda_can_work(&b->cuda, why, sizeof why))
         nsc_unprobed(f, "measure", "%s", why);
-    else if (!can_measure(&b->cuda))
-        nsc_unprobed(f, "measure", "the driver is too old: it lacks functions that are needed");
     else {
         open_gpus(b, known);
         measure_all(b);

@@ -238,6 +238,8 @@ static void write_pair(const struct nsc_report *r, struct nsc_json *j, const str
     nsc_json_open(j, "measured", '{');
     known_int(j, "p2p_mb_s", x->mb_s[0]);
     known_int(j, "shm_mb_s", x->mb_s[1]);
+    known_int(j, "default_all_reduce_mb_s", x->run[0] ? x->run[0]->mb_s.v : 0);
+    known_int(j, "all_reduce_mb_s", x->run[1] ? x->run[1]->mb_s.v : 0);
     nsc_json_close(j, '}');
     nsc_json_close(j, '}');
 }

@@ -67,7 +67,7 @@ static size_t add(char *buf, size_t size, size_t n, const char *format, ...)
     return more > 0 ? n + (size_t)more : n;
 }
 
-enum { GIB = 1024 * 1024 * 1024 };
+enum { GIB = 1024 * 1024 * 1024, MEBIBYTE = 1024 * 1024 };
 
 static void node(const struct nsc_report *r, const struct nsc_node_facts *n)
 {
@@ -302,6 +302,51 @@ static void measured(const struct nsc_report *r, const struct ncclscope_facts *x
         measured_matrix(r, x, m);
 }
 
+/* ---- NCCL itself ---- */
+
+static const struct nsc_collective *same_in(const struct ncclscope_facts *x, const struct nsc_collective *of,
+                                            const char *arm)
+{
+    for (size_t i = 0; i < x->collectives.len; i++) {
+        const struct nsc_collective *o = &x->collectives.item[i];
+        if (!strcmp(o->arm, arm) && !strcmp(o->operation, of->operation) && o->bytes.v == of->bytes.v)
+            return o;
+    }
+    return NULL;
+}
+
+/* A run: its path, then a line for each operation and size, beside the first run. */
+static void own_run(const struct nsc_report *r, const struct ncclscope_facts *x, size_t first)
+{
+    const struct nsc_collective *head = &x->collectives.item[first], *base = &x->collectives.item[0];
+    char line[500];
+    snprintf(line, sizeof line, "NCCL %s on %lld GPUs, %s: %s%s%s", head->version ? head->version : "?",
+             (long long)head->ranks.v, head->arm, head->via ? head->via : "no connection seen", head->path ? ", " : "",
+             head->path ? head->path : "");
+    nsc_puts(r->out, "\n");
+    nsc_indent(r, 3);
+    nsc_wrap(r, 3, nsc_text_of(line));
+    nsc_puts(r->out, "   operation       size          time   bus bandwidth\n");
+    for (size_t i = first; i < x->collectives.len; i++) {
+        const struct nsc_collective *o = &x->collectives.item[i];
+        const struct nsc_collective *other = strcmp(o->arm, base->arm) != 0 ? same_in(x, o, base->arm) : NULL;
+        if (strcmp(o->arm, head->arm) != 0)
+            continue;
+        nsc_printf(r->out, "   %-12s %4lld MiB %10lld us %10.1f GB/s", o->operation, (long long)o->bytes.v / MEBIBYTE,
+                   (long long)o->us.v, (double)o->mb_s.v / 1000);
+        if (other && other->us.v && o->us.v)
+            nsc_printf(r->out, "   %.2fx the time of %s", (double)o->us.v / (double)other->us.v, base->arm);
+        nsc_puts(r->out, o->wrong_words.v ? "   WRONG DATA\n" : "\n");
+    }
+}
+
+static void own_runs(const struct nsc_report *r, const struct ncclscope_facts *x)
+{
+    for (size_t i = 0; i < x->collectives.len; i++)
+        if (!i || strcmp(x->collectives.item[i].arm, x->collectives.item[i - 1].arm) != 0)
+            own_run(r, x, i);
+}
+
 static void unprobed(const struct nsc_report *r, const struct ncclscope_facts *x)
 {
     char line[600];
@@ -324,6 +369,7 @@ void nsc_facts_text(const struct nsc_report *r)
     nics(r, x);
     matrix(r, x);
     measured(r, x);
+    own_runs(r, x);
     if (x->skipped.len)
         nsc_puts(r->out, "\n");
     unprobed(r, x);

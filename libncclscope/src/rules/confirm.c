@@ -98,6 +98,32 @@ static bool is_data_wrong(const struct ncclscope_facts *facts, const struct nsc_
     return false;
 }
 
+/* Does a run of NCCL here have the path of the log: the same transport in the same mode? */
+static bool is_same_path(const struct nsc_collective *o, const struct nsc_confirmed *x, nsc_text via)
+{
+    bool p2p = x->link->family == NSC_P2P;
+    return o->path && o->via && (p2p ? nsc_text_is(via, o->via) : !strcmp(o->path, nsc_path_name(x->path)));
+}
+
+/* The largest all-reduce that both runs have: NCCL by itself, and as the log has it. */
+static void find_runs(const struct nsc_case *c, struct nsc_confirmed *x)
+{
+    const struct ncclscope_facts *facts = c->m->facts;
+    int64_t most = 0;
+    for (size_t i = 0; i < facts->collectives.len; i++)
+        for (size_t k = 0; k < facts->collectives.len; k++) {
+            const struct nsc_collective *a = &facts->collectives.item[i], *b = &facts->collectives.item[k];
+            if (strcmp(a->arm, "default") != 0 || !strcmp(b->arm, "default") ||
+                strcmp(a->operation, "all-reduce") != 0 || strcmp(b->operation, "all-reduce") != 0 ||
+                a->bytes.v != b->bytes.v || a->bytes.v <= most || a->mb_s.v <= 0 || b->mb_s.v <= 0 ||
+                !is_same_path(b, x, nsc_say(c->m, x->link->via)))
+                continue;
+            most = a->bytes.v;
+            x->run[0] = a;
+            x->run[1] = b;
+        }
+}
+
 /* ---- the verdict ---- */
 
 /* The log is of this machine in another state, or of another one. */
@@ -239,6 +265,7 @@ static enum nsc_confirmation judge(struct nsc_case *c, struct nsc_confirmed *x)
     no = find_offer(c, x);
     x->mb_s[0] = slower_way(c->m->facts, x, "ce-write");
     x->mb_s[1] = slower_way(c->m->facts, x, "shm");
+    find_runs(c, x);
     if ((why = class_differs(c, x)))
         return is(x, NSC_CONTRADICTED, why);
     x->line = NULL;

@@ -20,11 +20,11 @@ struct nsc_confirmed {
     const char *offered; /* "NV18"; NULL: not known */
     int p2p;             /* does the machine offer P2P: 1, 0, -1 not known */
     enum nsc_confirmation is;
-    const char *why, *confidence; /* confidence: NULL where nothing is claimed */
-    const struct nsc_where *line; /* that the verdict rests on, beside the connection's; NULL: none */
-    bool configured;              /* a variable makes it so */
-    int64_t mb_s[2];              /* measured: by P2P; through host memory; 0: not */
-    int64_t busbw[2];             /* of all-reduce by NCCL itself: its default; as the log has it, MB/s; 0: not */
+    const char *why, *confidence;        /* confidence: NULL where nothing is claimed */
+    const struct nsc_where *line;        /* that the verdict rests on, beside the connection's; NULL: none */
+    bool configured;                     /* a variable makes it so */
+    int64_t mb_s[2];                     /* measured: by P2P; through host memory; 0: not */
+    const struct nsc_collective *run[2]; /* of NCCL itself: by itself; on the path of the log; NULL: not run */
 };
 
 /* Fills in c->f->confirmed, once. */

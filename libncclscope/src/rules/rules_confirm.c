@@ -30,14 +30,24 @@ static const struct {
     [NSC_AS_GOOD] = {NCCLSCOPE_NOTE, "by-design"},
 };
 
+/* By what was measured on this machine: NCCL itself if it ran on both paths, else copies. NULL: nothing was. */
 static const char *measured_cost(struct nsc_case *c, const struct nsc_confirmed *x)
 {
-    if (!x->mb_s[0] || !x->mb_s[1])
+    bool shm = x->link->family == NSC_SHM;
+    if (x->run[0]) {
+        double factor = (double)x->run[0]->mb_s.v / (double)x->run[1]->mb_s.v;
+        return nsc_words(c,
+                         "%.*fx in NCCL's own all-reduce of %lld MiB by %lld GPUs of this machine (%.1f against %.1f "
+                         "GB/s bus bandwidth, %s)",
+                         factor < 2 ? 2 : 1, factor, (long long)x->run[0]->bytes.v / (1024 * 1024),
+                         (long long)x->run[1]->ranks.v, (double)x->run[1]->mb_s.v / 1000,
+                         (double)x->run[0]->mb_s.v / 1000, x->run[1]->arm);
+    }
+    if (!x->mb_s[0] || !x->mb_s[1] || x->is != NSC_FALLBACK)
         return NULL;
-    return nsc_words(c, "%s%.1fx by copies measured on this machine (%.1f against %.1f GB/s%s)",
-                     x->link->family == NSC_SHM ? "" : "more than ", (double)x->mb_s[0] / (double)x->mb_s[1],
-                     (double)x->mb_s[0] / 1000, (double)x->mb_s[1] / 1000,
-                     x->link->family == NSC_SHM ? "" : " through host memory, and the network is slower still");
+    return nsc_words(c, "%s%.1fx: copies measured on this machine have %.1f GB/s through host memory and %.1f by P2P%s",
+                     shm ? "" : "more than ", (double)x->mb_s[0] / (double)x->mb_s[1], (double)x->mb_s[1] / 1000,
+                     (double)x->mb_s[0] / 1000, shm ? "" : ", and the network is slower still");
 }
 
 static void set_cost(struct nsc_case *c, struct nsc_finding *f, const struct nsc_confirmed *x)
@@ -46,10 +56,10 @@ static void set_cost(struct nsc_case *c, struct nsc_finding *f, const struct nsc
                               : x->link->family == NSC_NET ? NSC_COST_LOOPBACK
                               : x->link->copy_engine       ? NSC_COST_COPY_ENGINE
                                                            : NSC_COST_READ;
-    const char *own = x->is == NSC_FALLBACK ? measured_cost(c, x) : NULL;
+    const char *own = measured_cost(c, x);
     nsc_set_cost(c, f, slow, NSC_COST_P2P, x->link->proc);
     if (own)
-        f->cost = nsc_words(c, "%s. In collectives: %s", own, f->cost);
+        f->cost = nsc_words(c, "%s. Elsewhere: %s", own, f->cost);
 }
 
 /* The finding that the log alone gives of the same connections. */

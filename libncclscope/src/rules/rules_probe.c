@@ -291,6 +291,18 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
         nsc_name_pair(c, f, (uint64_t)o->from.v, (uint64_t)o->to.v);
         f->count++;
     }
+    for (size_t i = 0; i < x->collectives.len; i++) {
+        const struct nsc_collective *o = &x->collectives.item[i];
+        if (o->wrong_words.v <= 0)
+            continue;
+        f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+        f->title = nsc_words(c, "NCCL's %s of %lld bytes gave %lld wrong words (%s)", o->operation,
+                             (long long)o->bytes.v, (long long)o->wrong_words.v, o->via ? o->via : "path not known");
+        f->cause =
+            "Transfers that go astray between the GPUs, memory or a link that is broken, or a fault of that NCCL.";
+        f->count++;
+        return;
+    }
 }
 
 /* ---- the container ---- */

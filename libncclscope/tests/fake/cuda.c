@@ -243,6 +243,10 @@ static const struct nsc_measured *recorded(int from, int to, const char *method)
 static int carry(char *to, const char *from, size_t size, struct stream *s, bool kernel)
 {
     const struct block *target = block_of(to), *source = block_of(from);
+    if (!target && source) { /* memory that is not pinned */
+        memcpy(to, from, size);
+        return 0;
+    }
     if (!target || !source || to + size > target->at + target->size || from + size > source->at + source->size)
         return 700;
     bool host = target->ordinal < 0 || source->ordinal < 0, writes = s->context->ordinal == source->ordinal;
@@ -395,4 +399,11 @@ PLAYED int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, un
     default: return INVALID_VALUE;
     }
     return trouble("cuLaunchKernel");
+}
+
+/* For the NCCL that is played: its operations take time on a stream too. */
+PLAYED void fake_move_on(void *stream, double ms);
+PLAYED void fake_move_on(void *stream, double ms)
+{
+    move_on(stream, ms);
 }

@@ -1,0 +1,446 @@
+/* nccl.c - one process for each GPU, as training jobs have them: all-reduce and a ring of send and receive, over sizes, verified.
+ *
+ * The processes meet in shared memory: there rank 0 leaves the id that NCCL makes and how often each operation is to run, and all leave
+ * their figures. What they print goes into one pipe. */
+#include "probe/nccl.h"
+
+#include "probe/apart.h"
+#include "probe/cuda.h"
+#include "probe/dl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct nsc_nccl_id {
+    char internal[128];
+};
+
+struct nccl {
+#define SYM(result, name, arguments, newest, older, need) result(*name) arguments;
+#include "nccl.def"
+#undef SYM
+};
+
+enum {
+    MIB = 1024 * 1024,
+    SUCCESS = 0,
+    FLOAT = 7,
+    SUM = 0,
+    WARM_UP = 3,
+    SAMPLES = 3,
+    MOST_REPEATS = 50,
+    SAMPLE_MS = 100,
+    GRACE_MS = 5000
+};
+enum operation { ALL_REDUCE, SEND_RECV, OPERATIONS };
+static const char *const operation_names[OPERATIONS] = {"all-reduce", "send-recv"};
+static const size_t sizes[] = {MIB, 16 * MIB, 64 * MIB, 256 * MIB};
+enum { SIZES = sizeof sizes / sizeof sizes[0], FIGURES = OPERATIONS * SIZES };
+
+struct rank {
+    char why[300]; /* it failed */
+    float ms[FIGURES][SAMPLES];
+    int64_t wrong[FIGURES];
+    atomic_int done; /* figures */
+};
+struct meeting { /* in memory that all share */
+    struct nsc_nccl_id id;
+    atomic_int ready, repeats[FIGURES], version;
+    struct rank rank[NSC_CUDA_MOST_GPUS];
+};
+
+/* ---- one rank ---- */
+
+struct player {
+    struct nsc_cuda cuda;
+    struct nccl nccl;
+    struct meeting *all;
+    struct rank *own;
+    int rank, ranks;
+    void *comm, *stream, *began, *ended;
+    unsigned long long in, out;
+};
+
+#define CUDA(call) \
+    do { \
+        int result_ = (call); \
+        if (result_ != NSC_CUDA_FINE) { \
+            snprintf(p->own->why, sizeof p->own->why, "CUDA answers: %s (%d)", nsc_cuda_words(&p->cuda, result_), \
+                     result_); \
+            return false; \
+        } \
+    } while (0)
+#define NCCL(call) \
+    do { \
+        int result_ = (call); \
+        if (result_ != SUCCESS) { \
+            snprintf(p->own->why, sizeof p->own->why, "NCCL answers: %s (%d)", p->nccl.error_string(result_), \
+                     result_); \
+            return false; \
+        } \
+    } while (0)
+
+static bool open_nccl(struct player *p, const char *library)
+{
+    enum { OPTIONAL = 0, REQUIRED = 1 };
+    const struct nsc_symbol symbols[] = {
+#define SYM(result, name, arguments, newest, older, need) {(void **)&p->nccl.name, newest, older, need},
+#include "nccl.def"
+#undef SYM
+    };
+    return nsc_dl_open(library ? NULL : "NCCLSCOPE_NCCL", library ? library : "libnccl.so.2", symbols,
+                       sizeof symbols / sizeof symbols[0], p->own->why, sizeof p->own->why);
+}
+
+static void wait_for(atomic_int *what)
+{
+    while (!atomic_load(what))
+        usleep(200);
+}
+
+static bool join(struct player *p, int cuda_index, size_t bytes)
+{
+    const struct nsc_cuda *c = &p->cuda;
+    void *context;
+    int device, version = 0;
+    CUDA(c->device(&device, cuda_index));
+    CUDA(c->retain(&context, device));
+    CUDA(c->use(context));
+    CUDA(c->stream(&p->stream, 1));
+    CUDA(c->event(&p->began, 0));
+    CUDA(c->event(&p->ended, 0));
+    CUDA(c->alloc(&p->in, bytes));
+    CUDA(c->alloc(&p->out, bytes));
+    NCCL(p->nccl.version(&version));
+    atomic_store(&p->all->version, version);
+    if (p->rank == 0) {
+        NCCL(p->nccl.get_id(&p->all->id));
+        atomic_store(&p->all->ready, 1);
+    }
+    wait_for(&p->all->ready);
+    NCCL(p->nccl.init_rank(&p->comm, p->ranks, p->all->id, p->rank));
+    return true;
+}
+
+static void *address(unsigned long long at)
+{
+    return (void *)(uintptr_t)at;
+}
+
+static bool once(struct player *p, enum operation o, size_t bytes)
+{
+    if (o == ALL_REDUCE) {
+        NCCL(p->nccl.all_reduce(address(p->in), address(p->out), bytes / 4, FLOAT, SUM, p->comm, p->stream));
+        return true;
+    }
+    NCCL(p->nccl.group_start());
+    NCCL(p->nccl.send(address(p->in), bytes / 4, FLOAT, (p->rank + 1) % p->ranks, p->comm, p->stream));
+    NCCL(p->nccl.receive(address(p->out), bytes / 4, FLOAT, (p->rank + p->ranks - 1) % p->ranks, p->comm, p->stream));
+    NCCL(p->nccl.group_end());
+    return true;
+}
+
+static bool several(struct player *p, enum operation o, size_t bytes, int repeats, float *ms)
+{
+    CUDA(p->cuda.record(p->began, p->stream));
+    for (int i = 0; i < repeats; i++)
+        if (!once(p, o, bytes))
+            return false;
+    CUDA(p->cuda.record(p->ended, p->stream));
+    CUDA(p->cuda.event_wait(p->ended));
+    CUDA(p->cuda.elapsed(ms, p->began, p->ended));
+    *ms /= (float)repeats;
+    return true;
+}
+
+/* Rank 0 says how often, for all: an operation that one rank does not call hangs the others. */
+static int agree(struct player *p, size_t figure, float ms)
+{
+    if (p->rank == 0) {
+        double wanted = ms > 0 ? SAMPLE_MS / (double)ms : MOST_REPEATS;
+        atomic_store(&p->all->repeats[figure], wanted < 1 ? 1 : wanted > MOST_REPEATS ? MOST_REPEATS : (int)wanted);
+    }
+    wait_for(&p->all->repeats[figure]);
+    return atomic_load(&p->all->repeats[figure]);
+}
+
+/* Each rank sends its number and one, as a float: sums of whole numbers so small are exact in any order. */
+static bool verify(struct player *p, enum operation o, size_t bytes, int64_t *wrong)
+{
+    int before = (p->rank + p->ranks - 1) % p->ranks;
+    float should = o == ALL_REDUCE ? (float)(p->ranks * (p->ranks + 1) / 2) : (float)(before + 1);
+    float *here = malloc(bytes);
+    int result = here ? p->cuda.copy((unsigned long long)(uintptr_t)here, p->out, bytes, p->stream) : 2;
+    if (result == NSC_CUDA_FINE)
+        result = p->cuda.synchronize();
+    for (size_t i = 0; result == NSC_CUDA_FINE && i < bytes / 4; i++)
+        *wrong += here[i] < should || here[i] > should || here[i] != here[i];
+    free(here);
+    CUDA(result);
+    return true;
+}
+
+static bool play(struct player *p, enum operation o, size_t size)
+{
+    size_t figure = (size_t)o * SIZES + size, bytes = sizes[size];
+    float own = (float)(p->rank + 1), ms = 0;
+    unsigned word;
+    memcpy(&word, &own, sizeof word);
+    CUDA(p->cuda.set_words(p->in, word, bytes / 4, p->stream));
+    CUDA(p->cuda.set_words(p->out, 0, bytes / 4, p->stream));
+    if (!several(p, o, bytes, WARM_UP, &ms) || !several(p, o, bytes, 1, &ms))
+        return false;
+    int repeats = agree(p, figure, ms);
+    for (int i = 0; i < SAMPLES; i++)
+        if (!several(p, o, bytes, repeats, &p->own->ms[figure][i]))
+            return false;
+    if (!verify(p, o, bytes, &p->own->wrong[figure]))
+        return false;
+    atomic_fetch_add(&p->own->done, 1);
+    return true;
+}
+
+static bool take_part(struct player *p, const struct nsc_nccl_run *run, int cuda_index, size_t fitting)
+{
+    bool fine = nsc_cuda_open(&p->cuda, p->own->why, sizeof p->own->why) &&
+                nsc_cuda_can_work(&p->cuda, p->own->why, sizeof p->own->why) && open_nccl(p, run->library) &&
+                join(p, cuda_index, sizes[fitting - 1]);
+    for (size_t o = 0; o < OPERATIONS && fine; o++)
+        for (size_t s = 0; s < fitting && fine; s++)
+            fine = play(p, (enum operation)o, s);
+    if (fine)
+        p->nccl.destroy(p->comm);
+    return fine;
+}
+
+/* Where the next NAME=VALUE begins behind a comma; values may hold commas too. NULL: there is none. */
+static const char *next_variable(const char *text)
+{
+    while ((text = strchr(text, ','))) {
+        size_t n = strspn(++text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        if (n && text[n] == '=')
+            return text;
+    }
+    return NULL;
+}
+
+bool nsc_are_variables(const char *text)
+{
+    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    return n && text[n] == '=' && !(text[0] >= '0' && text[0] <= '9');
+}
+
+static void set_variables(const char *text)
+{
+    while (text) {
+        const char *next = next_variable(text), *is = strchr(text, '=');
+        size_t whole = next ? (size_t)(next - text - 1) : strlen(text), name = (size_t)(is - text);
+        char *copy = strndup(text, whole);
+        if (copy) {
+            copy[name] = 0;
+            setenv(copy, copy + name + 1, 1);
+        }
+        free(copy);
+        text = next;
+    }
+}
+
+static void be_rank(struct meeting *all, const struct nsc_nccl_run *run, int rank, int ranks, int cuda_index,
+                    size_t fitting, int out)
+{
+    struct player p = {.all = all, .own = &all->rank[rank], .rank = rank, .ranks = ranks};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN); /* whoever waits hears it, and says when to stop */
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    set_variables(run->variables);
+    setenv("NCCL_DEBUG", "INFO", 1); /* whatever the variables say: its log is what is read */
+    setenv("NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,GRAPH,NET", 1);
+    unsetenv("NCCL_DEBUG_FILE");
+    bool fine = take_part(&p, run, cuda_index, fitting);
+    fflush(NULL);
+    _exit(fine ? 0 : 1);
+}
+
+/* ---- all of them ---- */
+
+struct party {
+    pid_t pid[NSC_CUDA_MOST_GPUS];
+    int64_t index[NSC_CUDA_MOST_GPUS]; /* NVML's */
+    int ranks, left;                   /* left: processes that have not ended */
+    bool failed, stopped, late;
+};
+
+static void start(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct meeting *all, struct party *p,
+                  size_t fitting, const int ends[2])
+{
+    int gpus[NSC_CUDA_MOST_GPUS];
+    for (size_t i = 0; i < f->gpus.len && p->ranks < NSC_CUDA_MOST_GPUS; i++)
+        if (f->gpus.item[i].cuda_index.known) {
+            p->index[p->ranks] = f->gpus.item[i].index.v;
+            gpus[p->ranks++] = (int)f->gpus.item[i].cuda_index.v;
+        }
+    for (int i = 0; i < p->ranks; i++) {
+        p->pid[i] = fork();
+        if (p->pid[i] == 0) {
+            close(ends[0]);
+            be_rank(all, run, i, p->ranks, gpus[i], fitting, ends[1]);
+        }
+        p->left += p->pid[i] > 0;
+        if (p->pid[i] < 0) {
+            snprintf(all->rank[i].why, sizeof all->rank[i].why, "no process: %s", strerror(errno));
+            p->failed = true;
+        }
+    }
+}
+
+static void kill_all(struct party *p)
+{
+    for (int i = 0; i < p->ranks; i++)
+        if (p->pid[i] > 0)
+            kill(p->pid[i], SIGKILL);
+}
+
+/* Those that have ended. One that was not well takes the others with it, when they had time to say what they saw. */
+static void bury(struct party *p, struct meeting *all)
+{
+    for (int i = 0; i < p->ranks; i++) {
+        int status;
+        if (p->pid[i] <= 0 || waitpid(p->pid[i], &status, WNOHANG) != p->pid[i])
+            continue;
+        p->pid[i] = 0;
+        p->left--;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            continue;
+        p->failed = true;
+        if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && !all->rank[i].why[0])
+            snprintf(all->rank[i].why, sizeof all->rank[i].why, "it crashed (signal %d)", WTERMSIG(status));
+    }
+}
+
+static int figures_done(const struct party *p, struct meeting *all)
+{
+    int least = FIGURES;
+    for (int i = 0; i < p->ranks; i++)
+        least = atomic_load(&all->rank[i].done) < least ? atomic_load(&all->rank[i].done) : least;
+    return least;
+}
+
+/* Reads what they print until all have ended. */
+static void attend(const struct nsc_nccl_run *run, struct meeting *all, struct party *p, size_t fitting, int fd)
+{
+    int64_t end = nsc_now_ms() + run->seconds * INT64_C(1000), grace = 0;
+    char bytes[65536];
+    bool open = true;
+    while (open || p->left) {
+        struct pollfd one = {.fd = open ? fd : -1, .events = POLLIN};
+        int64_t now = nsc_now_ms();
+        if (poll(&one, 1, 100) > 0) {
+            ssize_t n = read(fd, bytes, sizeof bytes);
+            open = n > 0 || (n < 0 && errno == EINTR);
+            if (n > 0)
+                run->log(run->user, bytes, (size_t)n);
+        }
+        bury(p, all);
+        p->stopped = p->stopped || run->stops(run->user, figures_done(p, all), (int)(fitting * OPERATIONS));
+        p->late = p->late || now >= end;
+        grace = p->failed && !grace ? now + GRACE_MS : grace;
+        if (p->stopped || p->late || (grace && now >= grace))
+            kill_all(p);
+        open = open && (p->left || one.revents); /* a stray child of theirs may hold the pipe */
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void keep(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct meeting *all, int ranks,
+                 size_t figure)
+{
+    struct nsc_collective *x = nsc_vec_push(&f->collectives);
+    float slowest[SAMPLES] = {0};
+    int64_t wrong = 0;
+    int version = atomic_load(&all->version);
+    f->no_memory = f->no_memory || !x;
+    if (!x)
+        return;
+    for (int r = 0; r < ranks; r++) {
+        wrong += all->rank[r].wrong[figure];
+        for (int i = 0; i < SAMPLES; i++)
+            slowest[i] = all->rank[r].ms[figure][i] > slowest[i] ? all->rank[r].ms[figure][i] : slowest[i];
+    }
+    qsort(slowest, SAMPLES, sizeof slowest[0], by_size);
+    double ms = slowest[SAMPLES / 2] > 0 ? (double)slowest[SAMPLES / 2] : 1e-6;
+    size_t bytes = sizes[figure % SIZES];
+    double share = figure / SIZES == ALL_REDUCE ? 2.0 * (ranks - 1) / ranks : 1;
+    nsc_fact_text(f, &x->arm, nsc_text_of(run->variables ? run->variables : "default"));
+    int scale = version >= 10000 ? 10000 : 1000; /* 2708, 22809 */
+    nsc_fact_printf(f, &x->version, "%d.%d.%d", version / scale, version % scale / 100, version % 100);
+    x->operation = operation_names[figure / SIZES];
+    nsc_fact_int(&x->ranks, ranks);
+    nsc_fact_int(&x->bytes, (int64_t)bytes);
+    nsc_fact_int(&x->us, (int64_t)(ms * 1000 + 0.5));
+    nsc_fact_int(&x->mb_s, (int64_t)((double)bytes / ms / 1000 * share + 0.5));
+    nsc_fact_int(&x->repeats, SAMPLES);
+    nsc_fact_int(&x->wrong_words, wrong);
+}
+
+static void collect(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct meeting *all,
+                    const struct party *p, size_t fitting)
+{
+    for (size_t o = 0; o < OPERATIONS; o++)
+        for (size_t s = 0; s < fitting; s++)
+            if ((size_t)figures_done(p, all) > o * fitting + s)
+                keep(f, run, all, p->ranks, o * SIZES + s);
+    int told = 0;
+    for (int i = 0; i < p->ranks && !told; i++)
+        if (all->rank[i].why[0]) { /* the others say much the same */
+            nsc_unprobed(f, "nccl", "rank %d (GPU %lld): %s", i, (long long)p->index[i], all->rank[i].why);
+            told = 1;
+        }
+    if (p->stopped || p->late)
+        nsc_unprobed(f, "nccl", p->stopped ? "stopped" : "NCCL did not end within %u seconds", run->seconds);
+    else if (p->failed && !told)
+        nsc_unprobed(f, "nccl", "a process that ran NCCL ended early");
+}
+
+void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
+{
+    struct party p = {0};
+    int ends[2];
+    size_t fitting = 0;
+    while (fitting < SIZES && 2 * sizes[fitting] <= run->gpu_bytes)
+        fitting++;
+    fitting = fitting ? fitting : 1;
+    struct meeting *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
+        f->no_memory = f->no_memory || all == MAP_FAILED;
+        nsc_unprobed(f, "nccl", "no memory or no pipe: %s", strerror(errno));
+        if (all != MAP_FAILED)
+            munmap(all, sizeof *all);
+        return;
+    }
+    fflush(NULL); /* what lies in buffers here shall not come out of the children too */
+    start(f, run, all, &p, fitting, ends);
+    close(ends[1]);
+    if (p.ranks)
+        attend(run, all, &p, fitting, ends[0]);
+    else
+        nsc_unprobed(f, "nccl", "CUDA sees no GPU here");
+    close(ends[0]);
+    collect(f, run, all, &p, fitting);
+    munmap(all, sizeof *all);
+}
