@@ -75,7 +75,9 @@ static int judge_runs(const struct wanted *w, const struct live_logs *logs)
     for (int i = 0; i < LIVE_RUNS; i++) {
         ncclscope_findings *f = NULL;
         ncclscope_error err = {0};
-        if (!logs->run[i])
+        ncclscope_stats stats = {.size = sizeof stats};
+        if (!logs->run[i] || ncclscope_model_stats(logs->run[i], 0, &stats) ||
+            !stats.lines) /* it did not come so far */
             continue;
         int rc = ncclscope_analyse(&f, logs->run[i], &err);
         if (!rc && !w->json && !w->quiet) {

@@ -461,6 +461,8 @@ static void measure_all(struct bench *b)
     for (size_t i = 0; i < METHODS; i++)
         for_pairs(b, &methods[i], measure_pair);
     int done = atomic_load(&b->progress->done);
+    if (!total)
+        nsc_unprobed(b->f, "measure", "there are no two GPUs here that could be measured");
     if (done < total)
         nsc_unprobed(b->f, "measure", "%s: %d of %d figures are there",
                      atomic_load(&b->progress->stop) ? "stopped"

@@ -417,11 +417,23 @@ static void collect(struct ncclscope_facts *f, const struct nsc_nccl_run *run, s
         nsc_unprobed(f, "nccl", "a process that ran NCCL ended early");
 }
 
+static size_t count_gpus(const struct ncclscope_facts *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->gpus.len; i++)
+        n += f->gpus.item[i].cuda_index.known;
+    return n;
+}
+
 void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
 {
     struct party p = {0};
     int ends[2];
     size_t fitting = 0;
+    if (count_gpus(f) < 2) {
+        nsc_unprobed(f, "nccl", "CUDA sees fewer than two GPUs here: there is no path to run over");
+        return;
+    }
     while (fitting < SIZES && 2 * sizes[fitting] <= run->gpu_bytes)
         fitting++;
     fitting = fitting ? fitting : 1;
@@ -436,10 +448,7 @@ void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
     fflush(NULL); /* what lies in buffers here shall not come out of the children too */
     start(f, run, all, &p, fitting, ends);
     close(ends[1]);
-    if (p.ranks)
-        attend(run, all, &p, fitting, ends[0]);
-    else
-        nsc_unprobed(f, "nccl", "CUDA sees no GPU here");
+    attend(run, all, &p, fitting, ends[0]);
     close(ends[0]);
     collect(f, run, all, &p, fitting);
     munmap(all, sizeof *all);
