@@ -5,7 +5,8 @@
 
 One line and exit 1 for each function that a header declares with NCCLSCOPE_API and the library does not export, or that the map
 does not let out; for each function declared without NCCLSCOPE_API; for each symbol that the library exports and no header declares,
-or that is not called ncclscope_*; and for each symbol that stands in no version of the map."""
+or that is not called ncclscope_*; for each symbol that stands in no version of the map; and for each library that it names to open and
+its .note.dlopen does not, or the other way round."""
 
 import fnmatch
 import os
@@ -64,6 +65,22 @@ def exported(path):
     return symbols
 
 
+def check_note(path):
+    """What is opened when it runs, against what the note tells packagers."""
+    with open(path, "rb") as file:
+        content = file.read()
+    told = set(re.findall(rb'"soname":\["([^"]+)"\]', content))
+    opened = set(re.findall(rb"\0(lib[a-z-]+\.so\.[0-9]+)(?=\0)", content)) - set(needed(path))
+    for name in told ^ opened:
+        problem("%s: %s stands %s" % (path, name.decode(), "in .note.dlopen alone" if name in told else "not in .note.dlopen"))
+
+
+def needed(path):
+    """Libraries that it is linked with, and its own name."""
+    lines = subprocess.run(["readelf", "-dW", path], stdout=subprocess.PIPE, text=True).stdout
+    return [name.encode() for name in re.findall(r"(?:NEEDED|SONAME)[^\[]*\[([^\]]+)\]", lines)]
+
+
 def main():
     paths = sys.argv[1:]
     maps = [p for p in paths if p.endswith(".map")]
@@ -94,6 +111,7 @@ def main():
             problem("%s: %s has the version '%s', which is not in %s" % (libraries[0], name, version, maps[0]))
     if "*" not in [pattern for _, kept in nodes.values() for pattern in kept]:
         problem("%s: keeps nothing in (local: *)" % maps[0])
+    check_note(libraries[0])
     for text in problems:
         print(text)
     if not problems:

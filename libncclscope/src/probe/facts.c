@@ -257,7 +257,8 @@ static void take_gpu(struct ncclscope_facts *f, const void *item)
             return;
         }
     }
-    fill(f, gpu_rows, nsc_vec_push(&f->gpus), g);
+    if (g->index.known && !nsc_gpu_at(f, g->index.v))
+        fill(f, gpu_rows, nsc_vec_push(&f->gpus), g);
 }
 
 static void take_pair(struct ncclscope_facts *f, const void *item)
@@ -276,7 +277,8 @@ static void take_pair(struct ncclscope_facts *f, const void *item)
 
 static void take_nic(struct ncclscope_facts *f, const void *item)
 {
-    fill(f, nic_rows, nsc_vec_push(&f->nics), item);
+    if (((const struct nsc_nic_facts *)item)->name)
+        fill(f, nic_rows, nsc_vec_push(&f->nics), item);
 }
 
 static void take_measured(struct ncclscope_facts *f, const void *item)

@@ -332,11 +332,13 @@ static void own_run(const struct nsc_report *r, const struct ncclscope_facts *x,
         const struct nsc_collective *other = strcmp(o->arm, base->arm) != 0 ? same_in(x, o, base->arm) : NULL;
         if (strcmp(o->arm, head->arm) != 0)
             continue;
-        nsc_printf(r->out, "   %-12s %4lld MiB %10lld us %10.1f GB/s", o->operation, (long long)o->bytes.v / MEBIBYTE,
-                   (long long)o->us.v, (double)o->mb_s.v / 1000);
+        size_t n = add(line, sizeof line, 0, "   %-12.40s %4lld MiB %10lld us %10.1f GB/s", o->operation,
+                       (long long)o->bytes.v / MEBIBYTE, (long long)o->us.v, (double)o->mb_s.v / 1000);
         if (other && other->us.v && o->us.v)
-            nsc_printf(r->out, "   %.2fx the time of %s", (double)o->us.v / (double)other->us.v, base->arm);
-        nsc_puts(r->out, o->wrong_words.v ? "   WRONG DATA\n" : "\n");
+            n = add(line, sizeof line, n, "   %.2fx the time of %.80s", (double)o->us.v / (double)other->us.v,
+                    base->arm);
+        add(line, sizeof line, n, o->wrong_words.v ? "   WRONG DATA\n" : "\n");
+        nsc_safe_line(r, line);
     }
 }
 
