@@ -49,7 +49,12 @@ static void answer(const struct nsc_report *r)
         n += r->f->confirmed.item[i].is == worst->is;
     if (!worst) {
         nsc_mark(r, NSC_MARK_UNKNOWN);
-        nsc_wrap(r, 3, NSC_TEXT("The log shows no connection between two GPUs of this machine: nothing to confirm."));
+        nsc_wrap(
+            r, 3,
+            r->f->peers_missing
+                ? NSC_TEXT("The log connects its ranks only with ranks whose own log is not here: give the logs of all "
+                           "ranks (pods) at once.")
+                : NSC_TEXT("The log shows no connection between two GPUs of this machine: nothing to confirm."));
         return;
     }
     nsc_mark(r, worst->is == NSC_AS_GOOD && f ? NSC_MARK_BAD : marks[worst->is]);
@@ -173,6 +178,25 @@ static bool is_of_pairs(const char *id)
     return !strcmp(id, "probe/confirmed") || !strcmp(id, "probe/contradicts") || !strcmp(id, "probe/stale");
 }
 
+/* What `ncclscope LOG` would begin with, where that is not told here. */
+static void others_of_log(const struct nsc_report *r)
+{
+    char line[700];
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        bool told = !strncmp(f->rule->id, r->about, strlen(r->about)) || !strncmp(f->rule->id, "transport/", 10) ||
+                    !strncmp(f->rule->id, "env/", 4) || f->caused_by;
+        if (told || f->severity < NCCLSCOPE_WARNING)
+            continue;
+        nsc_puts(r->out, "\n");
+        nsc_mark(r, NSC_MARK_NOTE);
+        snprintf(line, sizeof line, "The log itself has findings that are not about these paths: %s: %s", f->rule->id,
+                 f->title ? f->title : f->rule->means);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        return;
+    }
+}
+
 void nsc_confirm_text(const struct nsc_report *r)
 {
     size_t others = 0;
@@ -192,6 +216,7 @@ void nsc_confirm_text(const struct nsc_report *r)
         nsc_puts(r->out, others++ ? "" : "\n");
         nsc_text_finding(r, f);
     }
+    others_of_log(r);
     nsc_puts(r->out, "\n`ncclscope LOG --facts FILE` says more of the log, `ncclscope probe` of the machine.\n");
 }
 
@@ -256,6 +281,7 @@ void nsc_confirm_json(const struct nsc_report *r)
     nsc_json_bool(j, "found", r->m->fit != NSC_FIT_NONE && r->m->fit != NSC_FIT_FOREIGN);
     nsc_json_string(j, "why", nsc_fit_words((enum nsc_fit)r->m->fit));
     nsc_json_close(j, '}');
+    nsc_json_bool(j, "peers_missing", r->f->peers_missing);
     nsc_json_open(j, "verdicts", '{');
     for (int is = 0; is < NSC_CONFIRMATIONS; is++)
         nsc_json_int(j, nsc_confirmation_name((enum nsc_confirmation)is),

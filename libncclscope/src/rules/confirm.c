@@ -307,6 +307,7 @@ static void add_link(struct nsc_case *c, struct nsc_map *seen, const struct nsc_
     struct nsc_known_path p;
     nsc_path_of(m, l, &p);
     bool inside = p.scope == NSC_SCOPE_NODE || (ga && gb);
+    c->f->peers_missing = c->f->peers_missing || (!inside && (!a || !b));
     if (comm == NSC_NONE || l->family == NSC_COLLNET || l->src == l->dst || !inside || (a && nsc_is_elsewhere(m, a)) ||
         (b && nsc_is_elsewhere(m, b)))
         return;
