@@ -21,6 +21,19 @@ struct live_logs {
     ncclscope_model *run[LIVE_RUNS];
 };
 
+/* Rows of an option table: how this machine is asked, into a struct live. */
+/* clang-format off */
+#define LIVE_OPTIONS(w) \
+    {"--measure", 0, NULL, "measure pairs of GPUs too: takes some memory on each, verifies the data, frees it", &(w).measure, NULL}, \
+    {"--nccl", 0, NULL, "run the installed libnccl too, a process for each GPU: which path it takes, and its bandwidth", &(w).nccl, NULL}, \
+    {"--libnccl", 0, "FILE", "with --nccl: that library", NULL, &(w).library}, \
+    {"--env", 0, "NAME=VALUE,...", "with --nccl: a second run with these variables, to compare", NULL, &(w).variables}, \
+    {"--log", 0, "FILE", "with --nccl: keep what NCCL printed", NULL, &(w).log}, \
+    {"--seconds", 0, "N", "stop each of them after so long (90)", NULL, &(w).seconds}, \
+    {"--pairs", 0, "A-B,...", "with --measure: these alone, both ways, GPUs as nvidia-smi counts them", NULL, &(w).pairs}, \
+    {"--memory", 0, "MIB", "take at most this much of each GPU (512)", NULL, &(w).memory}
+/* clang-format on */
+
 /* What is wrong with the options, in a sentence; NULL: nothing. */
 const char *live_wrong(const struct live *w);
 /* 0, or the exit code; told on stderr. *out is the caller's: also facts without a GPU, with EXIT_NO_PROBE, or NULL. `logs` is to be
