@@ -10,7 +10,7 @@
 
 struct wanted {
     struct live from;
-    const char *patterns;
+    const char *patterns, *pod;
     bool json, quiet, verbose;
 };
 
@@ -60,12 +60,17 @@ static int confirm(const struct wanted *w, const char *const *paths, size_t n)
         code = EXIT_USAGE;
     if (!code && !rc)
         rc = ncclscope_scan(&m, g, paths, n, &err);
+    bool lost = false;
+    if (!code && !rc && w->pod && ncclscope_model_pods(m, w->pod, &err)) {
+        tell(w->pod, err.text); /* the log is judged all the same */
+        lost = true;
+    }
     if (!code && !rc)
         ncclscope_model_facts(m, facts);
     if (!code && !rc)
         rc = ncclscope_analyse(&f, m, &err);
     if (f) {
-        bool damaged = tell_problems(m);
+        bool damaged = tell_problems(m) || lost;
         code = write_report(w, m, f);
         code = code ? code : damaged ? EXIT_INPUT : exit_code(f);
     }
@@ -89,6 +94,8 @@ int cmd_confirm(int argc, char **argv)
          "what `ncclscope probe --save` wrote on the machine of the log, instead of asking this one", NULL,
          &w.from.facts},
         LIVE_OPTIONS(w.from),
+        {"--pod", 0, "FILE", "what Kubernetes says of the pods (kubectl get pod -o json): which share a node", NULL,
+         &w.pod},
         {"--patterns", 0, "FILE", "rows for lines of private plugins: name = template", NULL, &w.patterns},
         {"--json", 0, NULL, "as JSON, schema ncclscope.confirm/1", &w.json, NULL},
         {"--quiet", 'q', NULL, "the answer alone", &w.quiet, NULL},

@@ -2,6 +2,7 @@
 #include "model/on_machine.h"
 
 #include "model/machines.h"
+#include "model/topology.h"
 
 #include <stdio.h>
 
@@ -10,9 +11,11 @@ const char *nsc_fit_words(enum nsc_fit fit)
     static const char *const words[] = {
         "it cannot be told which ranks of the log ran on this machine",
         "a host of the log has this machine's name",
+        "a host of the log has this machine's name, but not all of its GPUs are here: a probe that sees fewer, or "
+        "another machine",
         "the log is of one machine, and its GPUs are all here",
         "of the log's machines only one has GPUs that are all here",
-        "the log's hosts are taken to be this machine: their GPUs are all here, and no two have the same",
+        "the log's hosts may be containers of this machine: their GPUs are all here, and no two have the same",
         "some of the log's GPUs are here and others are not: a probe that sees fewer GPUs, or another machine",
         "none of the log's GPUs is here"};
     return words[fit];
@@ -78,6 +81,15 @@ struct fitting {
     size_t known, here; /* ranks of a machine whose bus id is known; those whose GPU is here */
 };
 
+static bool knows_buses(const struct ncclscope_facts *x)
+{
+    uint64_t bus;
+    for (size_t i = 0; i < x->gpus.len; i++)
+        if (bus_of_facts(x->gpus.item[i].bus_id, &bus))
+            return true;
+    return false;
+}
+
 static bool fits(const struct fitting *f)
 {
     return f->known && f->here == f->known;
@@ -103,16 +115,19 @@ static bool is_shared(const struct ncclscope_model *m)
 static enum nsc_fit find_machine(const struct ncclscope_model *m, const struct fitting *fit, bool *here)
 {
     uint32_t named = machine_named(m, m->facts->node.host_name);
-    size_t fitting = 0, with_gpus = 0, last = 0, only = 0;
+    size_t fitting = 0, with_gpus = 0, last = 0, only = 0, seen = 0;
     for (size_t i = 0; i < m->machines.len; i++) {
         with_gpus += fit[i].known > 0;
         only = fit[i].known ? i : only;
+        seen += fit[i].here;
         fitting += fits(&fit[i]);
         last = fits(&fit[i]) ? i : last;
     }
     if (named != NSC_NONE) {
         here[named] = true;
-        return fit[named].known && !fit[named].here ? NSC_FIT_FOREIGN : NSC_FIT_NAME;
+        return !fit[named].known || fits(&fit[named]) ? NSC_FIT_NAME
+               : fit[named].here                      ? NSC_FIT_NAMED_PART
+                                                      : NSC_FIT_FOREIGN;
     }
     bool several = m->machines.len && m->machines.item[last].several;
     if (fitting == 1 && !several) {
@@ -125,7 +140,7 @@ static enum nsc_fit find_machine(const struct ncclscope_model *m, const struct f
         return NSC_FIT_DISTINCT;
     }
     if (with_gpus != 1)
-        return NSC_FIT_NONE;
+        return with_gpus && !seen ? NSC_FIT_FOREIGN : NSC_FIT_NONE;
     here[only] = fit[only].here > 0 && !m->machines.item[only].several;
     return here[only] ? NSC_FIT_PART : fit[only].here ? NSC_FIT_NONE : NSC_FIT_FOREIGN;
 }
@@ -144,19 +159,25 @@ static void keep_offered(struct ncclscope_model *m)
     size_t n = m->facts->gpus.len;
     m->offered.len = 0;
     for (size_t i = 0; i < n * n; i++) {
-        const struct nsc_pair_facts *p =
-            nsc_pair_at(m->facts, m->facts->gpus.item[i / n].index.v, m->facts->gpus.item[i % n].index.v);
         nsc_str *s = nsc_vec_push(&m->offered);
-        if (s)
-            *s = p && p->path ? nsc_keep(m, nsc_text_of(p->path)) : 0;
         m->no_memory = m->no_memory || !s;
+        if (!s)
+            return;
+        *s = 0;
+    }
+    for (size_t i = 0; i < m->facts->pairs.len; i++) {
+        const struct nsc_pair_facts *p = &m->facts->pairs.item[i];
+        uint32_t a = gpu_by_index(m->facts, p->from.v), b = gpu_by_index(m->facts, p->to.v);
+        bool known = p->path && nsc_level_of(nsc_text_of(p->path)) != NSC_LEVEL_UNKNOWN;
+        if (known && a != NSC_NONE && b != NSC_NONE)
+            m->offered.item[a * n + b] = nsc_keep(m, nsc_text_of(p->path));
     }
 }
 
 void nsc_place_ranks(struct ncclscope_model *m)
 {
     struct fitting *fit = nsc_alloc((m->machines.len + 1) * sizeof *fit);
-    bool *here = nsc_alloc(m->machines.len + 1);
+    bool *here = nsc_alloc(m->machines.len + 1), buses = knows_buses(m->facts);
     m->gpu_of.len = m->is_here.len = 0;
     m->fit = NSC_FIT_NONE;
     for (size_t i = 0; i < m->ranks.len; i++) {
@@ -165,10 +186,10 @@ void nsc_place_ranks(struct ncclscope_model *m)
         m->no_memory = m->no_memory || !gpu;
         if (m->no_memory || !fit || !here)
             break;
-        *gpu = r->bus_id ? gpu_at_bus(m->facts, nsc_say(m, r->bus_id)) : NSC_NONE;
+        *gpu = r->bus_id && buses ? gpu_at_bus(m->facts, nsc_say(m, r->bus_id)) : NSC_NONE;
         if (machine == NSC_NONE)
             continue;
-        fit[machine].known += r->bus_id != 0;
+        fit[machine].known += r->bus_id && buses;
         fit[machine].here += *gpu != NSC_NONE;
     }
     if (fit && here && !m->no_memory)
@@ -178,7 +199,7 @@ void nsc_place_ranks(struct ncclscope_model *m)
         uint32_t machine = machine_of_rank(m, r);
         if (machine == NSC_NONE || !here[machine])
             m->gpu_of.item[i] = NSC_NONE;
-        else if (m->fit == NSC_FIT_NAME && !r->bus_id)
+        else if (m->fit == NSC_FIT_NAME && !(r->bus_id && buses))
             m->gpu_of.item[i] = gpu_by_index(m->facts, r->nvml_dev);
     }
     for (size_t i = 0; here && i < m->machines.len; i++) {
@@ -212,8 +233,17 @@ bool nsc_is_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r)
     return found && machine < m->is_here.len && !m->is_here.item[machine];
 }
 
+bool nsc_has_other_driver(const struct ncclscope_model *m, uint32_t proc)
+{
+    uint64_t log = proc == NSC_NONE ? 0 : m->procs.item[proc].driver;
+    const struct nsc_fact *here = &m->facts->node.cuda_driver;
+    return log && here->known && (uint64_t)here->v != log;
+}
+
 nsc_str nsc_offered_class(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b)
 {
+    if (!m->facts || nsc_has_other_driver(m, a->proc))
+        return 0;
     uint32_t i = place_of(m, a), k = place_of(m, b);
     size_t at = (size_t)i * (m->facts ? m->facts->gpus.len : 0) + k;
     return i == NSC_NONE || k == NSC_NONE || i == k || at >= m->offered.len ? 0 : m->offered.item[at];

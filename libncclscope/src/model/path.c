@@ -65,14 +65,11 @@ nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l
     return path ? path->type : class_in_matrix(m, a, b, because);
 }
 
-nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
-                         const struct nsc_where **because)
+nsc_str nsc_offered_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    nsc_str told = nsc_told_class(m, l, dump, because);
     uint32_t comm = nsc_comm_of(m, l);
-    const struct nsc_rank *a = told ? NULL : nsc_member(m, comm, (int64_t)l->src),
-                          *b = told ? NULL : nsc_member(m, comm, (int64_t)l->dst);
-    return a && b ? nsc_offered_class(m, a, b) : told;
+    const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    return a && b ? nsc_offered_class(m, a, b) : 0;
 }
 
 static const struct {
@@ -266,20 +263,30 @@ static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link 
            nsc_nvlink_is_proven(m, l, because);
 }
 
+static enum nsc_path path_of_class(nsc_text class)
+{
+    if (nsc_text_is(class, "C2C")) /* through the CPU, and neither NVLink nor PCIe */
+        return NSC_PATH_P2P;
+    return nsc_class_is_nvlink(class) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
+}
+
+/* What lines of the log prove comes before what facts of a machine say. */
 static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
 {
     const struct nsc_where *because = NULL;
-    nsc_str stated = nsc_stated_class(m, l, true, &because);
+    nsc_str told = nsc_told_class(m, l, true, &because), offered = 0;
     out->path = NSC_PATH_P2P;
-    bool chip = stated && nsc_text_is(nsc_say(m, stated), "C2C"); /* through the CPU, and neither NVLink nor PCIe */
-    if (stated && !nsc_text_is(nsc_say(m, stated), "X")) {
-        out->path = chip ? NSC_PATH_P2P : nsc_class_is_nvlink(nsc_say(m, stated)) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
+    if (told && !nsc_text_is(nsc_say(m, told), "X")) {
+        out->path = path_of_class(nsc_say(m, told));
         out->proof = NSC_PROOF_STATED;
         out->because = because;
     } else if (infer_nvlink(m, l, &because)) {
         out->path = NSC_PATH_NVLINK;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;
+    } else if ((offered = nsc_offered_of_link(m, l))) {
+        out->path = path_of_class(nsc_say(m, offered));
+        out->proof = NSC_PROOF_STATED;
     }
 }
 

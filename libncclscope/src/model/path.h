@@ -40,9 +40,8 @@ const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm
  * there NCCL leads pairs that may not use P2P through the CPU, whatever joins them. */
 nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
                        const struct nsc_where **because);
-/* The same, or else as facts of their machine have it, with no line (`because` NULL). */
-nsc_str nsc_stated_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
-                         const struct nsc_where **because);
+/* As facts of the machine have it, where they are of it as the log was written; 0 else. No line says so. */
+nsc_str nsc_offered_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 bool nsc_class_is_nvlink(nsc_text type);
 /* Do lines about the communicator of this link, or another one of its two GPUs, prove NVLink between them, whatever the link itself is? */
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);

@@ -98,12 +98,24 @@ const struct nsc_gpu_facts *nsc_gpu_at(const struct ncclscope_facts *f, int64_t 
     return NULL;
 }
 
+static struct nsc_key pair_key(int64_t from, int64_t to)
+{
+    return (struct nsc_key){(uint64_t)from, (uint64_t)to, 0};
+}
+
 const struct nsc_pair_facts *nsc_pair_at(const struct ncclscope_facts *f, int64_t from, int64_t to)
 {
-    for (size_t i = 0; i < f->pairs.len; i++)
-        if (f->pairs.item[i].from.v == from && f->pairs.item[i].to.v == to)
-            return &f->pairs.item[i];
-    return NULL;
+    uint32_t i = f->pair_by.used ? nsc_map_get(&f->pair_by, pair_key(from, to)) : NSC_NONE;
+    return i == NSC_NONE ? NULL : &f->pairs.item[i];
+}
+
+bool nsc_is_refusal(const char *status)
+{
+    static const char *const words[] = {"CNS", "GNS", "TNS", "DR", "NS"};
+    for (size_t i = 0; status && i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(status, words[i]))
+            return true;
+    return false;
 }
 
 size_t ncclscope_facts_gpus(const ncclscope_facts *f)
@@ -122,6 +134,7 @@ void ncclscope_facts_free(ncclscope_facts *f)
         return;
     nsc_vec_free(&f->gpus);
     nsc_vec_free(&f->pairs);
+    nsc_map_free(&f->pair_by);
     nsc_vec_free(&f->nics);
     nsc_vec_free(&f->measured);
     nsc_vec_free(&f->collectives);
@@ -246,6 +259,12 @@ static void fill(struct ncclscope_facts *f, const struct row *rows, void *to, co
     }
 }
 
+enum {
+    MOST_GPUS = 256,
+    MOST_RUNS = 1024,
+    MOST_ITEMS = 65536
+}; /* 256 GPUs in pairs: a damaged file shall not fill the memory, nor the time */
+
 /* Two probes tell of one GPU, by its bus id, or of one pair. */
 static void take_gpu(struct ncclscope_facts *f, const void *item)
 {
@@ -257,22 +276,21 @@ static void take_gpu(struct ncclscope_facts *f, const void *item)
             return;
         }
     }
-    if (g->index.known && !nsc_gpu_at(f, g->index.v))
+    if (g->index.known && f->gpus.len < MOST_GPUS && !nsc_gpu_at(f, g->index.v))
         fill(f, gpu_rows, nsc_vec_push(&f->gpus), g);
 }
 
 static void take_pair(struct ncclscope_facts *f, const void *item)
 {
     const struct nsc_pair_facts *p = item;
-    for (size_t i = 0; i < f->pairs.len; i++) {
-        struct nsc_pair_facts *x = &f->pairs.item[i];
-        if (x->from.v == p->from.v && x->to.v == p->to.v) {
-            fill(f, pair_rows, x, p);
-            return;
-        }
-    }
-    if (p->from.known && p->to.known)
-        fill(f, pair_rows, nsc_vec_push(&f->pairs), p);
+    struct nsc_key key = pair_key(p->from.v, p->to.v);
+    uint32_t i = p->from.known && p->to.known ? nsc_map_get(&f->pair_by, key) : NSC_NONE;
+    if (!p->from.known || !p->to.known)
+        return;
+    if (i == NSC_NONE && nsc_map_put(&f->pair_by, key, (uint32_t)f->pairs.len))
+        f->no_memory = true;
+    else
+        fill(f, pair_rows, i == NSC_NONE ? nsc_vec_push(&f->pairs) : &f->pairs.item[i], p);
 }
 
 static void take_nic(struct ncclscope_facts *f, const void *item)
@@ -291,7 +309,7 @@ static void take_measured(struct ncclscope_facts *f, const void *item)
 static void take_collective(struct ncclscope_facts *f, const void *item)
 {
     const struct nsc_collective *x = item;
-    if (x->arm && x->operation && x->bytes.known)
+    if (x->arm && x->operation && x->bytes.known && f->collectives.len < MOST_RUNS)
         fill(f, collective_rows, nsc_vec_push(&f->collectives), x);
 }
 
@@ -322,8 +340,6 @@ static void take_unprobed(struct ncclscope_facts *f, const void *item)
     if (u->probe && u->reason)
         fill(f, unprobed_rows, nsc_vec_push(&f->skipped), u);
 }
-
-enum { MOST_ITEMS = 65536 }; /* 256 GPUs in pairs: a damaged file shall not fill the memory, nor the time */
 
 /* Objects below `path` of the document, one after the other. */
 static bool read_list(struct ncclscope_facts *f, sqlite3 *db, const char *path, const struct row *rows, size_t size,

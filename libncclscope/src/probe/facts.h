@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "ncclscope/probe.h"
 
@@ -57,6 +58,7 @@ struct ncclscope_facts {
     struct nsc_node_facts node;
     NSC_VEC(struct nsc_gpu_facts) gpus;
     NSC_VEC(struct nsc_pair_facts) pairs;
+    struct nsc_map pair_by; /* of those that were read: from, to */
     NSC_VEC(struct nsc_nic_facts) nics;
     NSC_VEC(struct nsc_measured) measured;
     NSC_VEC(struct nsc_collective) collectives;
@@ -78,6 +80,9 @@ void nsc_unprobed(struct ncclscope_facts *f, const char *probe, const char *form
 /* The one GPU, or pair; NULL if there is none. */
 const struct nsc_gpu_facts *nsc_gpu_at(const struct ncclscope_facts *f, int64_t index);
 const struct nsc_pair_facts *nsc_pair_at(const struct ncclscope_facts *f, int64_t from, int64_t to);
+
+/* Is this status of P2P a refusal (CNS GNS TNS DR NS)? "U" and words of later drivers are not known. */
+bool nsc_is_refusal(const char *status);
 
 struct ncclscope_facts *nsc_facts_new(void);                                 /* NULL when there is no memory */
 void nsc_facts_members(const struct ncclscope_facts *f, struct nsc_json *j); /* its keys, into an object that is open */

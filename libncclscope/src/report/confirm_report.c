@@ -10,16 +10,11 @@ static const char *via_of(const struct nsc_report *r, const struct nsc_confirmed
     return nsc_say(r->m, x->link->via).ptr;
 }
 
-static bool is_alike(const struct nsc_confirmed *a, const struct nsc_confirmed *b)
-{
-    return a->is == b->is && a->path == b->path && !strcmp(a->why, b->why);
-}
-
 /* Is it the first of its group? */
 static bool leads(const struct nsc_report *r, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (is_alike(&r->f->confirmed.item[k], &r->f->confirmed.item[i]))
+        if (nsc_is_alike(&r->f->confirmed.item[k], &r->f->confirmed.item[i]))
             return false;
     return true;
 }
@@ -71,8 +66,14 @@ static void place(const struct nsc_report *r)
     char line[600];
     for (size_t i = 0; i < r->m->gpu_of.len; i++)
         here += r->m->gpu_of.item[i] != NSC_NONE;
-    snprintf(line, sizeof line, "%zu of the log's %zu ranks ran on GPUs of %s: %s.", here, r->m->ranks.len,
-             n->host_name ? n->host_name : "this machine", nsc_fit_words((enum nsc_fit)r->m->fit));
+    nsc_text host = r->m->hosts.len ? nsc_say(r->m, r->m->hosts.item[0].name) : NSC_TEXT("no host");
+    bool named = r->m->fit == NSC_FIT_NAME || r->m->fit == NSC_FIT_NAMED_PART;
+    int n_of = snprintf(line, sizeof line, "%zu of the log's %zu ranks ran on GPUs of %.100s", here, r->m->ranks.len,
+                        n->host_name ? n->host_name : "this machine");
+    if (!named) /* else the name says all */
+        n_of += snprintf(line + n_of, sizeof line - (size_t)n_of, " (the log tells of %.*s%s)",
+                         (int)(host.len < 100 ? host.len : 100), host.ptr, r->m->hosts.len > 1 ? " and others" : "");
+    snprintf(line + n_of, sizeof line - (size_t)n_of, ": %s.", nsc_fit_words((enum nsc_fit)r->m->fit));
     nsc_indent(r, 3);
     nsc_wrap(r, 3, nsc_text_of(line));
 }
@@ -130,7 +131,7 @@ static void say_pairs(const struct nsc_report *r, size_t first)
     line[0] = 0;
     for (size_t k = first; k < r->f->confirmed.len; k++) { /* pairs lie by communicator */
         const struct nsc_confirmed *x = &list[k];
-        if (!is_alike(x, &list[first]))
+        if (!nsc_is_alike(x, &list[first]))
             continue;
         comms += x->comm != last;
         last = x->comm;
@@ -155,7 +156,7 @@ static void group(const struct nsc_report *r, size_t first)
     char head[200];
     size_t n = 0;
     for (size_t k = first; k < r->f->confirmed.len; k++)
-        n += is_alike(x, &r->f->confirmed.item[k]);
+        n += nsc_is_alike(x, &r->f->confirmed.item[k]);
     snprintf(head, sizeof head, "%zu pair%s: %s%s%s", n, n == 1 ? "" : "s", nsc_confirmation_words(x->is),
              x->confidence ? ", " : "", x->confidence ? x->confidence : "");
     nsc_puts(r->out, "\n");
@@ -165,11 +166,8 @@ static void group(const struct nsc_report *r, size_t first)
     say_log(r, x);
     say_machine(r, x);
     label(r, "why", x->why);
-    for (size_t i = 0; i < r->f->list.len; i++) {
-        const struct nsc_finding *f = &r->f->list.item[i];
-        if (!strcmp(f->rule->id, "probe/confirmed") && f->cause && !strcmp(f->cause, x->why) && f->cost)
-            label(r, "cost", f->cost);
-    }
+    if (x->cost)
+        label(r, "cost", x->cost);
     say_pairs(r, first);
 }
 
@@ -233,7 +231,10 @@ static void known_int(struct nsc_json *j, const char *key, int64_t v)
 static void write_pair(const struct nsc_report *r, struct nsc_json *j, const struct nsc_confirmed *x)
 {
     nsc_json_open(j, NULL, '{');
-    nsc_json_text(j, "comm", nsc_say(r->m, r->m->comms.item[x->comm].id));
+    if (x->comm == NSC_NONE)
+        nsc_json_null(j, "comm");
+    else
+        nsc_json_text(j, "comm", nsc_say(r->m, r->m->comms.item[x->comm].id));
     nsc_json_open(j, "ranks", '[');
     nsc_json_int(j, NULL, (int64_t)x->a);
     nsc_json_int(j, NULL, (int64_t)x->b);

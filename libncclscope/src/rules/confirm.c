@@ -24,6 +24,8 @@ const char *nsc_confirmation_words(enum nsc_confirmation is)
     return words[is];
 }
 
+static const char not_asked[] = "the driver here was not asked for P2P between these GPUs, or did not say";
+
 static enum nsc_confirmation is(struct nsc_confirmed *x, enum nsc_confirmation verdict, const char *why)
 {
     x->why = why;
@@ -43,15 +45,25 @@ static const char *fabric_fault(struct nsc_case *c, const struct nsc_gpu_facts *
                 : nsc_words(c, "the NVLink fabric is not ready (%s)", g->fabric_state);
 }
 
+static bool is_ok(const char *status)
+{
+    return status && !strcmp(status, "OK");
+}
+
 /* One direction: NULL if P2P is offered or not known (`known` tells), else who refuses it. */
 static const char *refused(struct nsc_case *c, const struct nsc_pair_facts *p, bool *known)
 {
-    *known = *known && p && p->p2p_read && p->p2p_write;
-    if (p && p->p2p_read && strcmp(p->p2p_read, "OK") != 0)
+    *known = *known && p && is_ok(p->p2p_read) && is_ok(p->p2p_write);
+    if (p && nsc_is_refusal(p->p2p_read))
         return nsc_words(c, "the driver refuses P2P here (reading: %s)", p->p2p_read);
-    if (p && p->p2p_write && strcmp(p->p2p_write, "OK") != 0)
+    if (p && nsc_is_refusal(p->p2p_write))
         return nsc_words(c, "the driver refuses P2P here (writing: %s)", p->p2p_write);
     return p && p->can_access.known && !p->can_access.v ? "CUDA refuses P2P here" : NULL;
+}
+
+static bool offers_nvlink(const struct nsc_confirmed *x)
+{
+    return x->offered && nsc_class_is_nvlink(nsc_text_of(x->offered));
 }
 
 static const char *find_offer(struct nsc_case *c, struct nsc_confirmed *x)
@@ -61,29 +73,27 @@ static const char *find_offer(struct nsc_case *c, struct nsc_confirmed *x)
     const struct nsc_pair_facts *there = nsc_pair_at(facts, a, b), *back = nsc_pair_at(facts, b, a);
     bool known = true;
     const char *no = refused(c, there, &known), *other = refused(c, back, &known);
+    const char *path = there ? there->path : NULL;
     no = no ? no : other;
-    x->offered = there ? there->path : NULL;
-    for (int i = 0; i < 2 && !no && there && there->nvlinks.v > 0; i++)
-        no = fabric_fault(c, x->gpu[i]);
+    x->offered = path && nsc_level_of(nsc_text_of(path)) != NSC_LEVEL_UNKNOWN ? path : NULL;
+    for (int i = 0; i < 2 && !no; i++) {
+        no = offers_nvlink(x) ? fabric_fault(c, x->gpu[i]) : NULL;
+        no = !no && x->gpu[i]->mig.known && x->gpu[i]->mig.v ? "MIG is on here: slices of a GPU have no P2P" : no;
+    }
     x->p2p = no ? 0 : known ? 1 : -1;
     return no;
 }
 
-static bool offers_nvlink(const struct nsc_confirmed *x)
-{
-    return x->offered && nsc_class_is_nvlink(nsc_text_of(x->offered));
-}
-
 /* ---- what was measured ---- */
 
+/* The slower direction; 0: not measured. */
 static int64_t slower_way(const struct ncclscope_facts *facts, const struct nsc_confirmed *x, const char *method)
 {
     int64_t a = x->gpu[0]->index.v, b = x->gpu[1]->index.v;
     const struct nsc_measured *there = nsc_measured_at(facts, a, b, method),
                               *back = nsc_measured_at(facts, b, a, method);
-    if (!there || !back)
-        return there ? there->mb_s.v : back ? back->mb_s.v : 0;
-    return there->mb_s.v < back->mb_s.v ? there->mb_s.v : back->mb_s.v;
+    int64_t one = there && there->mb_s.v > 0 ? there->mb_s.v : 0, other = back && back->mb_s.v > 0 ? back->mb_s.v : 0;
+    return !one || !other ? one + other : one < other ? one : other;
 }
 
 static bool is_data_wrong(const struct ncclscope_facts *facts, const struct nsc_confirmed *x)
@@ -105,23 +115,33 @@ static bool is_same_path(const struct nsc_collective *o, const struct nsc_confir
     return o->path && o->via && (p2p ? nsc_text_is(via, o->via) : !strcmp(o->path, nsc_path_name(x->path)));
 }
 
+static bool is_sound(const struct nsc_collective *o)
+{
+    return !strcmp(o->operation, "all-reduce") && o->mb_s.v > 0 && o->bytes.v > 0 && o->wrong_words.v == 0;
+}
+
+static const struct nsc_collective *default_run(const struct ncclscope_facts *facts, const struct nsc_collective *of)
+{
+    for (size_t i = 0; i < facts->collectives.len; i++) {
+        const struct nsc_collective *o = &facts->collectives.item[i];
+        if (is_sound(o) && !strcmp(o->arm, "default") && o->bytes.v == of->bytes.v && o->ranks.v == of->ranks.v)
+            return o;
+    }
+    return NULL;
+}
+
 /* The largest all-reduce that both runs have: NCCL by itself, and as the log has it. */
 static void find_runs(const struct nsc_case *c, struct nsc_confirmed *x)
 {
     const struct ncclscope_facts *facts = c->m->facts;
-    int64_t most = 0;
-    for (size_t i = 0; i < facts->collectives.len; i++)
-        for (size_t k = 0; k < facts->collectives.len; k++) {
-            const struct nsc_collective *a = &facts->collectives.item[i], *b = &facts->collectives.item[k];
-            if (strcmp(a->arm, "default") != 0 || !strcmp(b->arm, "default") ||
-                strcmp(a->operation, "all-reduce") != 0 || strcmp(b->operation, "all-reduce") != 0 ||
-                a->bytes.v != b->bytes.v || a->bytes.v <= most || a->mb_s.v <= 0 || b->mb_s.v <= 0 ||
-                !is_same_path(b, x, nsc_say(c->m, x->link->via)))
-                continue;
-            most = a->bytes.v;
-            x->run[0] = a;
-            x->run[1] = b;
-        }
+    for (size_t i = 0; i < facts->collectives.len; i++) {
+        const struct nsc_collective *o = &facts->collectives.item[i], *base;
+        if (!is_sound(o) || !strcmp(o->arm, "default") || !is_same_path(o, x, nsc_say(c->m, x->link->via)) ||
+            (x->run[1] && o->bytes.v <= x->run[1]->bytes.v) || !(base = default_run(facts, o)))
+            continue;
+        x->run[0] = base;
+        x->run[1] = o;
+    }
 }
 
 /* ---- the verdict ---- */
@@ -130,12 +150,13 @@ static void find_runs(const struct nsc_case *c, struct nsc_confirmed *x)
 static const char *is_stale(struct nsc_case *c, const struct nsc_confirmed *x)
 {
     const struct ncclscope_model *m = c->m;
-    uint64_t log = x->link->proc == NSC_NONE ? 0 : m->procs.item[x->link->proc].driver;
-    const struct nsc_fact *here = &m->facts->node.cuda_driver;
+    uint32_t proc = x->link->proc;
     if (m->fit == NSC_FIT_FOREIGN)
         return "none of the log's GPUs (bus ids) is on this machine";
-    if (!log || !here->known || (uint64_t)here->v == log)
+    if (!nsc_has_other_driver(m, proc))
         return NULL;
+    uint64_t log = m->procs.item[proc].driver;
+    const struct nsc_fact *here = &m->facts->node.cuda_driver;
     return nsc_words(
         c,
         "the log was written under CUDA driver %llu.%llu, and here it is %lld.%lld: another machine, one that "
@@ -161,20 +182,31 @@ static const char *class_differs(struct nsc_case *c, struct nsc_confirmed *x)
                            nsc_say(c->m, told).ptr, x->offered);
 }
 
-/* P2P in a mode that NCCL would not take by itself: in words, or NULL. */
+/* P2P in a mode that NCCL would not take by itself: in words, or NULL. It pulls between GPUs of compute capability 8.0 over NVLink, and
+ * pushes everywhere else. */
 static const char *odd_mode(struct nsc_case *c, struct nsc_confirmed *x)
 {
-    const struct nsc_gpu_facts *g = x->gpu[0];
+    const struct nsc_gpu_facts *g = x->gpu[0], *h = x->gpu[1];
     uint32_t proc = x->link->proc;
-    bool ampere = g->cc_major.known && g->cc_major.v == 8 && g->cc_minor.v == 0;
+    bool known = g->cc_major.known && h->cc_major.known;
+    bool pulls = known && g->cc_major.v == 8 && g->cc_minor.v == 0 && h->cc_major.v == 8 && h->cc_minor.v == 0 &&
+                 offers_nvlink(x);
     const struct nsc_env *set = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, "NCCL_P2P_READ_ENABLE");
     x->line = set ? &set->where : NULL;
     if (x->link->copy_engine)
         return "P2P by copy engine (NCCL_P2P_USE_CUDA_MEMCPY=1), which NCCL does not take by itself";
-    if (x->link->read && g->cc_major.known && !ampere)
-        return set ? "P2P that pulls (NCCL_P2P_READ_ENABLE=1), where NCCL by itself pushes: raw copies are as fast in "
-                     "either direction, collectives are not"
+    if (x->link->read && (known ? !pulls : set != NULL))
+        return set ? nsc_words(
+                         c,
+                         "P2P that pulls (NCCL_P2P_READ_ENABLE=%s), where NCCL by itself pushes: raw copies are as "
+                         "fast in either direction, collectives are not",
+                         nsc_say(c->m, set->value).ptr)
                    : "P2P that pulls, where NCCL by itself pushes: NCCL_P2P_READ_ENABLE=1, though this log does not "
+                     "show it";
+    if (!x->link->read && pulls)
+        return set ? nsc_words(c, "P2P that pushes (NCCL_P2P_READ_ENABLE=%s), where NCCL by itself pulls",
+                               nsc_say(c->m, set->value).ptr)
+                   : "P2P that pushes, where NCCL by itself pulls: NCCL_P2P_READ_ENABLE=0, though this log does not "
                      "show it";
     return NULL;
 }
@@ -182,21 +214,26 @@ static const char *odd_mode(struct nsc_case *c, struct nsc_confirmed *x)
 static enum nsc_confirmation judge_p2p(struct nsc_case *c, struct nsc_confirmed *x, const char *no)
 {
     const char *mode;
+    bool indirect = x->link->row == NSC_VIA_P2P_INDIRECT; /* the two need no direct way, each has one to the third */
+    if (indirect && (no || !offers_nvlink(x)))
+        return is(x, NSC_AS_GOOD, "P2P through a third GPU: the two have no NVLink of their own");
+    if (indirect)
+        return is(x, NSC_SLOWER, "P2P through a third GPU, though the driver here shows NVLink between the two");
     if (no)
         return is(x, NSC_CONTRADICTED, nsc_words(c, "the log shows P2P, and %s", no));
     if (is_data_wrong(c->m->facts, x))
         return is(x, NSC_CANNOT_TELL, "P2P is used and offered, but data arrived changed when it was measured");
     if (x->p2p < 0)
-        return is(x, NSC_CANNOT_TELL, "the driver here was not asked for P2P between these GPUs, or did not say");
+        return is(x, NSC_CANNOT_TELL, not_asked);
     if ((mode = odd_mode(c, x)))
         return is(x, NSC_SLOWER, mode);
     x->line = NULL;
-    if (x->link->row == NSC_VIA_P2P_INDIRECT)
-        return is(x, offers_nvlink(x) ? NSC_SLOWER : NSC_AS_GOOD,
-                  offers_nvlink(x) ? "P2P through a third GPU, though the driver here shows NVLink between the two"
-                                   : "P2P through a third GPU: the two have no NVLink of their own");
-    return is(x, NSC_AS_GOOD,
-              nsc_words(c, "P2P, over the best that joins them (%s)", x->offered ? x->offered : "not known"));
+    if (x->link->read && !(x->gpu[0]->cc_major.known && x->gpu[1]->cc_major.known))
+        return is(x, NSC_CANNOT_TELL,
+                  "P2P that pulls, and the compute capability, which decides whether it should, is not known");
+    if (!x->offered)
+        return is(x, NSC_CANNOT_TELL, "P2P is used and offered, but the driver here did not say what joins these GPUs");
+    return is(x, NSC_AS_GOOD, nsc_words(c, "P2P, over the best that joins them (%s)", x->offered));
 }
 
 /* The next best without P2P is host memory. */
@@ -204,14 +241,19 @@ static enum nsc_confirmation judge_without_p2p(struct nsc_case *c, struct nsc_co
                                                const struct nsc_expected *e)
 {
     char words[400];
+    const struct nsc_env *shm =
+        x->link->proc == NSC_NONE ? NULL : nsc_env_is(c->m, x->link->proc, "NCCL_SHM_DISABLE", "1");
     if (x->link->family == NSC_SHM)
         return is(x, NSC_AS_GOOD, nsc_words(c, "host memory, as %s", no));
     if (e->because == NSC_BY_NIC) {
         nsc_expected_words(c->m, e, words, sizeof words);
         return is(x, NSC_AS_GOOD, nsc_words(c, "%s", words));
     }
+    x->configured = shm != NULL;
+    x->line = shm ? &shm->where : NULL;
     return is(x, NSC_FALLBACK,
-              nsc_words(c, "the network inside the machine: P2P is not to be had (%s), but host memory is", no));
+              nsc_words(c, "the network inside the machine: P2P is not to be had (%s), and host memory %s", no,
+                        shm ? "is forbidden by NCCL_SHM_DISABLE=1" : "is not used"));
 }
 
 static enum nsc_confirmation judge_other(struct nsc_case *c, struct nsc_confirmed *x, const char *no)
@@ -220,38 +262,43 @@ static enum nsc_confirmation judge_other(struct nsc_case *c, struct nsc_confirme
     enum nsc_judgement j = nsc_judge(c->m, x->link, &e);
     char words[400];
     nsc_expected_words(c->m, &e, words, sizeof words);
+    if (j == NSC_NOT_JUDGED && c->m->fit == NSC_FIT_DISTINCT)
+        return is(
+            x, NSC_CANNOT_TELL,
+            "if the hosts of these ranks are containers of this machine, this is a fallback; whether they are, the log "
+            "does not tell (--pod with `kubectl get pod -o json` does)");
+    if (j == NSC_NOT_JUDGED && x->link->family == NSC_NET) /* whatever P2P is: host memory at least would be taken */
+        return is(x, NSC_FALLBACK, "NCCL takes the hosts (containers) of these ranks for different nodes");
     if (no)
         return judge_without_p2p(c, x, no, &e);
     if (x->p2p < 0)
-        return is(x, NSC_CANNOT_TELL, "the driver here was not asked for P2P between these GPUs, or did not say");
+        return is(x, NSC_CANNOT_TELL, not_asked);
     if (j == NSC_REFUSED) {
         x->line = e.line;
         return is(x, NSC_CONTRADICTED, "the log says that the driver or CUDA refused P2P, and it is granted here");
     }
     if (j == NSC_BY_DESIGN)
         return is(x, NSC_AS_GOOD, nsc_words(c, "%s", words));
-    enum nsc_level level = x->offered ? nsc_level_of(nsc_text_of(x->offered)) : NSC_LEVEL_UNKNOWN;
     x->configured = j == NSC_CONFIGURED;
     x->line = e.env ? &e.env->where : NULL;
-    if (j == NSC_NOT_JUDGED && level <= NSC_LEVEL_PXB)
-        return is(x, NSC_FALLBACK, "NCCL takes the hosts (containers) of these ranks for different nodes");
-    if (j == NSC_CONFIGURED || j == NSC_FAULTY || level <= NSC_LEVEL_NVB)
-        return is(x, NSC_FALLBACK,
-                  j == NSC_CONFIGURED ? nsc_words(c, "%s", words)
-                                      : "P2P is offered, and nothing in the log says why it was not taken");
+    if (x->configured)
+        return is(x, NSC_FALLBACK, nsc_words(c, "%s", words));
+    if (j == NSC_FAULTY || offers_nvlink(x))
+        return is(x, NSC_FALLBACK, "P2P is offered, and nothing in the log says why it was not taken");
     return is(x, NSC_CANNOT_TELL,
-              nsc_words(c,
-                        "whether NCCL takes P2P between GPUs that are %s apart depends on its release and the CPU: %s",
-                        x->offered ? x->offered : "an unknown way", words));
+              nsc_words(c, "%s; whether NCCL takes P2P there depends on its release and the CPU", words));
 }
 
 static enum nsc_confirmation judge(struct nsc_case *c, struct nsc_confirmed *x)
 {
-    static const char *const confidences[] = {"possible", "certain",  "certain", "likely",
-                                              "likely",   "possible", "likely"};
+    static const char *const confidences[] = {"possible", "certain",  "possible", "likely",
+                                              "likely",   "possible", "possible", "likely"};
     const char *why = is_stale(c, x), *no;
     x->p2p = -1;
     x->confidence = why ? "likely" : x->link->attribution <= NSC_AMBIGUOUS ? "possible" : confidences[c->m->fit];
+    if (x->comm == NSC_NONE)
+        return is(x, NSC_CANNOT_TELL,
+                  "no line of the log tells the communicator of these connections, so not their GPUs either");
     if (why)
         return is(x, NSC_STALE, why);
     if (!x->gpu[0] || !x->gpu[1])
@@ -298,6 +345,25 @@ static struct nsc_confirmed *pair_of(struct nsc_case *c, struct nsc_map *seen, c
     return x;
 }
 
+/* Of a pair's connections the worst is told: by path, and of P2P by mode. */
+static int badness(const struct nsc_link *l, enum nsc_path path)
+{
+    return (int)path * 4 + (l->copy_engine ? 3 : l->row == NSC_VIA_P2P_INDIRECT ? 2 : l->read ? 1 : 0);
+}
+
+/* No line tells its communicator, so nor whose GPUs they are. Such connections are told, lest what is known of others stand for all. */
+static void add_unowned(struct nsc_case *c, struct nsc_map *seen, const struct nsc_link *l)
+{
+    struct nsc_confirmed *x = l->family == NSC_SHM || l->family == NSC_P2P ? pair_of(c, seen, l, NSC_NONE) : NULL;
+    struct nsc_known_path p;
+    c->f->peers_missing = c->f->peers_missing || l->family == NSC_NET;
+    nsc_path_of(c->m, l, &p);
+    if (!x || x->link)
+        return;
+    x->link = l;
+    x->path = p.path;
+}
+
 static void add_link(struct nsc_case *c, struct nsc_map *seen, const struct nsc_link *l)
 {
     const struct ncclscope_model *m = c->m;
@@ -308,16 +374,31 @@ static void add_link(struct nsc_case *c, struct nsc_map *seen, const struct nsc_
     nsc_path_of(m, l, &p);
     bool inside = p.scope == NSC_SCOPE_NODE || (ga && gb);
     c->f->peers_missing = c->f->peers_missing || (!inside && (!a || !b));
-    if (comm == NSC_NONE || l->family == NSC_COLLNET || l->src == l->dst || !inside || (a && nsc_is_elsewhere(m, a)) ||
+    if (comm == NSC_NONE) {
+        add_unowned(c, seen, l);
+        return;
+    }
+    if (l->family == NSC_COLLNET || l->src == l->dst || !inside || (a && nsc_is_elsewhere(m, a)) ||
         (b && nsc_is_elsewhere(m, b)))
         return;
     struct nsc_confirmed *x = pair_of(c, seen, l, comm);
-    if (!x || (x->link && x->path >= p.path))
+    if (!x || (x->link && badness(x->link, x->path) >= badness(l, p.path)))
         return;
     x->link = l;
     x->path = p.path;
     x->gpu[0] = l->src < l->dst ? ga : gb;
     x->gpu[1] = l->src < l->dst ? gb : ga;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+bool nsc_is_alike(const struct nsc_confirmed *a, const struct nsc_confirmed *b)
+{
+    return a->is == b->is && a->path == b->path && a->p2p == b->p2p && a->run[1] == b->run[1] &&
+           !strcmp(a->why, b->why) && is_same(a->offered, b->offered) && is_same(a->confidence, b->confidence);
 }
 
 void nsc_confirm(struct nsc_case *c)

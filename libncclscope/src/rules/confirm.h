@@ -12,7 +12,7 @@ enum { NSC_CONFIRMATIONS = NSC_AS_GOOD + 1 };
 
 /* Two ranks of one communicator that are connected inside the machine. */
 struct nsc_confirmed {
-    uint32_t comm;
+    uint32_t comm;                      /* NSC_NONE: no line tells it */
     uint64_t a, b;                      /* ranks, a < b */
     const struct nsc_gpu_facts *gpu[2]; /* theirs; NULL: not among those of the facts */
     const struct nsc_link *link;        /* of all between them the one on the worst path */
@@ -22,10 +22,14 @@ struct nsc_confirmed {
     enum nsc_confirmation is;
     const char *why, *confidence;        /* confidence: NULL where nothing is claimed */
     const struct nsc_where *line;        /* that the verdict rests on, beside the connection's; NULL: none */
+    const char *cost;                    /* what it costs, once findings were made of it; NULL */
     bool configured;                     /* a variable makes it so */
     int64_t mb_s[2];                     /* measured: by P2P; through host memory; 0: not */
     const struct nsc_collective *run[2]; /* of NCCL itself: by itself; on the path of the log; NULL: not run */
 };
+
+/* Told together: one verdict, for one reason, of one path on one kind of hardware. */
+bool nsc_is_alike(const struct nsc_confirmed *a, const struct nsc_confirmed *b);
 
 /* Fills in c->f->confirmed, once. */
 void nsc_confirm(struct nsc_case *c);

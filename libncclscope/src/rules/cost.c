@@ -29,9 +29,12 @@ static void set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_co
     }
     double factor = row[1]->gb_s / row[0]->gb_s;
     f->cost_note = proc == NSC_NONE ? NULL : what_cost_leaves_open(c, k.gpu, own, maybe_pcie && slow == NSC_COST_SHM);
-    f->cost = nsc_words(c, "%.*fx on %s (%g against %g GB/s, %s); %s%s%s", factor < 2 ? 2 : factor < 10 ? 1 : 0, factor, row[0]->machine,
-                        row[0]->gb_s, row[1]->gb_s, methods[row[0]->method], row[0]->source, f->cost_note ? ". " : "",
-                        f->cost_note ? f->cost_note : "");
+    f->cost = nsc_words(c, "%.*fx on %s (%g against %g GB/s, %s); %s%s%s",
+                        factor < 2    ? 2
+                        : factor < 10 ? 1
+                                      : 0,
+                        factor, row[0]->machine, row[0]->gb_s, row[1]->gb_s, methods[row[0]->method], row[0]->source,
+                        f->cost_note ? ". " : "", f->cost_note ? f->cost_note : "");
 }
 
 void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,

@@ -120,11 +120,15 @@ bool nsc_is_diverted(const struct ncclscope_model *m, const struct nsc_link *l)
 static void find_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x,
                        struct nsc_expected *e)
 {
-    e->type = nsc_stated_class(m, l, !nsc_is_diverted(m, l), &e->line);
+    e->type = nsc_told_class(m, l, !nsc_is_diverted(m, l), &e->line);
     e->level = e->type ? nsc_level_of(nsc_say(m, e->type)) : NSC_LEVEL_UNKNOWN;
     if (e->type || !x->own)
         return;
     e->by_proof = nsc_nvlink_is_proven(m, l, &e->line);
+    if (!e->by_proof && (e->type = nsc_offered_of_link(m, l))) {
+        e->level = nsc_level_of(nsc_say(m, e->type));
+        return;
+    }
     const struct nsc_proc *p = &m->procs.item[x->own->proc];
     const struct nsc_platform *pf = p->platform && !e->by_proof ? nsc_platform_of(nsc_say(m, p->platform)) : NULL;
     if (pf && !strncmp(pf->link, "NVLink", 6)) {
@@ -287,7 +291,13 @@ void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expect
                                         : "";
     const char *name = e->env ? nsc_say(m, e->env->name).ptr : "", *value = e->env ? nsc_say(m, e->env->value).ptr : "";
     switch (e->because) {
-    case NSC_BY_DISABLE: snprintf(buf, size, "%s=%s forbids P2P", name, value); break;
+    case NSC_BY_DISABLE:
+        snprintf(buf, size,
+                 strcmp(name, "NCCL_SHM_DISABLE") != 0
+                     ? "%s=%s forbids P2P"
+                     : "the GPUs are too far apart for P2P by NCCL's own rules, and %s=%s forbids host memory",
+                 name, value);
+        break;
     case NSC_BY_LEVEL: snprintf(buf, size, "%s=%s is nearer than these GPUs are (%s)", name, value, type); break;
     case NSC_BY_DISTANCE: snprintf(buf, size, "the GPUs are farther apart (%s) than NCCL uses P2P here", type); break;
     case NSC_BY_DRIVER: snprintf(buf, size, "the driver or CUDA refuses P2P between these GPUs"); break;

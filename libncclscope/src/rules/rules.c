@@ -197,7 +197,9 @@ const char *nsc_needs_facts_and_links(const struct ncclscope_model *m)
 
 const char *nsc_needs_measured(const struct ncclscope_model *m)
 {
-    return m->facts && m->facts->measured.len + m->facts->collectives.len ? NULL : "nothing was measured (ncclscope probe --measure)";
+    return m->facts && m->facts->measured.len + m->facts->collectives.len
+               ? NULL
+               : "nothing was measured (ncclscope probe --measure)";
 }
 
 const char *nsc_needs_comms(const struct ncclscope_model *m)

@@ -78,7 +78,7 @@ struct ncclscope_findings {
     NSC_VEC(struct nsc_skip) skipped;
     NSC_VEC(struct nsc_expectation) expected;
     NSC_VEC(struct nsc_confirmed) confirmed; /* confirm.c: pairs against facts */
-    bool has_confirmed, peers_missing; /* peers_missing: connections to ranks whose own log is not in the input */
+    bool has_confirmed, peers_missing;       /* peers_missing: connections to ranks whose own log is not in the input */
     int verdict;
     bool no_memory;
 };

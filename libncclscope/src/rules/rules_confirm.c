@@ -91,17 +91,20 @@ static struct nsc_finding *begin(struct nsc_case *c, const struct nsc_confirmed 
 static void tell(struct nsc_case *c, enum nsc_confirmation is)
 {
     nsc_confirm(c);
+    struct nsc_confirmed *list = c->f->confirmed.item;
     for (size_t i = 0; i < c->f->confirmed.len; i++) {
-        const struct nsc_confirmed *x = &c->f->confirmed.item[i];
-        bool first = x->is == is;
+        bool first = list[i].is == is;
         for (size_t k = 0; k < i && first; k++)
-            first = c->f->confirmed.item[k].is != is || strcmp(c->f->confirmed.item[k].why, x->why) != 0;
+            first = !nsc_is_alike(&list[k], &list[i]);
         if (!first)
             continue;
-        struct nsc_finding *f = begin(c, x);
-        for (size_t k = i; k < c->f->confirmed.len; k++)
-            if (c->f->confirmed.item[k].is == is && !strcmp(c->f->confirmed.item[k].why, x->why))
-                name(c, f, &c->f->confirmed.item[k]);
+        struct nsc_finding *f = begin(c, &list[i]);
+        for (size_t k = i; k < c->f->confirmed.len; k++) {
+            if (!nsc_is_alike(&list[k], &list[i]))
+                continue;
+            name(c, f, &list[k]);
+            list[k].cost = f->cost;
+        }
         f->title = nsc_words(c, "%llu pair%s of GPUs: %s", (unsigned long long)f->count, f->count == 1 ? "" : "s",
                              nsc_confirmation_words(is));
     }

@@ -4,10 +4,7 @@
 #include "probe/facts.h"
 #include "probe/measured.h"
 
-static bool is_not(const char *text, const char *word)
-{
-    return text && strcmp(text, word) != 0;
-}
+#include <stdlib.h>
 
 static const char *gpu_name(struct nsc_case *c, const struct nsc_gpu_facts *g)
 {
@@ -91,9 +88,9 @@ void nsc_rule_fabric_not_ready(struct nsc_case *c)
 /* What the status of a pair means, the worse of reading and writing: a word of `nvidia-smi topo -p2p`; NULL if nothing is refused. */
 static const char *refusal(const struct nsc_pair_facts *p)
 {
-    if (is_not(p->p2p_read, "OK"))
+    if (nsc_is_refusal(p->p2p_read))
         return p->p2p_read;
-    if (is_not(p->p2p_write, "OK"))
+    if (nsc_is_refusal(p->p2p_write))
         return p->p2p_write;
     return p->can_access.known && !p->can_access.v ? "CUDA" : NULL;
 }
@@ -213,24 +210,54 @@ static const char *method_words(const struct nsc_measured *x)
     return words ? words : "by a method that is not known here";
 }
 
-/* Half of the figures of this method over this kind of path are above it; 0 if there are too few to say what is usual. */
-static int64_t usual(const struct ncclscope_facts *x, const struct nsc_measured *of)
+static int by_size(const void *a, const void *b)
 {
-    enum { MOST = 1024, FEWEST = 4 };
-    int64_t all[MOST];
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What is usual of one method: for each kind of path. Looked up once for each. */
+struct usual {
+    const char *method, *path[16];
+    int64_t mb_s[16];
+    size_t paths;
+};
+
+/* Half of the figures of this method over this kind of path are above it; 0 if there are too few to say what is usual. */
+static int64_t middle_of(struct nsc_case *c, const char *method, const char *path)
+{
+    enum { FEWEST = 4 };
+    const struct ncclscope_facts *x = c->m->facts;
+    int64_t *all = nsc_alloc(x->measured.len * sizeof *all), middle = 0;
     size_t n = 0;
-    const char *path = nsc_pair_path(x, of->from.v, of->to.v);
-    for (size_t i = 0; i < x->measured.len && n < MOST; i++) {
+    c->f->no_memory = c->f->no_memory || !all;
+    for (size_t i = 0; all && i < x->measured.len; i++) {
         const struct nsc_measured *o = &x->measured.item[i];
-        const char *other = nsc_pair_path(x, o->from.v, o->to.v);
-        if (strcmp(o->method, of->method) != 0 || !o->mb_s.known || !path || !other || strcmp(path, other) != 0)
-            continue;
-        size_t at = n++;
-        for (; at && all[at - 1] > o->mb_s.v; at--)
-            all[at] = all[at - 1];
-        all[at] = o->mb_s.v;
+        const char *other = strcmp(o->method, method) ? NULL : nsc_pair_path(x, o->from.v, o->to.v);
+        if (other && o->mb_s.known && !strcmp(path, other))
+            all[n++] = o->mb_s.v;
     }
-    return n >= FEWEST ? all[n / 2] : 0;
+    if (n >= FEWEST) {
+        qsort(all, n, sizeof *all, by_size);
+        middle = all[n / 2];
+    }
+    nsc_free(all);
+    return middle;
+}
+
+static int64_t usual(struct nsc_case *c, struct usual *u, const struct nsc_measured *of)
+{
+    const char *path = nsc_pair_path(c->m->facts, of->from.v, of->to.v);
+    size_t i = 0;
+    while (i < u->paths && path && strcmp(u->path[i], path) != 0)
+        i++;
+    if (!path || i == sizeof u->path / sizeof u->path[0])
+        return 0;
+    if (i == u->paths) {
+        u->path[u->paths] = path;
+        u->mb_s[u->paths++] = middle_of(c, u->method, path);
+    }
+    return u->mb_s[i];
 }
 
 /* Does something else use one of the two? What the driver takes for itself is below this. */
@@ -249,11 +276,14 @@ void nsc_rule_slow_pair(struct nsc_case *c)
     const struct ncclscope_facts *x = c->m->facts;
     for (size_t k = 0; k < sizeof judged / sizeof judged[0]; k++) {
         struct nsc_finding *f = NULL;
+        struct usual u = {.method = judged[k]};
         for (size_t i = 0; i < x->measured.len; i++) {
             const struct nsc_measured *o = &x->measured.item[i];
+            if (strcmp(o->method, judged[k]) != 0 || !o->mb_s.known)
+                continue;
             const struct nsc_expected_rate *e = nsc_expected_rate_of(x, o);
-            int64_t peers = usual(x, o), least = e ? e->least : 0, best = peers > least ? peers : least;
-            if (strcmp(o->method, judged[k]) != 0 || !o->mb_s.known || (double)o->mb_s.v >= 0.85 * (double)best)
+            int64_t peers = usual(c, &u, o), least = e ? e->least : 0, best = peers > least ? peers : least;
+            if ((double)o->mb_s.v >= 0.85 * (double)best)
                 continue;
             if (!f) {
                 bool busy = is_in_use(x, o);
