@@ -54,6 +54,9 @@ static int confirm(const struct wanted *w, const char *const *paths, size_t n)
     ncclscope_findings *f = NULL;
     struct live_logs logs = {0};
     int code = live_facts(&w->from, &facts, &logs), rc = NCCLSCOPE_OK;
+    if (code == EXIT_NO_PROBE && facts &&
+        ncclscope_facts_gpus(facts)) /* NCCL did not run, which is told: the rest was asked */
+        code = EXIT_FINE;
     if (!code)
         rc = ncclscope_grammar_new(&g, &err);
     if (!code && !rc && w->patterns && add_patterns(g, w->patterns))

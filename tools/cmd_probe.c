@@ -87,7 +87,8 @@ static int judge_runs(const struct wanted *w, const struct live_logs *logs)
         }
         bad = bad || (!i && has_finding(f));
         ncclscope_findings_free(f);
-        if (rc || fflush(stdout))
+        errno = 0;
+        if ((rc && rc != NCCLSCOPE_EIO) || (fflush(stdout) && errno != EPIPE))
             return EXIT_INPUT;
     }
     return bad ? EXIT_FINDING : EXIT_FINE;

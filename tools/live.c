@@ -19,6 +19,15 @@ static void interrupt(int signal_number)
     signal(SIGINT, SIG_DFL); /* the second time it ends at once */
 }
 
+/* Not where nobody at a terminal could have meant it: in the background SIGINT is ignored, and stays so. */
+static void hear_interrupts(bool on)
+{
+    static const struct sigaction hear = {.sa_handler = interrupt}, dont = {.sa_handler = SIG_DFL};
+    struct sigaction now;
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaction(SIGINT, on ? &hear : &dont, NULL);
+}
+
 /* "  ##########..........  120 of 364": on a terminal alone. */
 static int show_progress(void *user, int done, int total)
 {
@@ -49,9 +58,9 @@ static int measure(ncclscope_facts *f, const struct live *w, ncclscope_error *er
                                    .seconds = (uint32_t)number(w->seconds),
                                    .pairs = w->pairs,
                                    .gpu_bytes = (uint64_t)number(w->memory) << 20};
-    signal(SIGINT, interrupt);
+    hear_interrupts(true);
     int rc = ncclscope_measure(f, &o, show_progress, NULL, err);
-    signal(SIGINT, SIG_DFL);
+    hear_interrupts(false);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return rc;
@@ -66,8 +75,8 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
         tell(w->log, strerror(errno));
         return NCCLSCOPE_EIO;
     }
-    signal(SIGINT, interrupt);
-    for (int i = 0; i < LIVE_RUNS && !rc && !interrupted; i++) {
+    hear_interrupts(true);
+    for (int i = 0; i < LIVE_RUNS && !rc; i++) {
         ncclscope_nccl_options o = {.size = sizeof o,
                                     .seconds = (uint32_t)number(w->seconds),
                                     .library = w->library,
@@ -77,11 +86,15 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
                                     .keep_user = log};
         if (i && !w->variables)
             break;
+        if (interrupted)
+            fprintf(stderr, "ncclscope: stopped: NCCL was not run%s%s\n", i ? " with " : "", i ? w->variables : "");
+        if (interrupted)
+            break;
         rc = ncclscope_nccl(f, &logs->run[i], logs->grammar, &o, show_progress, NULL, err);
     }
     if (log && (ferror(log) | fclose(log)))
         tell(w->log, "could not be written whole");
-    signal(SIGINT, SIG_DFL);
+    hear_interrupts(false);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return rc;

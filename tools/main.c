@@ -43,6 +43,7 @@ static void help(void)
 
 int main(int argc, char **argv)
 {
+    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it, and then no child could be asked how it ended */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends quietly */
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
         help();

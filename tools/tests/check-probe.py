@@ -237,6 +237,16 @@ def measured_wrong(base):
         check(name, 'told', words in ' '.join(s['reason'] for s in report['facts']['skipped']), report['facts']['skipped'])
         check(name, 'figures', len(report['facts'].get('measured', [])) == figures, len(report['facts'].get('measured', [])))
         check(name, 'facts', report['facts']['gpus'] == facts['gpus'])
+    for trouble_, words, least in (('cuMemcpyAsync@3000=crash', 'crashed (signal 11)', 10), ('cuEventSynchronize@300=hang', 'did not answer', 10)):
+        began = time.time()
+        run = probe(base, *MEASURE, '--seconds', '4', trouble=trouble_)
+        facts = json.loads(run.stdout)['facts']
+        told = ' '.join(s['reason'] for s in facts['skipped'])
+        check(trouble_, 'what was there', least <= len(facts.get('measured', [])) < 84, len(facts.get('measured', [])))
+        check(trouble_, 'told', words in told and 'that was at: ' in told and time.time() - began < 30, told)
+    run = probe(base, *MEASURE, trouble='cuCtxEnablePeerAccess@20=711')
+    told = json.loads(run.stdout)['facts']['skipped']
+    check('too many peers', 'told', '(711)' in told[0]['reason'] and 'given up after it failed' in told[-1]['reason'], told)
     for args in (['--seconds', '0'], ['--pairs', '0-9'], ['--pairs', '1-1'], ['--pairs', '0-1,'], ['--pairs', 'a-b'], ['--memory', '3'],
                  ['--memory', '1x'], ['--measure', '--facts', 'x']):
         run = probe(base, *([] if '--measure' in args else ['--measure']), *args)
@@ -275,6 +285,15 @@ def own_runs(base):
         wrong_sum['collectives'][0]['wrong_words'] = 3
         run = probe(wrong_sum, '--json', '--nccl', '--memory', '2', **logs)
         check('nccl', 'wrong data', run.returncode == 1 and findings(json.loads(run.stdout)) == ['probe/data-mismatch'], run.stdout[-500:])
+        run = probe(base, '--json', '--nccl', '--memory', '2', NCCLSCOPE_FAKE_LAZY='1', **logs)
+        check('nccl', 'work that is not done', findings(json.loads(run.stdout)) == ['probe/data-mismatch'], run.stdout[-300:])
+        full = changed(base, gpu={'memory_used_bytes': base['gpus'][0]['memory_bytes'] - 1000}, which=lambda g: g['index'] == 3)
+        run = probe(full, '--nccl', '--memory', '2', **logs)
+        check('nccl', 'no room', run.returncode == 5 and 'rank 3 (GPU 3): it has only 0 MiB' in run.stderr, run.stderr)
+        ignoring = subprocess.run(['sh', '-c', 'trap "" CHLD; exec "$0" probe --nccl --memory 2 -q', TOOL], capture_output=True, text=True, timeout=100,
+                                  env=dict(os.environ, NCCLSCOPE_NVML=NVML, NCCLSCOPE_CUDA=CUDA, NCCLSCOPE_NCCL=NCCL,
+                                           NCCLSCOPE_FAKE=os.path.join(MACHINES, 'h200x4.json'), **logs))
+        check('nccl', 'SIGCHLD ignored', ignoring.returncode == 0 and '4 GPUs' in ignoring.stdout, ignoring.stdout + ignoring.stderr)
         for trouble_, words, code in (('ncclCommInitRank=2', 'rank 1 (GPU 1): NCCL answers: unhandled system error', 5),
                                       ('ncclAllReduce=crash', 'crashed (signal 11)', 5), ('ncclGetUniqueId=3', '(3)', 5),
                                       ('ncclAllReduce=hang', 'did not end within 2 seconds', 5)):

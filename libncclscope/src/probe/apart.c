@@ -2,6 +2,7 @@
 #include "probe/apart.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +31,22 @@ int64_t nsc_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+bool nsc_bury(int child, int *status, int ms)
+{
+    int64_t end = nsc_now_ms() + ms;
+    *status = 0;
+    for (;;) {
+        pid_t gone = waitpid(child, status, WNOHANG);
+        if (gone == child || (gone < 0 && errno == ECHILD))
+            return true;
+        if (nsc_now_ms() >= end)
+            return false;
+        usleep(1000);
+    }
+}
+
+enum { GRACE_MS = 5000 }; /* for who shall end, or was killed */
+
 /* All that comes out of the pipe; false if the patience ends first. */
 static bool read_pipe(int fd, const struct nsc_errand *errand, char **bytes, size_t *len)
 {
@@ -42,8 +59,8 @@ static bool read_pipe(int fd, const struct nsc_errand *errand, char **bytes, siz
         if (left <= 0 || !more)
             return false;
         *bytes = more;
-        if (errand->waiting)
-            errand->waiting(errand->user);
+        if (errand->waiting && errand->waiting(errand->user) && end > nsc_now_ms() + GRACE_MS)
+            end = nsc_now_ms() + GRACE_MS;
         if (poll(&p, 1, errand->waiting && left > 100 ? 100 : (int)left) <= 0)
             continue;
         ssize_t n = read(fd, *bytes + *len, cap - *len);
@@ -68,15 +85,16 @@ static void run_in_child(const struct nsc_errand *errand, const struct ncclscope
     _exit(own && !own->no_memory ? 0 : 1);
 }
 
-void nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
+bool nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
 {
     int ends[2], status = 0;
     char *bytes = NULL;
     size_t len = 0;
-    if (pipe(ends) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         nsc_unprobed(f, errand->name, "no pipe: %s", strerror(errno));
-        return;
+        return false;
     }
+    fflush(NULL); /* what lies in buffers here shall not come out of the child too */
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
@@ -85,19 +103,25 @@ void nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
     close(ends[1]);
     bool whole = child > 0 && read_pipe(ends[0], errand, &bytes, &len);
     close(ends[0]);
-    if (child > 0 && !whole)
+    bool gone = child < 0 || (whole && nsc_bury(child, &status, GRACE_MS));
+    if (!gone)
         kill(child, SIGKILL);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    bool held = !gone && !nsc_bury(child, &status, GRACE_MS);
     ncclscope_error err;
+    bool fine = false;
     if (child < 0)
         nsc_unprobed(f, errand->name, "no process: %s", strerror(errno));
+    else if (!whole && errand->waiting)
+        nsc_unprobed(f, errand->name, "the driver did not answer, and its process was ended");
     else if (!whole)
         nsc_unprobed(f, errand->name, "the driver did not answer within %d seconds", errand->seconds);
-    else if (WIFSIGNALED(status))
+    else if (gone && WIFSIGNALED(status))
         nsc_unprobed(f, errand->name, "the driver's library crashed (signal %d)", WTERMSIG(status));
-    else if (nsc_facts_read(f, bytes, len, &err) != NCCLSCOPE_OK)
+    else if (!(fine = nsc_facts_read(f, bytes, len, &err) == NCCLSCOPE_OK))
         nsc_unprobed(f, errand->name, "the driver's library ended the process that asked it (status %d)",
                      WEXITSTATUS(status));
+    if (held)
+        nsc_unprobed(f, errand->name, "process %d cannot be ended: the driver holds it", (int)child);
     nsc_free(bytes);
+    return fine;
 }

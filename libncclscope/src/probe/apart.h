@@ -7,15 +7,19 @@
 struct nsc_errand {
     const char *name;                                                                        /* as `skipped` calls it */
     void (*run)(struct ncclscope_facts *f, const struct ncclscope_facts *known, void *user); /* there */
-    void (*waiting)(
-        void *
-            user); /* here, some ten times a second; NULL: nobody wants to know. With it, SIGINT is not for the child */
+    /* Here, some ten times a second: true when it shall end, for which it has some seconds. NULL: nobody wants to know. With it, SIGINT is
+     * not for the child. */
+    bool (*waiting)(void *user);
     void *user;
     int seconds; /* patience */
 };
 
-/* What it found is added to `f`; how it failed, to f->skipped. */
-void nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand);
+/* What it found is added to `f`; how it failed, to f->skipped: then false. */
+bool nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand);
+
+/* Waits for a child until it is gone, so long at most: false if it is still there, as one is that hangs in a driver even when it is killed.
+ * *status is 0 where somebody else took it (SIGCHLD ignored). */
+bool nsc_bury(int child, int *status, int ms);
 
 int64_t nsc_now_ms(void); /* of a clock that only goes forward */
 

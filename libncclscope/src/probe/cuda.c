@@ -34,9 +34,10 @@ bool nsc_cuda_open(struct nsc_cuda *cuda, char *why, size_t size)
 
 bool nsc_cuda_can_work(const struct nsc_cuda *c, char *why, size_t size)
 {
-    bool has = c->retain && c->release && c->use && c->enable_peer && c->synchronize && c->memory_left && c->alloc &&
-               c->free && c->alloc_host && c->free_host && c->copy && c->set_words && c->stream && c->stream_waits &&
-               c->event && c->record && c->event_wait && c->elapsed && c->module && c->function && c->launch;
+    bool has = c->retain && c->release && c->use && c->enable_peer && c->disable_peer && c->synchronize &&
+               c->memory_left && c->alloc && c->free && c->alloc_host && c->free_host && c->copy && c->set_words &&
+               c->stream && c->stream_waits && c->event && c->record && c->event_wait && c->elapsed && c->module &&
+               c->function && c->launch;
     if (!has)
         snprintf(why, size, "the driver is too old: it lacks functions that are needed");
     return has;

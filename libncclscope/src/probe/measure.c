@@ -30,8 +30,12 @@ enum {
     PEER_ON_ALREADY = 704
 };
 
-struct progress { /* shared with whoever waits */
-    atomic_int done, total, stop;
+/* Shared with whoever waits: also what there is when the process that measures ends before it can tell. */
+struct progress {
+    atomic_int done, total, stop, opened; /* opened: GPUs are ready */
+    atomic_int at, from, to;              /* which method it is at, on which GPUs */
+    atomic_int figures;
+    struct nsc_measured figure[]; /* texts are constants, at the same place in both */
 };
 
 struct gpu {
@@ -136,12 +140,37 @@ static void close_gpu(struct bench *b, struct gpu *g)
     c->release(g->device); /* with all else of the context: nobody else in this process uses it */
 }
 
+/* "0-1,2-3": is this pair among them? All are where none is named. */
+static bool is_wanted(const char *pairs, int64_t a, int64_t b)
+{
+    for (const char *p = pairs; p; p = strchr(p, ',')) {
+        long x, y;
+        p += *p == ',';
+        if (sscanf(p, "%ld-%ld", &x, &y) == 2 && ((x == a && y == b) || (x == b && y == a)))
+            return true;
+    }
+    return !pairs;
+}
+
+/* Is it of a pair that is wanted, and whose other GPU CUDA sees too? What nobody measures takes no memory. */
+static bool is_needed(const struct bench *b, const struct ncclscope_facts *known, int64_t index)
+{
+    for (size_t i = 0; i < known->gpus.len; i++) {
+        const struct nsc_gpu_facts *other = &known->gpus.item[i];
+        if (other->cuda_index.known && other->index.v != index && is_wanted(b->options->pairs, index, other->index.v))
+            return true;
+    }
+    return false;
+}
+
 static void open_gpus(struct bench *b, const struct ncclscope_facts *known)
 {
     for (size_t i = 0; i < known->gpus.len && b->gpus < NSC_CUDA_MOST_GPUS; i++) {
         struct gpu *g = &b->gpu[b->gpus++];
         int failed = 0;
         g->facts = &known->gpus.item[i];
+        if (!is_needed(b, known, g->facts->index.v))
+            continue;
         if (!g->facts->cuda_index.known)
             nsc_unprobed(b->f, "measure", "GPU %lld is not visible to CUDA here", (long long)g->facts->index.v);
         else if (!(g->usable = open_gpu(b, g, &failed)) && failed)
@@ -348,10 +377,8 @@ static bool once(struct bench *b, const struct method *m, const struct way *w, i
 static void keep(struct bench *b, const struct method *m, const struct way *w, int copies, float *samples,
                  int64_t wrong)
 {
-    struct nsc_measured *x = nsc_vec_push(&b->f->measured);
-    b->f->no_memory = b->f->no_memory || !x;
-    if (!x)
-        return;
+    int n = atomic_load(&b->progress->figures);
+    struct nsc_measured *x = &b->progress->figure[n];
     qsort(samples, REPEATS, sizeof *samples, by_size);
     double ms = samples[REPEATS / 2] > 0 ? (double)samples[REPEATS / 2] : 1e-6;
     x->method = m->name;
@@ -360,11 +387,12 @@ static void keep(struct bench *b, const struct method *m, const struct way *w, i
     nsc_fact_int(&x->repeats, REPEATS);
     if (m->loads) {
         nsc_fact_int(&x->ns, (int64_t)(ms * 1e6 / STEPS + 0.5));
-        return;
+    } else {
+        nsc_fact_int(&x->mb_s, (int64_t)((double)b->bytes * copies / ms / 1000 + 0.5));
+        nsc_fact_int(&x->bytes, (int64_t)b->bytes);
+        nsc_fact_int(&x->wrong_words, wrong);
     }
-    nsc_fact_int(&x->mb_s, (int64_t)((double)b->bytes * copies / ms / 1000 + 0.5));
-    nsc_fact_int(&x->bytes, (int64_t)b->bytes);
-    nsc_fact_int(&x->wrong_words, wrong);
+    atomic_store(&b->progress->figures, n + 1);
 }
 
 static bool measure(struct bench *b, const struct method *m, const struct way *w, int *failed)
@@ -392,26 +420,31 @@ static bool measure(struct bench *b, const struct method *m, const struct way *w
 
 /* ---- all of them ---- */
 
-/* "0-1,2-3": is this pair among them? All are where none is named. */
-static bool is_wanted(const char *pairs, int64_t a, int64_t b)
-{
-    for (const char *p = pairs; p; p = strchr(p, ',')) {
-        long x, y;
-        p += *p == ',';
-        if (sscanf(p, "%ld-%ld", &x, &y) == 2 && ((x == a && y == b) || (x == b && y == a)))
-            return true;
-    }
-    return !pairs;
-}
-
-static bool reaches(struct bench *b, struct gpu *x, struct gpu *y)
+static bool can_reach(struct bench *b, const struct gpu *x, const struct gpu *y)
 {
     int can = 0;
-    if (b->cuda.can_access(&can, x->device, y->device) != NSC_CUDA_FINE || !can ||
-        b->cuda.use(x->context) != NSC_CUDA_FINE)
-        return false;
-    int result = b->cuda.enable_peer(y->context, 0);
-    return result == NSC_CUDA_FINE || result == PEER_ON_ALREADY;
+    return b->cuda.can_access(&can, x->device, y->device) == NSC_CUDA_FINE && can;
+}
+
+/* Both ways; only while the pair is measured, as a GPU without NVSwitches has eight peers at most. */
+static bool join_peers(struct bench *b, const struct way *w, int *failed)
+{
+    struct gpu *gpu[] = {w->from, w->to};
+    for (int i = 0; i < 2; i++) {
+        TRY(b->cuda.use(gpu[i]->context));
+        int result = b->cuda.enable_peer(gpu[!i]->context, 0);
+        if (result != PEER_ON_ALREADY)
+            TRY(result);
+    }
+    return true;
+}
+
+static void part_peers(struct bench *b, const struct way *w)
+{
+    struct gpu *gpu[] = {w->from, w->to};
+    for (int i = 0; i < 2; i++)
+        if (b->cuda.use(gpu[i]->context) == NSC_CUDA_FINE)
+            b->cuda.disable_peer(gpu[!i]->context);
 }
 
 /* Calls `each` with the pairs that the method can measure and that are wanted. */
@@ -424,7 +457,7 @@ static int for_pairs(struct bench *b, const struct method *m,
             struct way w = {&b->gpu[i], &b->gpu[k]};
             if (i == k || (m->both && k < i) || !w.from->usable || !w.to->usable ||
                 !is_wanted(b->options->pairs, w.from->facts->index.v, w.to->facts->index.v) ||
-                (m->peer && !(reaches(b, w.from, w.to) && reaches(b, w.to, w.from))))
+                (m->peer && !(can_reach(b, w.from, w.to) && can_reach(b, w.to, w.from))))
                 continue;
             n++;
             if (each)
@@ -443,12 +476,17 @@ static void measure_pair(struct bench *b, const struct method *m, const struct w
     int failed = 0;
     if (is_over(b))
         return;
-    if (!measure(b, m, w, &failed)) {
+    atomic_store(&b->progress->at, (int)(m - methods));
+    atomic_store(&b->progress->from, (int)w->from->facts->index.v);
+    atomic_store(&b->progress->to, (int)w->to->facts->index.v);
+    if ((m->peer && !join_peers(b, w, &failed)) || !measure(b, m, w, &failed)) {
         nsc_unprobed(b->f, "measure", "%s from GPU %lld to GPU %lld: %s (%d)", m->words,
                      (long long)w->from->facts->index.v, (long long)w->to->facts->index.v,
                      nsc_cuda_words(&b->cuda, failed), failed);
         b->failures++;
     }
+    if (m->peer)
+        part_peers(b, w);
     atomic_fetch_add(&b->progress->done, 1);
 }
 
@@ -464,7 +502,7 @@ static void measure_all(struct bench *b)
     if (!total)
         nsc_unprobed(b->f, "measure", "there are no two GPUs here that could be measured");
     if (done < total)
-        nsc_unprobed(b->f, "measure", "%s: %d of %d figures are there",
+        nsc_unprobed(b->f, "measure", "%s: %d of %d measurements were made",
                      atomic_load(&b->progress->stop) ? "stopped"
                      : b->failures >= FAILURES       ? "given up after it failed"
                                                      : "the time was over",
@@ -474,6 +512,7 @@ static void measure_all(struct bench *b)
 struct errand {
     const ncclscope_measure_options *options;
     struct progress *progress;
+    int64_t end; /* of the time that was given */
     ncclscope_progress_fn *tell;
     void *user;
 };
@@ -491,10 +530,12 @@ static void measure_here(struct ncclscope_facts *f, const struct ncclscope_facts
     b->progress = e->progress;
     b->end = nsc_now_ms() + e->options->seconds * INT64_C(1000);
     b->bytes = (size_t)(e->options->gpu_bytes - 2 * CHAIN) / 2 / CHUNK * CHUNK;
+    setenv("CUDA_CACHE_DISABLE", "1", 1); /* the driver's compiler shall leave nothing in anybody's home */
     if (!nsc_cuda_open(&b->cuda, why, sizeof why) || !nsc_cuda_can_work(&b->cuda, why, sizeof why))
         nsc_unprobed(f, "measure", "%s", why);
     else {
         open_gpus(b, known);
+        atomic_store(&b->progress->opened, 1);
         measure_all(b);
         for (size_t i = 0; i < b->gpus; i++)
             close_gpu(b, &b->gpu[i]);
@@ -502,11 +543,29 @@ static void measure_here(struct ncclscope_facts *f, const struct ncclscope_facts
     nsc_free(b);
 }
 
-static void tell_progress(void *user)
+static bool tell_progress(void *user)
 {
     const struct errand *e = user;
-    if (e->tell && e->tell(e->user, atomic_load(&e->progress->done), atomic_load(&e->progress->total)))
-        atomic_store(&e->progress->stop, 1);
+    struct progress *p = e->progress;
+    if (e->tell && e->tell(e->user, atomic_load(&p->done), atomic_load(&p->total)))
+        atomic_store(&p->stop, 1);
+    return atomic_load(&p->stop) || (atomic_load(&p->opened) && nsc_now_ms() >= e->end);
+}
+
+/* What was measured, also by a process that did not live to tell; then where it was. */
+static void collect(struct ncclscope_facts *f, struct progress *p, bool died)
+{
+    int n = atomic_load(&p->figures);
+    for (int i = 0; i < n; i++) {
+        struct nsc_measured *x = nsc_vec_push(&f->measured);
+        f->no_memory = f->no_memory || !x;
+        if (x)
+            *x = p->figure[i];
+    }
+    if (died && atomic_load(&p->opened) && atomic_load(&p->total))
+        nsc_unprobed(f, "measure", "that was at: %s, from GPU %d to GPU %d; %d of %d measurements were made",
+                     methods[atomic_load(&p->at)].words, atomic_load(&p->from), atomic_load(&p->to),
+                     atomic_load(&p->done), atomic_load(&p->total));
 }
 
 static int check_pairs(const struct ncclscope_facts *f, const char *pairs, ncclscope_error *err)
@@ -537,15 +596,20 @@ int ncclscope_measure(ncclscope_facts *f, const ncclscope_measure_options *optio
     int rc = check_pairs(f, o.pairs, err);
     if (rc)
         return rc;
-    struct progress *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    o.seconds = o.seconds < 1000000 ? o.seconds : 1000000;
+    size_t most = METHODS * f->gpus.len * f->gpus.len,
+           size = sizeof(struct progress) + most * sizeof(struct nsc_measured);
+    struct progress *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    struct errand e = {&o, shared, progress, user};
-    nsc_ask_apart(f, &(struct nsc_errand){.name = "measure",
-                                          .run = measure_here,
-                                          .waiting = tell_progress,
-                                          .user = &e,
-                                          .seconds = (int)o.seconds + 60}); /* contexts, and the compiler */
-    munmap(shared, sizeof *shared);
+    struct errand e = {&o, shared, nsc_now_ms() + o.seconds * INT64_C(1000), progress, user};
+    bool died =
+        !nsc_ask_apart(f, &(struct nsc_errand){.name = "measure",
+                                               .run = measure_here,
+                                               .waiting = tell_progress,
+                                               .user = &e,
+                                               .seconds = (int)o.seconds + 60}); /* contexts, and the compiler */
+    collect(f, shared, died);
+    munmap(shared, size);
     return f->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : NCCLSCOPE_OK;
 }

@@ -48,13 +48,14 @@ enum { SIZES = sizeof sizes / sizeof sizes[0], FIGURES = OPERATIONS * SIZES };
 
 struct rank {
     char why[300]; /* it failed */
+    int order;     /* of those that failed: from 1 on, the first is the cause of the others */
     float ms[FIGURES][SAMPLES];
     int64_t wrong[FIGURES];
     atomic_int done; /* figures */
 };
 struct meeting { /* in memory that all share */
     struct nsc_nccl_id id;
-    atomic_int ready, repeats[FIGURES], version;
+    atomic_int ready, repeats[FIGURES], version, failed;
     struct rank rank[NSC_CUDA_MOST_GPUS];
 };
 
@@ -107,6 +108,17 @@ static void wait_for(atomic_int *what)
         usleep(200);
 }
 
+/* Would the buffers, and NCCL's own, be in the way of somebody who uses the GPU? */
+static bool has_room(struct player *p, size_t bytes)
+{
+    const size_t own = (size_t)1 << 30;
+    size_t left = 0, all = 0;
+    if (p->cuda.memory_left(&left, &all) != NSC_CUDA_FINE || left > 4 * bytes + own)
+        return true;
+    snprintf(p->own->why, sizeof p->own->why, "it has only %zu MiB of memory left: something else uses it", left / MIB);
+    return false;
+}
+
 static bool join(struct player *p, int cuda_index, size_t bytes)
 {
     const struct nsc_cuda *c = &p->cuda;
@@ -115,6 +127,8 @@ static bool join(struct player *p, int cuda_index, size_t bytes)
     CUDA(c->device(&device, cuda_index));
     CUDA(c->retain(&context, device));
     CUDA(c->use(context));
+    if (!has_room(p, bytes))
+        return false;
     CUDA(c->stream(&p->stream, 1));
     CUDA(c->event(&p->began, 0));
     CUDA(c->event(&p->ended, 0));
@@ -196,15 +210,14 @@ static bool play(struct player *p, enum operation o, size_t size)
     unsigned word;
     memcpy(&word, &own, sizeof word);
     CUDA(p->cuda.set_words(p->in, word, bytes / 4, p->stream));
-    CUDA(p->cuda.set_words(p->out, 0, bytes / 4, p->stream));
     if (!several(p, o, bytes, WARM_UP, &ms) || !several(p, o, bytes, 1, &ms))
         return false;
     int repeats = agree(p, figure, ms);
-    for (int i = 0; i < SAMPLES; i++)
-        if (!several(p, o, bytes, repeats, &p->own->ms[figure][i]))
+    for (int i = 0; i < SAMPLES; i++) {
+        CUDA(p->cuda.set_words(p->out, UINT32_MAX, bytes / 4, p->stream)); /* no number: what is not written shows */
+        if (!several(p, o, bytes, repeats, &p->own->ms[figure][i]) || !verify(p, o, bytes, &p->own->wrong[figure]))
             return false;
-    if (!verify(p, o, bytes, &p->own->wrong[figure]))
-        return false;
+    }
     atomic_fetch_add(&p->own->done, 1);
     return true;
 }
@@ -266,8 +279,14 @@ static void be_rank(struct meeting *all, const struct nsc_nccl_run *run, int ran
     set_variables(run->variables);
     setenv("NCCL_DEBUG", "INFO", 1); /* whatever the variables say: its log is what is read */
     setenv("NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,GRAPH,NET", 1);
-    unsetenv("NCCL_DEBUG_FILE");
+    setenv("NCCL_DEBUG_FILE", "", 1); /* not unset: a configuration file of NCCL could name one then */
+    setenv("NCCL_COMM_BLOCKING", "1", 1);
+    unsetenv("NCCL_COMM_ID"); /* another job's */
+    unsetenv("NCCL_TOPO_DUMP_FILE");
+    unsetenv("NCCL_GRAPH_DUMP_FILE");
     bool fine = take_part(&p, run, cuda_index, fitting);
+    if (!fine)
+        p.own->order = atomic_fetch_add(&all->failed, 1) + 1;
     fflush(NULL);
     _exit(fine ? 0 : 1);
 }
@@ -276,9 +295,9 @@ static void be_rank(struct meeting *all, const struct nsc_nccl_run *run, int ran
 
 struct party {
     pid_t pid[NSC_CUDA_MOST_GPUS];
-    int64_t index[NSC_CUDA_MOST_GPUS]; /* NVML's */
-    int ranks, left;                   /* left: processes that have not ended */
-    bool failed, stopped, late;
+    int64_t index[NSC_CUDA_MOST_GPUS];        /* NVML's */
+    int ranks, left;                          /* left: processes that have not ended */
+    bool failed, stopped, late, killed, held; /* held: by the driver, which lets no process end */
 };
 
 static void start(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct meeting *all, struct party *p,
@@ -312,19 +331,27 @@ static void kill_all(struct party *p)
 }
 
 /* Those that have ended. One that was not well takes the others with it, when they had time to say what they saw. */
-static void bury(struct party *p, struct meeting *all)
+static void bury(struct party *p, struct meeting *all, size_t fitting)
 {
     for (int i = 0; i < p->ranks; i++) {
-        int status;
-        if (p->pid[i] <= 0 || waitpid(p->pid[i], &status, WNOHANG) != p->pid[i])
+        int status, done = (int)(fitting * OPERATIONS);
+        struct rank *r = &all->rank[i];
+        if (p->pid[i] <= 0 || !nsc_bury(p->pid[i], &status, 0))
             continue;
         p->pid[i] = 0;
         p->left--;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        if (atomic_load(&r->done) == done && !r->why[0])
             continue;
         p->failed = true;
-        if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && !all->rank[i].why[0])
-            snprintf(all->rank[i].why, sizeof all->rank[i].why, "it crashed (signal %d)", WTERMSIG(status));
+        bool crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
+        if (!r->order) {
+            r->order =
+                crashed ? 0 : atomic_fetch_add(&all->failed, 1) + 1; /* a crash comes before what others make of it */
+            if (crashed)
+                snprintf(r->why, sizeof r->why, "it crashed (signal %d)", WTERMSIG(status));
+            else if (!r->why[0] && !p->killed)
+                snprintf(r->why, sizeof r->why, "its process ended early");
+        }
     }
 }
 
@@ -336,29 +363,47 @@ static int figures_done(const struct party *p, struct meeting *all)
     return least;
 }
 
+/* What is there already, of a pipe that may be held open by whoever they left behind. */
+static void read_rest(const struct nsc_nccl_run *run, int fd)
+{
+    enum { AT_MOST = 64 };
+    char bytes[65536];
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    for (int i = 0; i < AT_MOST && poll(&one, 1, 0) > 0; i++) {
+        ssize_t n = read(fd, bytes, sizeof bytes);
+        if (n <= 0)
+            return;
+        run->log(run->user, bytes, (size_t)n);
+    }
+}
+
 /* Reads what they print until all have ended. */
 static void attend(const struct nsc_nccl_run *run, struct meeting *all, struct party *p, size_t fitting, int fd)
 {
-    int64_t end = nsc_now_ms() + run->seconds * INT64_C(1000), grace = 0;
+    int64_t end = nsc_now_ms() + run->seconds * INT64_C(1000), grace = 0, last = 0;
     char bytes[65536];
     bool open = true;
-    while (open || p->left) {
+    while (p->left && !p->held) {
         struct pollfd one = {.fd = open ? fd : -1, .events = POLLIN};
         int64_t now = nsc_now_ms();
-        if (poll(&one, 1, 100) > 0) {
+        if (poll(&one, 1, open ? 100 : 20) > 0) {
             ssize_t n = read(fd, bytes, sizeof bytes);
             open = n > 0 || (n < 0 && errno == EINTR);
             if (n > 0)
                 run->log(run->user, bytes, (size_t)n);
         }
-        bury(p, all);
+        bury(p, all, fitting);
         p->stopped = p->stopped || run->stops(run->user, figures_done(p, all), (int)(fitting * OPERATIONS));
         p->late = p->late || now >= end;
         grace = p->failed && !grace ? now + GRACE_MS : grace;
-        if (p->stopped || p->late || (grace && now >= grace))
+        if (!p->killed && (p->stopped || p->late || (grace && now >= grace))) {
             kill_all(p);
-        open = open && (p->left || one.revents); /* a stray child of theirs may hold the pipe */
+            p->killed = true;
+            last = now + GRACE_MS;
+        }
+        p->held = last && now >= last;
     }
+    read_rest(run, fd);
 }
 
 static int by_size(const void *a, const void *b)
@@ -405,16 +450,29 @@ static void collect(struct ncclscope_facts *f, const struct nsc_nccl_run *run, s
         for (size_t s = 0; s < fitting; s++)
             if ((size_t)figures_done(p, all) > o * fitting + s)
                 keep(f, run, all, p->ranks, o * SIZES + s);
-    int told = 0;
-    for (int i = 0; i < p->ranks && !told; i++)
-        if (all->rank[i].why[0]) { /* the others say much the same */
-            nsc_unprobed(f, "nccl", "rank %d (GPU %lld): %s", i, (long long)p->index[i], all->rank[i].why);
-            told = 1;
-        }
+    int first = -1;
+    for (int i = 0; i < p->ranks; i++)
+        if (all->rank[i].why[0] && (first < 0 || all->rank[i].order < all->rank[first].order))
+            first = i;
+    if (first >= 0) /* the others say what came of it */
+        nsc_unprobed(f, "nccl", "rank %d (GPU %lld): %s", first, (long long)p->index[first], all->rank[first].why);
     if (p->stopped || p->late)
         nsc_unprobed(f, "nccl", p->stopped ? "stopped" : "NCCL did not end within %u seconds", run->seconds);
-    else if (p->failed && !told)
+    else if (p->failed && first < 0)
         nsc_unprobed(f, "nccl", "a process that ran NCCL ended early");
+    if (p->held)
+        nsc_unprobed(f, "nccl", "a process cannot be ended: the driver holds it");
+}
+
+/* From the environment it is taken away; a file gives it back. */
+static bool has_comm_id(const struct ncclscope_facts *f)
+{
+    for (size_t i = 0; i < f->variables.len; i++) {
+        const struct nsc_named_value *v = &f->variables.item[i];
+        if (!strcmp(v->name, "NCCL_COMM_ID") && v->from && strcmp(v->from, "environment") != 0)
+            return true;
+    }
+    return false;
 }
 
 static size_t count_gpus(const struct ncclscope_facts *f)
@@ -437,6 +495,11 @@ void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
     while (fitting < SIZES && 2 * sizes[fitting] <= run->gpu_bytes)
         fitting++;
     fitting = fitting ? fitting : 1;
+    if (has_comm_id(f)) {
+        nsc_unprobed(f, "nccl",
+                     "a configuration file of NCCL sets NCCL_COMM_ID, which would lead this run to another job");
+        return;
+    }
     struct meeting *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
         f->no_memory = f->no_memory || all == MAP_FAILED;

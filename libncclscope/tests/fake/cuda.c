@@ -152,6 +152,12 @@ static void move_on(struct stream *s, double ms)
     latest = latest > s->ms ? latest : s->ms;
 }
 
+PLAYED int cuCtxDisablePeerAccess(void *context);
+PLAYED int cuCtxDisablePeerAccess(void *context)
+{
+    return context == current ? INVALID_VALUE : 0;
+}
+
 PLAYED int cuCtxSynchronize(void);
 PLAYED int cuCtxSynchronize(void)
 {

@@ -1,6 +1,7 @@
 /* fake.h - plays recorded facts of a machine as the driver's libraries would tell them: NCCLSCOPE_FAKE names the file.
  *
- * NCCLSCOPE_FAKE_TROUBLE, "FUNCTION=what": that function crashes, hangs, ends the process, or returns this number. */
+ * NCCLSCOPE_FAKE_TROUBLE, "FUNCTION=what": that function crashes, hangs, ends the process, or returns this number; "FUNCTION@100=what": so
+ * from its hundredth call on. */
 #ifndef FAKE_H
 #define FAKE_H
 
@@ -30,9 +31,12 @@ static inline int trouble(const char *function)
 {
     const char *what = getenv("NCCLSCOPE_FAKE_TROUBLE");
     size_t n = strlen(function);
-    if (!what || strncmp(what, function, n) != 0 || what[n] != '=')
+    static int calls;
+    if (!what || strncmp(what, function, n) != 0 || (what[n] != '=' && what[n] != '@'))
         return 0;
-    what += n + 1;
+    if (what[n] == '@' && ++calls < atoi(what + n + 1))
+        return 0;
+    what = strchr(what, '=') + 1;
     if (!strcmp(what, "crash"))
         raise(SIGSEGV);
     if (!strcmp(what, "hang"))
