@@ -11,8 +11,7 @@ const char *nsc_fit_words(enum nsc_fit fit)
     static const char *const words[] = {
         "it cannot be told which ranks of the log ran on this machine",
         "a host of the log has this machine's name",
-        "a host of the log has this machine's name, but not all of its GPUs are here: a probe that sees fewer, or "
-        "another machine",
+        "a host of the log has this machine's name, but some of its GPUs are not here: hidden, or another machine",
         "the log is of one machine, and its GPUs are all here",
         "of the log's machines only one has GPUs that are all here",
         "the log's hosts may be containers of this machine: their GPUs are all here, and no two have the same",

@@ -214,6 +214,8 @@ static bool play(struct player *p, enum operation o, size_t size)
         return false;
     int repeats = agree(p, figure, ms);
     for (int i = 0; i < SAMPLES; i++) {
+        if (!several(p, o, bytes, WARM_UP, &ms)) /* comparing took a while, in which the GPU fell asleep */
+            return false;
         CUDA(p->cuda.set_words(p->out, UINT32_MAX, bytes / 4, p->stream)); /* no number: what is not written shows */
         if (!several(p, o, bytes, repeats, &p->own->ms[figure][i]) || !verify(p, o, bytes, &p->own->wrong[figure]))
             return false;
