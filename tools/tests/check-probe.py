@@ -146,6 +146,7 @@ def trouble(base):
                                           ('init', '9', 'nvml', 'Driver Not Loaded'),
                                           ('cuInit', '802', 'cuda', 'fabric manager'),
                                           ('cuDeviceCanAccessPeer', 'crash', 'cuda', 'crashed (signal 11)'),
+                                          ('cuDeviceGet@3', '999', 'cuda', 'device 2: unknown error (999)'),
                                           ('fabric', 'hang', 'nvml', 'did not answer within 30 seconds'),
                                           ('by_index:2', '15', 'nvml', 'GPU 2: GPU is lost')):
         name = '%s %s' % (function, what)
@@ -301,7 +302,7 @@ def own_runs(base):
             check('nccl', trouble_, run.returncode == code and words in run.stderr and run.stderr.count('\n') == 1, '%d %s' % (run.returncode, run.stderr))
         run = probe(base, '--nccl', '--libnccl', '/nowhere/libnccl.so.2')
         check('nccl', 'no library', run.returncode == 5 and '/nowhere/libnccl.so.2' in run.stderr, run.stderr)
-        for args in (['--nccl', '--env', 'x'], ['--nccl', '--env', ''], ['--nccl', '--env', '1=2'], ['--env', 'A=1']):
+        for args in (['--nccl', '--env', 'x'], ['--nccl', '--env', 'CUDA_VISIBLE_DEVICES=1'], ['--nccl', '--env', ''], ['--nccl', '--env', '1=2'], ['--env', 'A=1']):
             run = probe(base, *args)
             check('usage', ' '.join(args), run.returncode == 2 and run.stdout == '' and run.stderr.count('\n') == 1, '%d %s' % (run.returncode, run.stderr))
 

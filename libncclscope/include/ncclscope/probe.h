@@ -3,6 +3,9 @@
  * Only the driver is needed: its libraries are opened when a probe runs, and what is missing is told, never required. Nothing is set,
  * reset or written. The keys of the JSON are those of docs/facts.md.
  *
+ * What touches CUDA or NCCL runs in processes of its own (fork), which CUDA allows only where the calling process has not started CUDA
+ * itself: there ncclscope_probe tells CUDA's part, ncclscope_measure and ncclscope_nccl all of theirs, as not asked.
+ *
  * Threads: one ncclscope_facts, one thread at a time; one ncclscope_probe in a process at a time. */
 #ifndef NCCLSCOPE_PROBE_H
 #define NCCLSCOPE_PROBE_H

@@ -251,7 +251,7 @@ static const char *next_variable(const char *text)
 bool nsc_are_variables(const char *text)
 {
     size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-    return n && text[n] == '=' && !(text[0] >= '0' && text[0] <= '9');
+    return n && text[n] == '=' && !(text[0] >= '0' && text[0] <= '9') && !strstr(text, "CUDA_VISIBLE_DEVICES=");
 }
 
 static void set_variables(const char *text)

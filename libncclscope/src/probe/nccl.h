@@ -17,7 +17,7 @@ struct nsc_nccl_run {
 /* One process for each GPU of `f` that CUDA sees; figures are added to f->collectives without path and via, what went wrong to f->skipped. */
 void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run);
 
-/* Is it "NAME=VALUE", or several with commas between them? */
+/* Is it "NAME=VALUE", or several with commas between them? Which GPUs there are is not for them to change: CUDA_VISIBLE_DEVICES is none. */
 bool nsc_are_variables(const char *text);
 
 #endif

@@ -80,11 +80,14 @@ void nsc_probe_cuda(struct ncclscope_facts *f, const struct ncclscope_facts *kno
         nsc_fact_int(&f->node.cuda_driver, version);
     count = count < NSC_CUDA_MOST_GPUS ? count : NSC_CUDA_MOST_GPUS;
     for (int i = 0; i < count; i++) {
-        struct nsc_gpu_facts *g = cuda->device(&device[i], i) == NSC_CUDA_FINE ? nsc_vec_push(&f->gpus) : NULL;
-        if (!g) {
-            f->no_memory = true;
+        if ((result = cuda->device(&device[i], i)) != NSC_CUDA_FINE) {
+            nsc_unprobed(f, "cuda", "device %d: %s (%d)", i, nsc_cuda_words(cuda, result), result);
             return;
         }
+        struct nsc_gpu_facts *g = nsc_vec_push(&f->gpus);
+        f->no_memory = f->no_memory || !g;
+        if (!g)
+            return;
         look_at_gpu(cuda, f, g, device[i], i);
         nsc_fact_int(&g->index, index_of(known, g));
     }
