@@ -49,9 +49,9 @@ struct nsc_proc {
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
     bool env_seen, graph_seen, rccl;
-    bool tree_gpu, tree_switch,
-        tree_nvlink;          /* its dump of the machine shows a GPU; one behind a PCI switch; an NVLink */
-    bool flat_pci;            /* PCI links of almost no bandwidth: a virtual machine hides its tree */
+    nsc_str tree_top,
+        tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */
+    bool flat_pci; /* PCI links of almost no bandwidth: a virtual machine hides its tree */
     int cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
     int64_t cpu_model;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
@@ -191,6 +191,8 @@ struct nsc_gpu_node {
     double nvlink; /* GB/s to its NVSwitch or the nearest other GPU, as NCCL reckons; 0: no NVLink */
     double nic;    /* GB/s of the widest network device at PXB or nearer; 0: none so near */
     bool switched; /* NVLink goes to an NVSwitch */
+    bool in_tree;  /* the dump of the machine shows where it hangs: */
+    nsc_str under; /* the PCI device right below the CPU; 0: it hangs at the CPU itself */
     struct nsc_where where;
 };
 
@@ -347,6 +349,7 @@ struct ncclscope_model {
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
         ring_by, tree_by;
+    struct nsc_map tree_links; /* host and two bus ids: NVLinks that a dump of the machine shows */
     struct nsc_map
         nvlink_by; /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */

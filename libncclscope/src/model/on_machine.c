@@ -66,8 +66,15 @@ static bool is_same_name(nsc_text log, const char *name)
     return n && n == k && !memcmp(log.ptr, name, n);
 }
 
+/* The machine of this name, as its processes or, by what Kubernetes says, its pods have it. */
 static uint32_t machine_named(const struct ncclscope_model *m, const char *name)
 {
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        nsc_str node = p->in_pod == NSC_NONE ? 0 : m->pods.item[p->in_pod].node;
+        if (node && is_same_name(nsc_say(m, node), name))
+            return nsc_machine_of(m, p->host);
+    }
     for (size_t i = 0; i < m->hosts.len; i++) {
         const struct nsc_host *h = &m->hosts.item[i];
         if (is_same_name(nsc_say(m, h->name), name) && !m->machines.item[h->machine].several)

@@ -121,6 +121,50 @@ static void see_flat_pci(struct ncclscope_model *m, const ncclscope_record *rec,
     }
 }
 
+static void see_tree_gpu(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p, bool deep)
+{
+    p->tree_gpu = path_end(m, "", nsc_record_field(rec, NCCLSCOPE_FIELD_NODE));
+    struct nsc_gpu_node *g = node_at(m, p->host, p->tree_gpu);
+    if (!g)
+        return;
+    g->in_tree = true;
+    g->under = deep ? p->tree_top : 0;
+    if (!g->where.line)
+        g->where = nsc_here(m, rec);
+}
+
+/* The dump of the machine, line by line: CPU/0-0, below it "+ PCI[24.0] - PCI/0-85000", below that, indented, "+ PCI[24.0] - GPU/0-9e000 (0)", and
+ * below a GPU "+ NVL[370.8] - NVS/0-0" or the GPU at the other end of its links. */
+static void see_tree(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p)
+{
+    nsc_text node = nsc_record_field(rec, NCCLSCOPE_FIELD_NODE), link = nsc_record_field(rec, NCCLSCOPE_FIELD_LINK);
+    bool deep = nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT), " ");
+    if (rec->kind == NCCLSCOPE_KIND_TOPO_GPU) {
+        see_tree_gpu(m, rec, p, deep);
+    } else if (nsc_text_is(link, "NVL") && p->tree_gpu) {
+        struct nsc_gpu_node *g = nsc_text_starts(node, "NVS") ? node_at(m, p->host, p->tree_gpu) : NULL;
+        nsc_str other = nsc_text_starts(node, "GPU/") ? path_end(m, "", nsc_text_from(node, 4)) : 0;
+        if (g)
+            g->switched = true;
+        if (other && (nsc_map_put(&m->tree_links, (struct nsc_key){p->host, p->tree_gpu, other}, 1) ||
+                      nsc_map_put(&m->tree_links, (struct nsc_key){p->host, other, p->tree_gpu}, 1)))
+            m->no_memory = true;
+    } else if (!deep) {
+        p->tree_top = nsc_text_is(link, "PCI") ? nsc_keep(m, node) : 0;
+        p->tree_gpu = 0;
+    }
+}
+
+bool nsc_tree_joins(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, bool *known)
+{
+    const struct nsc_gpu_node *x = nsc_gpu_node_of(m, a), *y = nsc_gpu_node_of(m, b);
+    *known = x && y && x->in_tree && y->in_tree;
+    if (!*known)
+        return false;
+    bool linked = nsc_map_get(&m->tree_links, (struct nsc_key){x->host, x->bus_id, y->bus_id}) != NSC_NONE;
+    return linked || (x->switched && y->switched) || (x->under && x->under == y->under);
+}
+
 /* CPU/0-0 (1/2/-1): architecture, vendor and model, by NCCL's numbers. */
 void nsc_apply_topo_node(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -130,13 +174,7 @@ void nsc_apply_topo_node(struct ncclscope_model *m, const ncclscope_record *rec,
     int64_t arch, vendor;
     (void)t;
     m->procs.item[proc].graph_seen = true;
-    if (rec->kind == NCCLSCOPE_KIND_TOPO_GPU) {
-        m->procs.item[proc].tree_gpu = true;
-        if (nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT), " "))
-            m->procs.item[proc].tree_switch = true;
-    }
-    if (nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_LINK), "NVL"))
-        m->procs.item[proc].tree_nvlink = true;
+    see_tree(m, rec, &m->procs.item[proc]);
     see_flat_pci(m, rec, &m->procs.item[proc]);
     if (!nsc_text_starts(node, "CPU/") || !first || first == last ||
         !nsc_to_i64((nsc_text){value.ptr, (size_t)(first - value.ptr)}, &arch) ||

@@ -35,6 +35,9 @@ enum nsc_level nsc_level_of_number(const struct nsc_version *v, int64_t number);
 const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, const struct nsc_rank *r);
 const struct nsc_gpu_path *nsc_gpu_path_of(const struct ncclscope_model *m, const struct nsc_rank *a,
                                            const struct nsc_rank *b);
+/* Does the dump of the machine show something between the GPUs of two ranks of a host that is nearer than the CPU: NVLink, or a PCI switch
+ * that both hang below? `known` is false where it does not show both. */
+bool nsc_tree_joins(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, bool *known);
 const struct nsc_gpu_path *nsc_nic_path_of(const struct ncclscope_model *m, const struct nsc_rank *r, int64_t dev);
 
 #endif

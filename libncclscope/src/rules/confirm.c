@@ -195,7 +195,7 @@ static const char *odd_mode(struct nsc_case *c, struct nsc_confirmed *x)
     x->line = set ? &set->where : NULL;
     if (x->link->copy_engine)
         return "P2P by copy engine (NCCL_P2P_USE_CUDA_MEMCPY=1), which NCCL does not take by itself";
-    if (x->link->read && (known ? !pulls : set != NULL))
+    if (x->link->read && known && !pulls)
         return set ? nsc_words(
                          c,
                          "P2P that pulls (NCCL_P2P_READ_ENABLE=%s), where NCCL by itself pushes: raw copies are as "
@@ -228,9 +228,10 @@ static enum nsc_confirmation judge_p2p(struct nsc_case *c, struct nsc_confirmed 
     if ((mode = odd_mode(c, x)))
         return is(x, NSC_SLOWER, mode);
     x->line = NULL;
-    if (x->link->read && !(x->gpu[0]->cc_major.known && x->gpu[1]->cc_major.known))
+    bool set = x->link->proc != NSC_NONE && nsc_env_of(c->m, x->link->proc, "NCCL_P2P_READ_ENABLE");
+    if ((x->link->read || set) && !(x->gpu[0]->cc_major.known && x->gpu[1]->cc_major.known))
         return is(x, NSC_CANNOT_TELL,
-                  "P2P that pulls, and the compute capability, which decides whether it should, is not known");
+                  "whether P2P pulls or pushes by itself depends on the compute capability, which is not known");
     if (!x->offered)
         return is(x, NSC_CANNOT_TELL, "P2P is used and offered, but the driver here did not say what joins these GPUs");
     return is(x, NSC_AS_GOOD, nsc_words(c, "P2P, over the best that joins them (%s)", x->offered));

@@ -90,19 +90,15 @@ const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const st
     return NULL;
 }
 
-/* Does a dump of this host show GPUs and nothing that joins two of them at this level or nearer: no NVLink, and below the CPU no switch? */
-static bool is_all_there_is(const struct ncclscope_model *m, nsc_str host, enum nsc_level level)
+/* The farthest class that may use P2P by what is set or refused: beyond it NCCL diverts. */
+static enum nsc_level allowed_level(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    bool gpu = false;
-    for (size_t i = 0; i < m->procs.len; i++) {
-        const struct nsc_proc *p = &m->procs.item[i];
-        if (p->host != host)
-            continue;
-        if (p->tree_nvlink || (p->tree_switch && level == NSC_LEVEL_PHB))
-            return false;
-        gpu = gpu || p->tree_gpu;
-    }
-    return gpu;
+    const struct nsc_env *set = nsc_p2p_limited(m, l->proc);
+    enum nsc_level level = set ? nsc_level_of(nsc_say(m, set->value)) : NSC_LEVEL_UNKNOWN;
+    if (nsc_p2p_disabled(m, l->proc) || nsc_refusal_of(m, l) ||
+        (set && level == NSC_LEVEL_UNKNOWN)) /* a number, or no level */
+        return NSC_LEVEL_LOC;
+    return level;
 }
 
 bool nsc_is_diverted(const struct ncclscope_model *m, const struct nsc_link *l)
@@ -110,10 +106,16 @@ bool nsc_is_diverted(const struct ncclscope_model *m, const struct nsc_link *l)
     const struct nsc_where *line;
     nsc_str told = l->family == NSC_P2P ? 0 : nsc_told_class(m, l, true, &line);
     enum nsc_level level = told ? nsc_level_of(nsc_say(m, told)) : NSC_LEVEL_UNKNOWN;
-    if ((level != NSC_LEVEL_PHB && level != NSC_LEVEL_SYS) || l->proc == NSC_NONE ||
-        !(nsc_p2p_disabled(m, l->proc) || nsc_p2p_limited(m, l->proc) || nsc_refusal_of(m, l)))
+    struct ends x = ends_of(m, l);
+    bool known = false;
+    if ((level != NSC_LEVEL_PHB && level != NSC_LEVEL_SYS) || l->proc == NSC_NONE || !x.a || !x.b)
         return false;
-    return !is_all_there_is(m, m->procs.item[l->proc].host, level);
+    bool joined = nsc_tree_joins(m, x.a, x.b, &known);
+    if (known)
+        return joined;
+    enum nsc_level allowed =
+        allowed_level(m, l); /* what lies between the two may be what joins them, and was left for the CPU */
+    return allowed < (level == NSC_LEVEL_SYS ? NSC_LEVEL_PHB : NSC_LEVEL_PXB);
 }
 
 /* A line about the pair; else what the communicator proves; else the machine type, where all GPUs of one have NVLink. */

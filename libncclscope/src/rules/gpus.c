@@ -127,6 +127,16 @@ struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
     return by_links ? (struct nsc_gpu_class){NSC_GPU_BY_LINKS, by_links, &g->where} : (struct nsc_gpu_class){0};
 }
 
+int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc)
+{
+    uint32_t last = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank;
+    const struct nsc_gpu_facts *x = last == NSC_NONE ? NULL : nsc_gpu_facts_of(m, &m->ranks.item[last]);
+    if (x && x->cc_major.known && x->cc_minor.known)
+        return (int)(x->cc_major.v * 10 + x->cc_minor.v);
+    struct nsc_gpu_class k = nsc_gpu_of(m, proc);
+    return k.gpu ? k.gpu->cc : 0;
+}
+
 bool nsc_compare_paths(const struct nsc_gpu *gpu, enum nsc_path_cost slow, enum nsc_path_cost fast,
                        const struct nsc_carried *out[2])
 {

@@ -34,6 +34,9 @@ struct nsc_gpu_class {
 /* The GPU of this process: named by nccl-tests or by facts, by its machine type, or by its NVLinks in a GRAPH dump. */
 struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc);
 
+/* Its compute capability times ten, by facts or the model; 0: not known. */
+int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc);
+
 /* Slices of a GPU (MIG), by the pod's limits or the name that nccl-tests prints. */
 bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc);
 

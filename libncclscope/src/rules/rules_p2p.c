@@ -77,7 +77,8 @@ void nsc_rule_p2p_read(struct nsc_case *c)
         return;
     const struct nsc_env *forced = proc == NSC_NONE ? NULL : nsc_env_is(c->m, proc, "NCCL_P2P_READ_ENABLE", "1");
     bool env_visible = proc != NSC_NONE && nsc_env_is_visible(c->m, proc);
-    if (forced) {
+    bool usual = nsc_cc_of(c->m, proc) == 80; /* then the variable sets what is so by itself */
+    if (forced && !usual) {
         f->severity = NCCLSCOPE_WARNING;
         f->cls = "configuration";
         f->title = "P2P links pull (read) instead of pushing (write): NCCL_P2P_READ_ENABLE=1 is set";
