@@ -3,6 +3,7 @@
 #include "probe/probes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Numbers of CUdevice_attribute and CUdevice_P2PAttribute, CUDA 13.0. */
 enum {
@@ -73,7 +74,9 @@ void nsc_probe_cuda(struct ncclscope_facts *f, const struct ncclscope_facts *kno
     }
     result = cuda->count(&count);
     if (result != NSC_CUDA_FINE) {
-        nsc_unprobed(f, "cuda", "CUDA answers: %s (%d)", nsc_cuda_words(cuda, result), result);
+        const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+        nsc_unprobed(f, "cuda", "CUDA answers: %s (%d)%s%.100s", nsc_cuda_words(cuda, result), result,
+                     visible ? "; CUDA_VISIBLE_DEVICES=" : "", visible ? visible : "");
         return;
     }
     if (cuda->driver_version && cuda->driver_version(&version) == NSC_CUDA_FINE)
