@@ -1,299 +1,20 @@
-/* nccl.c - one process for each GPU, as training jobs have them: all-reduce and a ring of send and receive, over sizes, verified.
- *
- * The processes meet in shared memory: there rank 0 leaves the id that NCCL makes and how often each operation is to run, and all leave
- * their figures. What they print goes into one pipe. */
-#include "probe/nccl.h"
+/* nccl.c - one process for each GPU, as training jobs have them, started, listened to, and buried. What they print goes into one pipe. */
+#include "probe/nccl_rank.h"
 
 #include "probe/apart.h"
-#include "probe/cuda.h"
-#include "probe/dl.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct nsc_nccl_id {
-    char internal[128];
-};
-
-struct nccl {
-#define SYM(result, name, arguments, newest, older, need) result(*name) arguments;
-#include "nccl.def"
-#undef SYM
-};
-
-enum {
-    MIB = 1024 * 1024,
-    SUCCESS = 0,
-    FLOAT = 7,
-    SUM = 0,
-    WARM_UP = 3,
-    SAMPLES = 3,
-    MOST_REPEATS = 50,
-    SAMPLE_MS = 100,
-    GRACE_MS = 5000
-};
-enum operation { ALL_REDUCE, SEND_RECV, OPERATIONS };
-static const char *const operation_names[OPERATIONS] = {"all-reduce", "send-recv"};
-static const size_t sizes[] = {MIB, 16 * MIB, 64 * MIB, 256 * MIB};
-enum { SIZES = sizeof sizes / sizeof sizes[0], FIGURES = OPERATIONS * SIZES };
-
-struct rank {
-    char why[300]; /* it failed */
-    int order;     /* of those that failed: from 1 on, the first is the cause of the others */
-    float ms[FIGURES][SAMPLES];
-    int64_t wrong[FIGURES];
-    atomic_int done; /* figures */
-};
-struct meeting { /* in memory that all share */
-    struct nsc_nccl_id id;
-    atomic_int ready, repeats[FIGURES], version, failed;
-    struct rank rank[NSC_CUDA_MOST_GPUS];
-};
-
-/* ---- one rank ---- */
-
-struct player {
-    struct nsc_cuda cuda;
-    struct nccl nccl;
-    struct meeting *all;
-    struct rank *own;
-    int rank, ranks;
-    void *comm, *stream, *began, *ended;
-    unsigned long long in, out;
-};
-
-#define CUDA(call) \
-    do { \
-        int result_ = (call); \
-        if (result_ != NSC_CUDA_FINE) { \
-            snprintf(p->own->why, sizeof p->own->why, "CUDA answers: %s (%d)", nsc_cuda_words(&p->cuda, result_), \
-                     result_); \
-            return false; \
-        } \
-    } while (0)
-#define NCCL(call) \
-    do { \
-        int result_ = (call); \
-        if (result_ != SUCCESS) { \
-            snprintf(p->own->why, sizeof p->own->why, "NCCL answers: %s (%d)", p->nccl.error_string(result_), \
-                     result_); \
-            return false; \
-        } \
-    } while (0)
-
-static bool open_nccl(struct player *p, const char *library)
-{
-    enum { OPTIONAL = 0, REQUIRED = 1 };
-    const struct nsc_symbol symbols[] = {
-#define SYM(result, name, arguments, newest, older, need) {(void **)&p->nccl.name, newest, older, need},
-#include "nccl.def"
-#undef SYM
-    };
-    return nsc_dl_open(library ? NULL : "NCCLSCOPE_NCCL", library ? library : "libnccl.so.2", symbols,
-                       sizeof symbols / sizeof symbols[0], p->own->why, sizeof p->own->why);
-}
-
-static void wait_for(atomic_int *what)
-{
-    while (!atomic_load(what))
-        usleep(200);
-}
-
-/* Would the buffers, and NCCL's own, be in the way of somebody who uses the GPU? */
-static bool has_room(struct player *p, size_t bytes)
-{
-    const size_t own = (size_t)1 << 30;
-    size_t left = 0, all = 0;
-    if (p->cuda.memory_left(&left, &all) != NSC_CUDA_FINE || left > 4 * bytes + own)
-        return true;
-    snprintf(p->own->why, sizeof p->own->why, "it has only %zu MiB of memory left: something else uses it", left / MIB);
-    return false;
-}
-
-static bool join(struct player *p, int cuda_index, size_t bytes)
-{
-    const struct nsc_cuda *c = &p->cuda;
-    void *context;
-    int device, version = 0;
-    CUDA(c->device(&device, cuda_index));
-    CUDA(c->retain(&context, device));
-    CUDA(c->use(context));
-    if (!has_room(p, bytes))
-        return false;
-    CUDA(c->stream(&p->stream, 1));
-    CUDA(c->event(&p->began, 0));
-    CUDA(c->event(&p->ended, 0));
-    CUDA(c->alloc(&p->in, bytes));
-    CUDA(c->alloc(&p->out, bytes));
-    NCCL(p->nccl.version(&version));
-    atomic_store(&p->all->version, version);
-    if (p->rank == 0) {
-        NCCL(p->nccl.get_id(&p->all->id));
-        atomic_store(&p->all->ready, 1);
-    }
-    wait_for(&p->all->ready);
-    NCCL(p->nccl.init_rank(&p->comm, p->ranks, p->all->id, p->rank));
-    return true;
-}
-
-static void *address(unsigned long long at)
-{
-    return (void *)(uintptr_t)at;
-}
-
-static bool once(struct player *p, enum operation o, size_t bytes)
-{
-    if (o == ALL_REDUCE) {
-        NCCL(p->nccl.all_reduce(address(p->in), address(p->out), bytes / 4, FLOAT, SUM, p->comm, p->stream));
-        return true;
-    }
-    NCCL(p->nccl.group_start());
-    NCCL(p->nccl.send(address(p->in), bytes / 4, FLOAT, (p->rank + 1) % p->ranks, p->comm, p->stream));
-    NCCL(p->nccl.receive(address(p->out), bytes / 4, FLOAT, (p->rank + p->ranks - 1) % p->ranks, p->comm, p->stream));
-    NCCL(p->nccl.group_end());
-    return true;
-}
-
-static bool several(struct player *p, enum operation o, size_t bytes, int repeats, float *ms)
-{
-    CUDA(p->cuda.record(p->began, p->stream));
-    for (int i = 0; i < repeats; i++)
-        if (!once(p, o, bytes))
-            return false;
-    CUDA(p->cuda.record(p->ended, p->stream));
-    CUDA(p->cuda.event_wait(p->ended));
-    CUDA(p->cuda.elapsed(ms, p->began, p->ended));
-    *ms /= (float)repeats;
-    return true;
-}
-
-/* Rank 0 says how often, for all: an operation that one rank does not call hangs the others. */
-static int agree(struct player *p, size_t figure, float ms)
-{
-    if (p->rank == 0) {
-        double wanted = ms > 0 ? SAMPLE_MS / (double)ms : MOST_REPEATS;
-        atomic_store(&p->all->repeats[figure], wanted < 1 ? 1 : wanted > MOST_REPEATS ? MOST_REPEATS : (int)wanted);
-    }
-    wait_for(&p->all->repeats[figure]);
-    return atomic_load(&p->all->repeats[figure]);
-}
-
-/* Each rank sends its number and one, as a float: sums of whole numbers so small are exact in any order. */
-static bool verify(struct player *p, enum operation o, size_t bytes, int64_t *wrong)
-{
-    int before = (p->rank + p->ranks - 1) % p->ranks;
-    float should = o == ALL_REDUCE ? (float)(p->ranks * (p->ranks + 1) / 2) : (float)(before + 1);
-    float *here = malloc(bytes);
-    int result = here ? p->cuda.copy((unsigned long long)(uintptr_t)here, p->out, bytes, p->stream) : 2;
-    if (result == NSC_CUDA_FINE)
-        result = p->cuda.synchronize();
-    for (size_t i = 0; result == NSC_CUDA_FINE && i < bytes / 4; i++)
-        *wrong += here[i] < should || here[i] > should || here[i] != here[i];
-    free(here);
-    CUDA(result);
-    return true;
-}
-
-static bool play(struct player *p, enum operation o, size_t size)
-{
-    size_t figure = (size_t)o * SIZES + size, bytes = sizes[size];
-    float own = (float)(p->rank + 1), ms = 0;
-    unsigned word;
-    memcpy(&word, &own, sizeof word);
-    CUDA(p->cuda.set_words(p->in, word, bytes / 4, p->stream));
-    if (!several(p, o, bytes, WARM_UP, &ms) || !several(p, o, bytes, 1, &ms))
-        return false;
-    int repeats = agree(p, figure, ms);
-    for (int i = 0; i < SAMPLES; i++) {
-        if (!several(p, o, bytes, WARM_UP, &ms)) /* comparing took a while, in which the GPU fell asleep */
-            return false;
-        CUDA(p->cuda.set_words(p->out, UINT32_MAX, bytes / 4, p->stream)); /* no number: what is not written shows */
-        if (!several(p, o, bytes, repeats, &p->own->ms[figure][i]) || !verify(p, o, bytes, &p->own->wrong[figure]))
-            return false;
-    }
-    atomic_fetch_add(&p->own->done, 1);
-    return true;
-}
-
-static bool take_part(struct player *p, const struct nsc_nccl_run *run, int cuda_index, size_t fitting)
-{
-    bool fine = nsc_cuda_open(&p->cuda, p->own->why, sizeof p->own->why) &&
-                nsc_cuda_can_work(&p->cuda, p->own->why, sizeof p->own->why) && open_nccl(p, run->library) &&
-                join(p, cuda_index, sizes[fitting - 1]);
-    for (size_t o = 0; o < OPERATIONS && fine; o++)
-        for (size_t s = 0; s < fitting && fine; s++)
-            fine = play(p, (enum operation)o, s);
-    if (fine)
-        p->nccl.destroy(p->comm);
-    return fine;
-}
-
-/* Where the next NAME=VALUE begins behind a comma; values may hold commas too. NULL: there is none. */
-static const char *next_variable(const char *text)
-{
-    while ((text = strchr(text, ','))) {
-        size_t n = strspn(++text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        if (n && text[n] == '=')
-            return text;
-    }
-    return NULL;
-}
-
-bool nsc_are_variables(const char *text)
-{
-    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-    return n && text[n] == '=' && !(text[0] >= '0' && text[0] <= '9') && !strstr(text, "CUDA_VISIBLE_DEVICES=");
-}
-
-static void set_variables(const char *text)
-{
-    while (text) {
-        const char *next = next_variable(text), *is = strchr(text, '=');
-        size_t whole = next ? (size_t)(next - text - 1) : strlen(text), name = (size_t)(is - text);
-        char *copy = strndup(text, whole);
-        if (copy) {
-            copy[name] = 0;
-            setenv(copy, copy + name + 1, 1);
-        }
-        free(copy);
-        text = next;
-    }
-}
-
-static void be_rank(struct meeting *all, const struct nsc_nccl_run *run, int rank, int ranks, int cuda_index,
-                    size_t fitting, int out)
-{
-    struct player p = {.all = all, .own = &all->rank[rank], .rank = rank, .ranks = ranks};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_IGN); /* whoever waits hears it, and says when to stop */
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    set_variables(run->variables);
-    setenv("NCCL_DEBUG", "INFO", 1); /* whatever the variables say: its log is what is read */
-    setenv("NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,GRAPH,NET", 1);
-    setenv("NCCL_DEBUG_FILE", "", 1); /* not unset: a configuration file of NCCL could name one then */
-    setenv("NCCL_COMM_BLOCKING", "1", 1);
-    unsetenv("NCCL_COMM_ID"); /* another job's */
-    unsetenv("NCCL_TOPO_DUMP_FILE");
-    unsetenv("NCCL_GRAPH_DUMP_FILE");
-    bool fine = take_part(&p, run, cuda_index, fitting);
-    if (!fine)
-        p.own->order = atomic_fetch_add(&all->failed, 1) + 1;
-    fflush(NULL);
-    _exit(fine ? 0 : 1);
-}
-
-/* ---- all of them ---- */
+enum { GRACE_MS = 5000 };
+static const char *const operation_names[NSC_NCCL_OPERATIONS] = {"all-reduce", "send-recv"};
 
 struct party {
     pid_t pid[NSC_CUDA_MOST_GPUS];
@@ -302,8 +23,8 @@ struct party {
     bool failed, stopped, late, killed, held; /* held: by the driver, which lets no process end */
 };
 
-static void start(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct meeting *all, struct party *p,
-                  size_t fitting, const int ends[2])
+static void start(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct nsc_nccl_meeting *all,
+                  struct party *p, size_t fitting, const int ends[2])
 {
     int gpus[NSC_CUDA_MOST_GPUS];
     for (size_t i = 0; i < f->gpus.len && p->ranks < NSC_CUDA_MOST_GPUS; i++)
@@ -315,7 +36,7 @@ static void start(struct ncclscope_facts *f, const struct nsc_nccl_run *run, str
         p->pid[i] = fork();
         if (p->pid[i] == 0) {
             close(ends[0]);
-            be_rank(all, run, i, p->ranks, gpus[i], fitting, ends[1]);
+            nsc_be_rank(all, run, i, p->ranks, gpus[i], fitting, ends[1]);
         }
         p->left += p->pid[i] > 0;
         if (p->pid[i] < 0) {
@@ -333,11 +54,11 @@ static void kill_all(struct party *p)
 }
 
 /* Those that have ended. One that was not well takes the others with it, when they had time to say what they saw. */
-static void bury(struct party *p, struct meeting *all, size_t fitting)
+static void bury(struct party *p, struct nsc_nccl_meeting *all, size_t fitting)
 {
     for (int i = 0; i < p->ranks; i++) {
-        int status, done = (int)(fitting * OPERATIONS);
-        struct rank *r = &all->rank[i];
+        int status, done = (int)(fitting * NSC_NCCL_OPERATIONS);
+        struct nsc_nccl_rank *r = &all->rank[i];
         if (p->pid[i] <= 0 || !nsc_bury(p->pid[i], &status, 0))
             continue;
         p->pid[i] = 0;
@@ -357,9 +78,9 @@ static void bury(struct party *p, struct meeting *all, size_t fitting)
     }
 }
 
-static int figures_done(const struct party *p, struct meeting *all)
+static int figures_done(const struct party *p, struct nsc_nccl_meeting *all)
 {
-    int least = FIGURES;
+    int least = NSC_NCCL_FIGURES;
     for (int i = 0; i < p->ranks; i++)
         least = atomic_load(&all->rank[i].done) < least ? atomic_load(&all->rank[i].done) : least;
     return least;
@@ -380,7 +101,8 @@ static void read_rest(const struct nsc_nccl_run *run, int fd)
 }
 
 /* Reads what they print until all have ended. */
-static void attend(const struct nsc_nccl_run *run, struct meeting *all, struct party *p, size_t fitting, int fd)
+static void attend(const struct nsc_nccl_run *run, struct nsc_nccl_meeting *all, struct party *p, size_t fitting,
+                   int fd)
 {
     int64_t end = nsc_now_ms() + run->seconds * INT64_C(1000), grace = 0, last = 0;
     char bytes[65536];
@@ -395,7 +117,7 @@ static void attend(const struct nsc_nccl_run *run, struct meeting *all, struct p
                 run->log(run->user, bytes, (size_t)n);
         }
         bury(p, all, fitting);
-        p->stopped = p->stopped || run->stops(run->user, figures_done(p, all), (int)(fitting * OPERATIONS));
+        p->stopped = p->stopped || run->stops(run->user, figures_done(p, all), (int)(fitting * NSC_NCCL_OPERATIONS));
         p->late = p->late || now >= end;
         grace = p->failed && !grace ? now + GRACE_MS : grace;
         if (!p->killed && (p->stopped || p->late || (grace && now >= grace))) {
@@ -414,11 +136,11 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void keep(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct meeting *all, int ranks,
+static void keep(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct nsc_nccl_meeting *all, int ranks,
                  size_t figure)
 {
     struct nsc_collective *x = nsc_vec_push(&f->collectives);
-    float slowest[SAMPLES] = {0};
+    float slowest[NSC_NCCL_SAMPLES] = {0};
     int64_t wrong = 0;
     int version = atomic_load(&all->version);
     f->no_memory = f->no_memory || !x;
@@ -426,32 +148,32 @@ static void keep(struct ncclscope_facts *f, const struct nsc_nccl_run *run, stru
         return;
     for (int r = 0; r < ranks; r++) {
         wrong += all->rank[r].wrong[figure];
-        for (int i = 0; i < SAMPLES; i++)
+        for (int i = 0; i < NSC_NCCL_SAMPLES; i++)
             slowest[i] = all->rank[r].ms[figure][i] > slowest[i] ? all->rank[r].ms[figure][i] : slowest[i];
     }
-    qsort(slowest, SAMPLES, sizeof slowest[0], by_size);
-    double ms = slowest[SAMPLES / 2] > 0 ? (double)slowest[SAMPLES / 2] : 1e-6;
-    size_t bytes = sizes[figure % SIZES];
-    double share = figure / SIZES == ALL_REDUCE ? 2.0 * (ranks - 1) / ranks : 1;
+    qsort(slowest, NSC_NCCL_SAMPLES, sizeof slowest[0], by_size);
+    double ms = slowest[NSC_NCCL_SAMPLES / 2] > 0 ? (double)slowest[NSC_NCCL_SAMPLES / 2] : 1e-6;
+    size_t bytes = nsc_nccl_sizes[figure % NSC_NCCL_SIZES];
+    double share = figure / NSC_NCCL_SIZES == NSC_NCCL_ALL_REDUCE ? 2.0 * (ranks - 1) / ranks : 1;
     nsc_fact_text(f, &x->arm, nsc_text_of(run->variables ? run->variables : "default"));
     int scale = version >= 10000 ? 10000 : 1000; /* 2708, 22809 */
     nsc_fact_printf(f, &x->version, "%d.%d.%d", version / scale, version % scale / 100, version % 100);
-    x->operation = operation_names[figure / SIZES];
+    x->operation = operation_names[figure / NSC_NCCL_SIZES];
     nsc_fact_int(&x->ranks, ranks);
     nsc_fact_int(&x->bytes, (int64_t)bytes);
     nsc_fact_int(&x->us, (int64_t)(ms * 1000 + 0.5));
     nsc_fact_int(&x->mb_s, (int64_t)((double)bytes / ms / 1000 * share + 0.5));
-    nsc_fact_int(&x->repeats, SAMPLES);
+    nsc_fact_int(&x->repeats, NSC_NCCL_SAMPLES);
     nsc_fact_int(&x->wrong_words, wrong);
 }
 
-static void collect(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct meeting *all,
+static void collect(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct nsc_nccl_meeting *all,
                     const struct party *p, size_t fitting)
 {
-    for (size_t o = 0; o < OPERATIONS; o++)
+    for (size_t o = 0; o < NSC_NCCL_OPERATIONS; o++)
         for (size_t s = 0; s < fitting; s++)
             if ((size_t)figures_done(p, all) > o * fitting + s)
-                keep(f, run, all, p->ranks, o * SIZES + s);
+                keep(f, run, all, p->ranks, o * NSC_NCCL_SIZES + s);
     int first = -1;
     for (int i = 0; i < p->ranks; i++)
         if (all->rank[i].why[0] && (first < 0 || all->rank[i].order < all->rank[first].order))
@@ -494,7 +216,7 @@ void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
         nsc_unprobed(f, "nccl", "CUDA sees fewer than two GPUs here: there is no path to run over");
         return;
     }
-    while (fitting < SIZES && 2 * sizes[fitting] <= run->gpu_bytes)
+    while (fitting < NSC_NCCL_SIZES && 2 * nsc_nccl_sizes[fitting] <= run->gpu_bytes)
         fitting++;
     fitting = fitting ? fitting : 1;
     if (has_comm_id(f)) {
@@ -502,7 +224,7 @@ void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
                      "a configuration file of NCCL sets NCCL_COMM_ID, which would lead this run to another job");
         return;
     }
-    struct meeting *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct nsc_nccl_meeting *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
         f->no_memory = f->no_memory || all == MAP_FAILED;
         nsc_unprobed(f, "nccl", "no memory or no pipe: %s", strerror(errno));
