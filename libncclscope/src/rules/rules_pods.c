@@ -117,6 +117,23 @@ static bool are_machines(const struct ncclscope_model *m, const struct nsc_comm 
     return all;
 }
 
+/* Does Kubernetes put the pods of all these host names on nodes of their own? */
+static bool have_own_nodes(const struct ncclscope_model *m, const struct nsc_comm *k, const struct pods *p)
+{
+    struct nsc_map seen = {0}; /* nodes */
+    size_t nodes = 0;
+    bool known = k->seen == k->nranks && p->hosts > 1;
+    for (uint32_t i = 0; known && i < k->count; i++) {
+        const struct nsc_proc *proc = &m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc];
+        nsc_str node = proc->in_pod == NSC_NONE ? 0 : m->pods.item[proc->in_pod].node;
+        known = node != 0;
+        nodes += nsc_map_get(&seen, (struct nsc_key){node, 0, 0}) == NSC_NONE;
+        nsc_map_put(&seen, (struct nsc_key){node, 0, 0}, 0);
+    }
+    nsc_map_free(&seen);
+    return known && nodes == (size_t)p->hosts;
+}
+
 /* Is it one of several host names, in this communicator, of a machine? */
 static bool is_on_shared(const struct ncclscope_model *m, const struct pods *p, nsc_str host)
 {
@@ -257,7 +274,8 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
         p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
     const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
     bool few = pf && p.most_ranks < pf->gpus;
-    if (!p.shared && (one_host || (!few && !p.high) || (p.hosts > 1 && are_machines(m, k, &p)))) {
+    if (!p.shared &&
+        (one_host || (!few && !p.high) || (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p))))) {
         nsc_map_free(&p.names);
         return false;
     }
