@@ -6,6 +6,16 @@
 #include "probe/kernels.h"
 
 /* clang-format off */
+/* %d3: the first word of this thread; %d5: from there to its next. */
+#define OWN_WORDS \
+    "  mov.u32 %r2, %ctaid.x;\n" \
+    "  mov.u32 %r3, %ntid.x;\n" \
+    "  mov.u32 %r4, %tid.x;\n" \
+    "  mov.u32 %r5, %nctaid.x;\n" \
+    "  mul.wide.u32 %d3, %r2, %r3;\n" \
+    "  cvt.u64.u32 %d4, %r4;\n" \
+    "  add.u64 %d3, %d3, %d4;\n" \
+    "  mul.wide.u32 %d5, %r5, %r3;\n"
 const char nsc_kernels[] =
     ".version 6.0\n"
     ".target sm_50\n"
@@ -76,14 +86,7 @@ const char nsc_kernels[] =
     "  ld.param.u64 %d2, [count];\n"
     "  ld.param.u32 %r1, [seed];\n"
     "  cvta.to.global.u64 %d1, %d1;\n"
-    "  mov.u32 %r2, %ctaid.x;\n"
-    "  mov.u32 %r3, %ntid.x;\n"
-    "  mov.u32 %r4, %tid.x;\n"
-    "  mov.u32 %r5, %nctaid.x;\n"
-    "  mul.wide.u32 %d3, %r2, %r3;\n"
-    "  cvt.u64.u32 %d4, %r4;\n"
-    "  add.u64 %d3, %d3, %d4;\n"
-    "  mul.wide.u32 %d5, %r5, %r3;\n"
+    OWN_WORDS
     "NEXT:\n"
     "  setp.ge.u64 %p1, %d3, %d2;\n"
     "  @%p1 bra END;\n"
@@ -109,14 +112,7 @@ const char nsc_kernels[] =
     "  ld.param.u64 %d7, [wrong];\n"
     "  cvta.to.global.u64 %d1, %d1;\n"
     "  cvta.to.global.u64 %d7, %d7;\n"
-    "  mov.u32 %r2, %ctaid.x;\n"
-    "  mov.u32 %r3, %ntid.x;\n"
-    "  mov.u32 %r4, %tid.x;\n"
-    "  mov.u32 %r5, %nctaid.x;\n"
-    "  mul.wide.u32 %d3, %r2, %r3;\n"
-    "  cvt.u64.u32 %d4, %r4;\n"
-    "  add.u64 %d3, %d3, %d4;\n"
-    "  mul.wide.u32 %d5, %r5, %r3;\n"
+    OWN_WORDS
     "NEXT:\n"
     "  setp.ge.u64 %p1, %d3, %d2;\n"
     "  @%p1 bra END;\n"
