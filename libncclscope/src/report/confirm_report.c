@@ -214,6 +214,11 @@ void nsc_confirm_text(const struct nsc_report *r)
         nsc_puts(r->out, others++ ? "" : "\n");
         nsc_text_finding(r, f);
     }
+    if (r->f->confirmed.len && r->f->peers_missing) {
+        nsc_puts(r->out, "\n");
+        nsc_mark(r, NSC_MARK_NOTE);
+        nsc_wrap(r, 3, NSC_TEXT("Connections to ranks whose own log is not here were not judged."));
+    }
     others_of_log(r);
     nsc_puts(r->out, "\n`ncclscope LOG --facts FILE` says more of the log, `ncclscope probe` of the machine.\n");
 }

@@ -244,8 +244,9 @@ static enum nsc_confirmation judge_without_p2p(struct nsc_case *c, struct nsc_co
     char words[400];
     const struct nsc_env *shm =
         x->link->proc == NSC_NONE ? NULL : nsc_env_is(c->m, x->link->proc, "NCCL_SHM_DISABLE", "1");
-    if (x->link->family == NSC_SHM)
-        return is(x, NSC_AS_GOOD, nsc_words(c, "host memory, as %s", no));
+    bool broken = offers_nvlink(x) && (fabric_fault(c, x->gpu[0]) || fabric_fault(c, x->gpu[1]));
+    if (x->link->family == NSC_SHM) /* a fabric that is not ready is a fault, and no property of the hardware */
+        return is(x, broken ? NSC_FALLBACK : NSC_AS_GOOD, nsc_words(c, "host memory, as %s", no));
     if (e->because == NSC_BY_NIC) {
         nsc_expected_words(c->m, e, words, sizeof words);
         return is(x, NSC_AS_GOOD, nsc_words(c, "%s", words));
