@@ -350,7 +350,7 @@ def check_hardware():
             if not dated.search(row[-1]):
                 error(where, "the source has no date")
     rules = {row[0] for _, row in table("rules.def", "RULE", ends=False)}
-    caused = {row[0] for _, row in table("causes.def", "CAUSE")}
+    caused = {row[0] for macro in ("CAUSE", "KNOWN") for _, row in table("causes.def", macro, ends=False)}
     for name in sorted(rules ^ caused):
         error("causes.def", "%s %s" % (name, "has no cause" if name in rules else "is no rule"))
     names = [row[0] for _, row in table("variables.def", "VARIABLE")]

@@ -67,7 +67,7 @@ static int exit_code(const struct scan *s, const ncclscope_findings *f, bool dam
         return EXIT_INPUT;
     if (ncclscope_expectations(f, NCCLSCOPE_BROKEN))
         return EXIT_FINDING;
-    if (verdict == NCCLSCOPE_NO_EVIDENCE || verdict == NCCLSCOPE_NO_NCCL_LINES)
+    if (verdict == NCCLSCOPE_NO_EVIDENCE || (verdict == NCCLSCOPE_NO_NCCL_LINES && worst < fail_level(s->fail_on)))
         return EXIT_NO_ANSWER;
     return worst >= fail_level(s->fail_on)                    ? EXIT_FINDING
            : ncclscope_expectations(f, NCCLSCOPE_CANNOT_TELL) ? EXIT_NO_ANSWER

@@ -108,7 +108,9 @@ enum ncclscope_flag {
     NCCLSCOPE_FLAG_TORN = 1,   /* another writer cut into this record */
     NCCLSCOPE_FLAG_CUT = 2,    /* the line was longer than 64 KiB */
     NCCLSCOPE_FLAG_HEADER = 4, /* the header is whole: host, pid, tid are known */
-    NCCLSCOPE_FLAG_JOINED = 8  /* put together from a torn record and its rest on a later line */
+    NCCLSCOPE_FLAG_JOINED = 8, /* put together from a torn record and its rest on a later line */
+    NCCLSCOPE_FLAG_STRIPPED = 16, /* somebody took the header away, or a part of it; no other writer did. Host and pid may be known */
+    NCCLSCOPE_FLAG_QUOTED = 32    /* words of NCCL that another program's error message holds; its level is OTHER */
 };
 
 typedef struct ncclscope_grammar ncclscope_grammar;
@@ -174,6 +176,7 @@ typedef struct ncclscope_stats {
     uint64_t first_torn[4]; /* line numbers of the first torn lines, 0 for none */
     uint64_t recognised;    /* records whose text is known but has no meaning of its own */
     uint64_t unended;       /* 1 if the last line has no newline: the input may be cut there, or still grow */
+    uint64_t stripped;      /* of torn_lines: those that lack but their header, which somebody took away */
 } ncclscope_stats;
 /* NCCLSCOPE_OK, or NCCLSCOPE_EABI if out->size is that of a newer header with fields set there. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out);

@@ -121,9 +121,33 @@ static void test_damaged(void)
         if (!found || h.whole)
             printf("%s\n", lines[i]);
         CHECK(found && !h.whole);
-        CHECK_INT(h.pid, -1);
-        CHECK_INT(h.dev, -1);
         CHECK_INT(h.host.len, 0);
+        CHECK_INT(h.pid, -1);
+    }
+}
+
+/* What archives leave of a header. */
+static void test_stripped(void)
+{
+    static const struct {
+        const char *line, *host, *location;
+        int64_t pid, dev;
+    } lines[] = {
+        {"[1] NCCL WARN x", "", "", -1, 1},
+        {"NCCL WARN x", "", "", -1, -1},
+        {"node [1] enqueue.cc:12 NCCL WARN x", "", "enqueue.cc:12", -1, 1},
+        {"gpu1:4321 [0] init.cc:738 NCCL WARN x", "gpu1", "init.cc:738", 4321, 0},
+        {"4321:77 [0] NCCL INFO x", "", "", -1, 0},
+        {"/build/src/misc/wrap.cc:148 NCCL WARN x", "", "/build/src/misc/wrap.cc:148", -1, -1},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct nsc_header h;
+        CHECK(nsc_header_find(nsc_text_of(lines[i].line), 0, &h));
+        CHECK(!h.whole && h.stripped);
+        CHECK_TEXT(h.host, lines[i].host);
+        CHECK_TEXT(h.location, lines[i].location);
+        CHECK_INT(h.pid, lines[i].pid);
+        CHECK_INT(h.dev, lines[i].dev);
     }
 }
 
@@ -202,5 +226,5 @@ static void test_every_cut(void)
     CHECK(found > 1000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_two_in_a_line), TEST(test_bare),
+CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_stripped), TEST(test_two_in_a_line), TEST(test_bare),
        TEST(test_version_lines), TEST(test_every_cut))

@@ -9,12 +9,13 @@ testdata/rules/<id with a dot for the slash>.txt holds both kinds:
     ==== silent
     @log 2.28.9/h200x8-default.log.gz
 
-Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), parts of its title. `silent`
+Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), the row of
+causes.def that explains it (why=NAME), parts of its title. `silent`
 may be followed by `but` and a severity: the finding may be there, but not above it. `@job` writes the lines of a healthy job (see `job`), `@log`
 those of a recorded one; `---- NAME` begins another input; `---- facts MACHINE gpus.1.nvlinks_up=16 ...` gives --facts with that file of
 testdata/machines, changed so (`*` is each, `-` takes a key away); `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs and
 {pods} testdata/pods.
-Every id of rules.def must have both kinds."""
+Every id of rules.def must have both kinds, every CAUSE of causes.def a section that reaches it."""
 import glob
 import gzip
 import json
@@ -78,7 +79,7 @@ class Section:
         elif line.startswith('---- '):
             self.files.append((line[5:].strip(), []))
         elif line.startswith('@job'):
-            self.files[-1][1].extend(job(**dict(w.split('=', 1) for w in line.split()[1:])))
+            self.files[-1][1].extend(job(**dict(re.findall(r' (\w+)=(.*?)(?= \w+=|$)', line))))
         elif line.startswith('@log '):
             self.files[-1][1].extend(recorded(line[5:].strip()))
         else:
@@ -127,11 +128,14 @@ def misfits(finding, words):
         elif word in ('certain', 'likely', 'possible'):
             if finding['confidence'] != word:
                 yield '%s, not %s' % (word, finding['confidence'])
+        elif word.startswith('why='):
+            if word[4:] not in finding['cause_ids']:
+                yield '%s, not %s' % (word, finding['cause_ids'])
         elif word not in finding['title']:
             yield '"%s" in its title: %s' % (word, finding['title'])
 
 
-def check(tool, checks, rule, number, section):
+def check(tool, checks, reached, rule, number, section):
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for name, lines in section.files:
@@ -145,6 +149,7 @@ def check(tool, checks, rule, number, section):
                 file.write(changed(section.facts))
         report, _ = harness.report(tool, *[a.replace('{dir}', folder).replace('{pods}', PODS) for a in section.args], *paths)
     found = [f for f in report['findings'] if f['id'] == rule]
+    reached.update(name for f in report['findings'] for name in f['cause_ids'])
     what = '%s, section %d' % (rule, number)
     others = ', '.join(f['id'] for f in report['findings'])
     if section.raised:
@@ -165,7 +170,7 @@ def ids_of(table, row):
 
 
 def main():
-    tool, checks = sys.argv[1], harness.Checks()
+    tool, checks, reached = sys.argv[1], harness.Checks(), set()
     ids = ids_of('rules.def', r'^RULE\("([^"]+)"')
     for rule in ids_of('failures.def', r'^FAILURE\(\w+, -?\d+, "[^"]*", "([^"]+)"'):
         checks.true(rule, 'of failures.def is no rule', rule in ids)
@@ -174,11 +179,13 @@ def main():
         rule = os.path.basename(path)[:-4].replace('.', '/', 1)
         checks.true(rule, 'is no rule', rule in ids)
         for number, section in enumerate(sections(path), 1):
-            check(tool, checks, rule, number, section)
+            check(tool, checks, reached, rule, number, section)
     for rule in ids:
         path = os.path.join(folder, rule.replace('/', '.', 1) + '.txt')
         kinds = {s.raised for s in sections(path)} if os.path.exists(path) else set()
         checks.true(rule, 'lacks a log that raises it, or one that does not', kinds == {True, False})
+    for name in ids_of('causes.def', r'^CAUSE\("[^"]*", (\w+),'):
+        checks.true(name, 'no section of any rule reaches this row of causes.def', name in reached)
     return checks.end()
 
 

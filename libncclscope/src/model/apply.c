@@ -83,6 +83,29 @@ void nsc_apply_event_of(struct ncclscope_model *m, const ncclscope_record *rec, 
     nsc_event_at(m, rec, proc, n, text);
 }
 
+/* What a proxy could not do, by the operation: closing what is closing already is another thing than connecting. */
+static void apply_proxy(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text name = nsc_record_field(rec, NCCLSCOPE_FIELD_NAME), reason = nsc_record_field(rec, NCCLSCOPE_FIELD_REASON);
+    (void)t;
+    nsc_event_at(m, rec, proc, nsc_number(rec, NCCLSCOPE_FIELD_RESULT),
+                 reason.len                            ? reason
+                 : nsc_text_find(rec->message, "operation") >= 0 ? name
+                                                       : nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT));
+}
+
+/* "Setting affinity for GPU 0 to 0-23,48-71": the CPUs of its NUMA node. */
+static void apply_affinity(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    struct nsc_proc *p = &m->procs.item[proc];
+    nsc_str cpus = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_CPUS));
+    (void)t;
+    p->cpus_differ = p->cpus_differ || (p->cpus && p->cpus != cpus);
+    if (!p->cpus)
+        p->cpus_at = nsc_here(m, rec);
+    p->cpus = cpus;
+}
+
 /* Two GPUs, as the line names them: "1a000 1b000" or "0 3". */
 static void apply_pair(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -160,6 +183,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_INIT_START] = nsc_apply_init_start,
     [NCCLSCOPE_KIND_INIT_COMPLETE] = nsc_apply_init_complete,
     [NCCLSCOPE_KIND_COMM_SHAPE] = nsc_apply_comm_shape,
+    [NCCLSCOPE_KIND_CALL] = nsc_apply_call,
     [NCCLSCOPE_KIND_DESTROYED] = nsc_apply_ended,
     [NCCLSCOPE_KIND_ABORTED] = nsc_apply_ended,
     [NCCLSCOPE_KIND_INIT_TIMINGS] = nsc_apply_init_timings,
@@ -172,6 +196,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_CONNECTED_RINGS] = nsc_apply_connected,
     [NCCLSCOPE_KIND_CONNECTED_TREES] = nsc_apply_connected,
     [NCCLSCOPE_KIND_CONNECTED_BINOMIAL] = nsc_apply_connected,
+    [NCCLSCOPE_KIND_NVLS_HEAD] = nsc_apply_nvls_head,
     [NCCLSCOPE_KIND_CONNECTED_NVLS] = nsc_apply_connected,
     [NCCLSCOPE_KIND_CONNECTED_COLLNET] = nsc_apply_connected,
     [NCCLSCOPE_KIND_NCCL_VERSION] = nsc_apply_version,
@@ -237,11 +262,16 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_SOCKET_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_CONNECT_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NO_INTERFACE] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_AFFINITY] = apply_affinity,
+    [NCCLSCOPE_KIND_PROXY_FAILED] = apply_proxy,
+    [NCCLSCOPE_KIND_COLLNET_FAILED] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_SHARP_FAILED] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_IB_NO_DEVICE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_BACKTRACE] = nsc_apply_event_of,
 };
 
 /* A WARN's text with its numbers, addresses and paths made alike. */
-static void warning(struct ncclscope_model *m, const ncclscope_record *rec)
+static uint32_t warning(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc)
 {
     char shape[200];
     size_t n = 0;
@@ -268,14 +298,53 @@ static void warning(struct ncclscope_model *m, const ncclscope_record *rec)
     uint32_t i = nsc_map_get(&m->warning_by, key);
     if (i != NSC_NONE) {
         m->warnings.item[i].lines++;
-        return;
+        return i;
     }
     struct nsc_warning *w = nsc_vec_push(&m->warnings);
     if (!w || nsc_map_put(&m->warning_by, key, (uint32_t)(m->warnings.len - 1))) {
         m->no_memory = true;
+        return NSC_NONE;
+    }
+    *w = (struct nsc_warning){.kind = rec->kind, .shape = s, .lines = 1, .proc = proc};
+    w->quoted = rec->flags & NCCLSCOPE_FLAG_QUOTED;
+    w->where = nsc_here(m, rec);
+    return (uint32_t)(m->warnings.len - 1);
+}
+
+/* "init.cc:1234 -> 3" right behind a WARN of the thread: what it warned of is what broke. */
+static void relate_to_warning(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, uint32_t warned)
+{
+    bool warns = rec->level == NCCLSCOPE_LEVEL_WARN, returns = rec->kind == NCCLSCOPE_KIND_BACKTRACE;
+    struct nsc_thread *t = warns || returns ? nsc_thread_of(m, proc, rec->tid) : NULL;
+    if (!t)
+        return;
+    if (warns) {
+        t->warned = warned;
+        t->warned_of = m->last_event;
         return;
     }
-    *w = (struct nsc_warning){.kind = rec->kind, .shape = s, .lines = 1, .where = nsc_here(m, rec)};
+    if (t->warned != NSC_NONE)
+        m->warnings.item[t->warned].broke = true;
+    if (t->warned_of != NSC_NONE)
+        m->events.item[t->warned_of].broke = true;
+    t->warned = t->warned_of = NSC_NONE;
+}
+
+/* Of a record that lost its header: does it mean the same without one? Not where it says something of the thread's own
+ * communicator, ring or connection. */
+static bool means_the_same(ncclscope_kind kind, nsc_effect *effect)
+{
+    static nsc_effect *const own[] = {
+        nsc_apply_init_start,  nsc_apply_init_complete, nsc_apply_comm_shape,        nsc_apply_ended,
+        nsc_apply_version,     nsc_apply_driver,        nsc_apply_env_set,           nsc_apply_env_by_plugin,
+        nsc_apply_network,     nsc_apply_event_of,      apply_pair,                  apply_gdr,
+        apply_versions,        nsc_apply_tuner_off,     nsc_apply_plugin_missing,    nsc_apply_plugin_loaded,
+        nsc_apply_ofi_version, nsc_apply_ofi_platform,  nsc_apply_other_plugin_missing,
+        apply_proxy};
+    for (size_t i = 0; kind != NCCLSCOPE_KIND_UNKNOWN && i < sizeof own / sizeof own[0]; i++)
+        if (effect == own[i])
+            return true;
+    return effect == nsc_apply_event_of;
 }
 
 /* AMD's library prints it and NVIDIA's does not. */
@@ -288,22 +357,35 @@ static bool is_rccls_own(ncclscope_kind kind)
 
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    if (rec->level == NCCLSCOPE_LEVEL_OTHER) {
+    struct ncclscope_record said;
+    if (rec->level == NCCLSCOPE_LEVEL_OTHER && !(rec->flags & NCCLSCOPE_FLAG_QUOTED)) {
         nsc_apply_other(m, rec);
         return;
     }
+    if (rec->flags & NCCLSCOPE_FLAG_QUOTED) { /* NCCL keeps, for programs to quote, the last text that it warned with */
+        said = *rec;
+        said.level = NCCLSCOPE_LEVEL_WARN;
+        rec = &said;
+    }
     uint32_t proc = nsc_proc_of(m, rec);
+    bool nameless = proc != NSC_NONE && m->procs.item[proc].nameless;
+    uint32_t warned = NSC_NONE;
+    m->last_event = NSC_NONE;
     if (rec->level == NCCLSCOPE_LEVEL_WARN &&
-        (rec->kind != NCCLSCOPE_KIND_UNKNOWN || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
-        warning(m, rec);
-    if (proc != NSC_NONE) {
+        (rec->kind != NCCLSCOPE_KIND_UNKNOWN || nameless || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
+        warned = warning(m, rec, proc);
+    if (proc != NSC_NONE && !nameless) {
         m->procs.item[proc].last_line = rec->line;
+        m->procs.item[proc].records++;
+        m->procs.item[proc].informs |= rec->level == NCCLSCOPE_LEVEL_INFO;
         nsc_version_see(m, rec, proc);
     }
     if (proc != NSC_NONE && is_rccls_own(rec->kind))
         m->procs.item[proc].rccl = true;
     if (rec->via) {
-        nsc_apply_connect(m, rec, proc);
+        if (proc != NSC_NONE)
+            m->procs.item[proc].last_connect = rec->line;
+        nsc_apply_connect(m, rec, nameless ? NSC_NONE : proc);
         return;
     }
     if (rec->level == NCCLSCOPE_LEVEL_VERSION)
@@ -316,9 +398,12 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     nsc_effect *effect = k < sizeof effects / sizeof effects[0] ? effects[k] : NULL;
     if (!effect && rec->level == NCCLSCOPE_LEVEL_WARN)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
+    if (nameless && !means_the_same(rec->kind, effect))
+        return;
     struct nsc_thread *t = effect ? nsc_thread_of(m, proc, rec->tid) : NULL;
     if (t)
         effect(m, rec, proc, t);
+    relate_to_warning(m, rec, proc, warned);
 }
 
 bool nsc_is_judged(ncclscope_kind kind)

@@ -8,6 +8,7 @@ typedef void nsc_effect(struct ncclscope_model *m, const ncclscope_record *rec, 
 
 nsc_effect nsc_apply_bootstrap;
 nsc_effect nsc_apply_channel_counts;
+nsc_effect nsc_apply_call;
 nsc_effect nsc_apply_chunk_size;
 nsc_effect nsc_apply_closing;
 nsc_effect nsc_apply_comm_shape;
@@ -24,6 +25,7 @@ nsc_effect nsc_apply_init_complete;
 nsc_effect nsc_apply_init_start;
 nsc_effect nsc_apply_init_timings;
 nsc_effect nsc_apply_network;
+nsc_effect nsc_apply_nvls_head;
 nsc_effect nsc_apply_ofi_platform;
 nsc_effect nsc_apply_ofi_version;
 nsc_effect nsc_apply_other_plugin_missing;

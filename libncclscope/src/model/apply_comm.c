@@ -101,6 +101,8 @@ void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
     nsc_set_if_said(&r->per_peer, t->per_peer);
     nsc_set_if_said(&r->chunk, t->chunk);
     nsc_set_if_said(&r->direct, t->direct);
+    if (t->coll >= 0)
+        r->channels_at = t->channels_at;
     if (t->chunk >= 0)
         r->chunk_at = t->chunk_at;
     if (t->direct >= 0)
@@ -186,6 +188,18 @@ void nsc_apply_ended(struct ncclscope_model *m, const ncclscope_record *rec, uin
         m->procs.item[proc].closing_at = *at;
 }
 
+/* "AllReduce: opCount 1a ... comm 0xe533000 [nranks=8]": who calls a collective has a communicator, whatever line of its birth is lost. */
+void nsc_apply_call(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    uint64_t pointer;
+    (void)t;
+    if (!nsc_to_hex(nsc_record_field(rec, NCCLSCOPE_FIELD_COMM), &pointer))
+        return;
+    uint32_t i = nsc_rank_of(m, proc, pointer);
+    if (i != NSC_NONE && m->ranks.item[i].start.line)
+        m->ranks.item[i].called = true;
+}
+
 void nsc_apply_init_timings(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     double s;
@@ -216,7 +230,9 @@ void nsc_apply_channel_counts(struct ncclscope_model *m, const ncclscope_record 
     t->nvls = nsc_number(rec, NCCLSCOPE_FIELD_NVLS);
     t->p2p = nsc_number(rec, NCCLSCOPE_FIELD_P2P);
     t->per_peer = nsc_number(rec, NCCLSCOPE_FIELD_PER_PEER);
-    if (nsc_making(m, t))
+    const struct nsc_rank *r = nsc_making(m, t);
+    t->channels_at = r && r->channels_at.line ? r->channels_at : nsc_here(m, rec);
+    if (r)
         nsc_claim(m, t, t->rank);
 }
 
@@ -241,6 +257,19 @@ void nsc_apply_p2p_type(struct ncclscope_model *m, const ncclscope_record *rec, 
     t->direct_at = r && r->direct_at.line ? r->direct_at : nsc_here(m, rec);
     if (r)
         nsc_claim(m, t, t->rank);
+}
+
+/* "NVLS Head  0:  0  8": of each node one rank leads. */
+void nsc_apply_nvls_head(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_RANKS);
+    struct nsc_rank *r = nsc_making(m, t);
+    int64_t n = 0;
+    (void)proc;
+    while (nsc_next_word(&rest).len)
+        n++;
+    if (r && n > r->heads)
+        r->heads = n;
 }
 
 void nsc_apply_graph_pattern(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,

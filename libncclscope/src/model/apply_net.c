@@ -4,6 +4,8 @@
 void nsc_apply_network(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_str net = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_NET));
+    if (!m->procs.item[proc].network_at.line)
+        m->procs.item[proc].network_at = nsc_here(m, rec);
     m->procs.item[proc].network = net;
     t->network = net;
     if (nsc_making(m, t))

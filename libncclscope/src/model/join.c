@@ -435,7 +435,8 @@ void nsc_join(struct ncclscope_model *m)
     nsc_merge_sources(m);
     nsc_find_owners(m);
     for (size_t i = 0; i < m->procs.len; i++) {
-        uint32_t *o = m->procs.item[i].merged_into == NSC_NONE ? nsc_vec_push(&m->proc_order) : NULL;
+        bool told = m->procs.item[i].merged_into == NSC_NONE && !m->procs.item[i].nameless;
+        uint32_t *o = told ? nsc_vec_push(&m->proc_order) : NULL;
         if (o)
             *o = (uint32_t)i;
     }
@@ -446,6 +447,9 @@ void nsc_join(struct ncclscope_model *m)
     forget_early_use(m);
     excuse_the_oldest(m);
     order_comms(m);
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].parent != NSC_NONE)
+            m->ranks.item[m->ranks.item[i].parent].split_off = true;
     list_members(m);
     name_comms(m);
     nsc_attribute_rest(m);

@@ -77,11 +77,48 @@ static uint32_t root_of(const struct ncclscope_model *m, uint32_t proc)
     return proc;
 }
 
+/* "x3006c0sn0" of "x3006c0s1b0n0", "s1vm" of "vm": a name that lost bytes to another writer, or got some. */
+static bool is_mangled(nsc_text name, nsc_text of)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < of.len && at < name.len; i++)
+        at += of.ptr[i] == name.ptr[at];
+    bool lacks = at == name.len && name.len < of.len && name.len * 2 >= of.len;
+    return lacks || (name.len > of.len && !memcmp(name.ptr + name.len - of.len, of.ptr, of.len));
+}
+
+/* A pid that one line or two show under a torn name stays with the host that all its other lines name. */
+static bool mend_torn_names(struct ncclscope_model *m)
+{
+    enum { FEW = 3, MANY = 10 };
+    bool any = false;
+    struct nsc_map by_pid = {0}; /* source and pid: its process with many lines */
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        if (p->records >= MANY && !p->nameless && nsc_map_put(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0}, (uint32_t)i))
+            m->no_memory = true;
+    }
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        uint32_t whole = p->records > FEW || p->nameless ? NSC_NONE
+                                                         : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
+        if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod ||
+            !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
+            continue;
+        absorb(m, whole, (uint32_t)i);
+        any = true;
+    }
+    nsc_map_free(&by_pid);
+    return any;
+}
+
 static bool merge_processes(struct ncclscope_model *m)
 {
     bool any = false;
     struct nsc_map first = {0}; /* by host and pid: the first process of that name, from which on others may follow */
     for (size_t i = 0; i < m->procs.len; i++) {
+        if (m->procs.item[i].nameless)
+            continue;
         struct nsc_key key = {m->procs.item[i].host, (uint64_t)m->procs.item[i].pid, 0};
         uint32_t from = nsc_map_get(&first, key);
         if (from == NSC_NONE && nsc_map_put(&first, key, (uint32_t)i))
@@ -124,6 +161,7 @@ static void absorb_rank(struct nsc_rank *to, const struct nsc_rank *from)
     take_where(&to->ring_type_at, &from->ring_type_at);
     take_where(&to->direct_at, &from->direct_at);
     take_where(&to->shape_at, &from->shape_at);
+    take_where(&to->channels_at, &from->channels_at);
     const int64_t *in[] = {&from->cuda_dev, &from->nvml_dev, &from->nnodes,  &from->local_ranks, &from->local_rank,
                            &from->mnnvl,    &from->coll,     &from->collnet, &from->nvls,        &from->p2p,
                            &from->per_peer, &from->chunk,    &from->direct};
@@ -138,6 +176,7 @@ static void absorb_rank(struct nsc_rank *to, const struct nsc_rank *from)
     to->ring_type = to->ring_type ? to->ring_type : from->ring_type;
     to->init_seconds = to->init_seconds < 0 ? from->init_seconds : to->init_seconds;
     to->used = to->used || from->used;
+    to->called = to->called || from->called;
     to->done |= from->done;
     to->done_maybe |= from->done_maybe;
     if (!to->parent_pointer && from->parent_pointer) {
@@ -218,7 +257,8 @@ static void renumber(struct ncclscope_model *m, const uint32_t *now)
 
 void nsc_merge_sources(struct ncclscope_model *m)
 {
-    if (m->sources.len < 2 || !merge_processes(m))
+    bool mended = mend_torn_names(m), merged = m->sources.len > 1 && merge_processes(m);
+    if (!mended && !merged)
         return;
     for (size_t i = 0; i < m->ranks.len; i++)
         m->ranks.item[i].proc = root_of(m, m->ranks.item[i].proc);

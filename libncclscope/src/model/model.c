@@ -125,13 +125,16 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->merged_into = p->last_rank = p->plugin = p->in_pod = NSC_NONE;
     p->version_high = NSC_VERSION_OPEN;
     p->pid = rec->pid;
-    p->launcher_rank = rec->launcher_rank;
+    p->nameless = rec->pid < 0;
+    p->launcher_rank = p->nameless ? -1 : rec->launcher_rank;
     p->first = nsc_here(m, rec);
     return (uint32_t)(m->procs.len - 1);
 }
 
 uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
 {
+    if (rec->flags & (NCCLSCOPE_FLAG_STRIPPED | NCCLSCOPE_FLAG_QUOTED))
+        return find_proc(m, rec);
     if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
         return NSC_NONE;
     struct nsc_recent *x = &m->recent[(uint64_t)rec->pid % NSC_RECENT];
@@ -161,7 +164,7 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
     }
     t->proc = proc;
     t->tid = tid;
-    t->rank = t->made = NSC_NONE;
+    t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
     return t;
 }
@@ -205,6 +208,8 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
     uint32_t i = nsc_map_get(&m->event_by, key);
     if (i != NSC_NONE) {
         m->events.item[i].count++;
+        m->events.item[i].quoted |= (rec->flags & NCCLSCOPE_FLAG_QUOTED) != 0;
+        m->last_event = i;
         return &m->events.item[i];
     }
     struct nsc_event *e = nsc_vec_push(&m->events);
@@ -214,9 +219,11 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
     }
     *e = (struct nsc_event){
         .kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
+    e->quoted = rec->flags & NCCLSCOPE_FLAG_QUOTED;
     e->where = nsc_here(m, rec);
     e->time = rec->time.len ? nsc_keep(m, rec->time) : 0;
     m->procs.item[proc].events++;
+    m->last_event = (uint32_t)(m->events.len - 1);
     return e;
 }
 

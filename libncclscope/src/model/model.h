@@ -22,6 +22,7 @@ struct nsc_source_info {
     nsc_str first_time, last_time;
     nsc_str bare_version; /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
+    uint64_t banners;   /* how many such lines */
     bool bare_rccl;     /* "RCCL version X" */
     nsc_str bare_other; /* another one: the input holds several jobs */
     bool bare_doubtful; /* whose the version is cannot be told: there are two, or texts of a process speak against it */
@@ -41,19 +42,26 @@ struct nsc_proc {
     uint32_t source, merged_into; /* NSC_NONE: stands for itself */
     int64_t pid, launcher_rank;
     nsc_str version, network, bootstrap_if, bootstrap_addr, platform;
-    struct nsc_where version_at, bootstrap_at, platform_at, closing_at, flat_at, first;
+    struct nsc_where network_at, version_at, bootstrap_at, platform_at, closing_at, flat_at, first;
     uint64_t last_line, driver;
+    uint64_t records;      /* that it printed */
+    uint64_t last_connect; /* the line of the last connection that it printed; 0: none */
     uint32_t in_pod;    /* index into model.pods, or NSC_NONE */
     uint32_t plugin;    /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;    /* different ones of it in model.events */
     uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;        /* printed what a process prints once, at its start */
+    bool informs;       /* prints INFO, so that its last line is its last word */
+    bool nameless;      /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
     bool env_seen, graph_seen, rccl;
     nsc_str tree_top,
         tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */
     bool flat_pci; /* PCI links of almost no bandwidth: a virtual machine hides its tree */
     int cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
     int64_t cpu_model;
+    nsc_str cpus; /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */
+    bool cpus_differ;
+    struct nsc_where cpus_at;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
     unsigned version_low,
         version_high; /* between which releases its texts put it; 0 and NSC_VERSION_OPEN: not looked at */
@@ -76,13 +84,15 @@ struct nsc_rank {
         key;                      /* -1: not said; color may be any number, has_color tells */
     bool bare_start;              /* born by a line that names a rank and no GPU, as up to 2.3.7 */
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
+    bool called, split_off;       /* ran a collective; had a child: later life, which outweighs a lost line of its birth */
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
     nsc_str bus_id, comm_id, network, ring_type;
     int64_t nnodes, local_ranks, local_rank, mnnvl;
+    int64_t heads; /* ranks that a line of NVLS heads names for one channel: one a node; 0: not said */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
     double init_seconds; /* < 0: not said */
-    struct nsc_where first, start, complete, destroyed, aborted, chunk_at, ring_type_at, direct_at, shape_at;
+    struct nsc_where first, start, complete, destroyed, aborted, chunk_at, ring_type_at, direct_at, shape_at, channels_at;
 };
 
 struct nsc_link {
@@ -166,6 +176,8 @@ struct nsc_event {
     nsc_str time;   /* of the first, as printed */
     uint64_t count;
     int level;
+    bool quoted; /* a program's error message quotes it: the program failed of it */
+    bool broke;  /* calls that returned an error came right behind it on its thread: "init.cc:1234 -> 3" */
     struct nsc_where where;
 };
 
@@ -173,6 +185,8 @@ struct nsc_warning {
     ncclscope_kind kind;
     nsc_str shape;
     uint64_t lines;
+    uint32_t proc; /* of the first, or NSC_NONE */
+    bool broke, quoted;
     struct nsc_where where;
 };
 
@@ -293,12 +307,13 @@ struct nsc_thread {
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
     struct nsc_arena quotes;          /* of them, until they are links of the model */
+    uint32_t warned, warned_of;       /* its last WARN: index into model.warnings and model.events, or NSC_NONE */
     bool in_init;                     /* it listed rings or trees, and did not say COMPLETE yet */
     size_t hit;                       /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
     nsc_str ring_type;
-    struct nsc_where chunk_at, ring_type_at, direct_at;
+    struct nsc_where chunk_at, ring_type_at, direct_at, channels_at;
     size_t rings, trees; /* how many of model.rings and model.trees wait for a name */
 };
 
@@ -361,6 +376,7 @@ struct ncclscope_model {
         bool hash; /* the key before was "hash" */
     } ras_state;
     uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
+    uint32_t last_event;  /* that the record in hand made or counted up, or NSC_NONE */
     nsc_str test_name;
     struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */
         int64_t pid;
@@ -417,7 +433,7 @@ const char *nsc_state_name(int state); /* "complete" ... of enum nsc_comm_state,
 /* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */
 static inline bool nsc_is_done(const struct nsc_rank *r)
 {
-    return r->complete.line || r->used || r->destroyed.line || !r->start.line;
+    return r->complete.line || r->used || r->called || r->split_off || r->destroyed.line || !r->start.line;
 }
 
 /* Is it of `nvidia-smi topo -p2p`: what is supported, and no class of path? */

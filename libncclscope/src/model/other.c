@@ -7,6 +7,7 @@ void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
     nsc_str said = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
+    s->banners++;
     if (s->bare_version && said != s->bare_version) {
         s->bare_other = said;
         s->bare_doubtful = true;

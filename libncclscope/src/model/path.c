@@ -38,9 +38,8 @@ bool nsc_class_is_nvlink(nsc_text type)
 static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b,
                                const struct nsc_where **because)
 {
-    for (size_t i = 1; i < m->procs.len; i++)
-        if (m->procs.item[i].host != m->procs.item[0].host)
-            return 0;
+    if (m->hosts.len > 1)
+        return 0;
     for (size_t i = 0; i < m->matrices.len; i++) {
         const struct nsc_matrix *x = &m->matrices.item[i];
         bool whole = x->cells == x->gpus * x->gpus && a->nvml_dev >= 0 && b->nvml_dev >= 0;
@@ -111,6 +110,10 @@ static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc
     if (a && b)
         return m->procs.item[a->proc].host == m->procs.item[b->proc].host ? NSC_SCOPE_NODE : NSC_SCOPE_CLUSTER;
     /* The peer's log is not here. NCCL takes the network to ranks of its own node only when P2P and SHM are refused. */
+    bool alone = own && own->local_ranks == 1; /* without P2P and shared memory each GPU is a node of its own to NCCL */
+    const struct nsc_env *no_shm = alone ? nsc_env_of(m, own->proc, "NCCL_SHM_DISABLE") : NULL;
+    if (no_shm && nsc_text_is(nsc_say(m, no_shm->value), "1"))
+        return NSC_SCOPE_UNKNOWN;
     if (own && own->local_ranks >= 0)
         return own->local_ranks == 1 ? NSC_SCOPE_CLUSTER : NSC_SCOPE_UNKNOWN;
     return NSC_SCOPE_UNKNOWN;
@@ -239,6 +242,29 @@ static const struct nsc_where *switch_proves(const struct ncclscope_model *m, co
     return y && x->switched && y->switched && x->nvlink > 0 && y->nvlink > 0 ? &x->where : NULL;
 }
 
+static bool is_within_node(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    return (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL) || scope_of(m, l) == NSC_SCOPE_NODE;
+}
+
+/* NVLink SHARP works through NVSwitches alone: who has channels for it, or says that its GPU supports multicast, hangs on one, and
+ * so does every GPU of its node. On one node and on many. */
+static const struct nsc_where *nvls_proves(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    if (m->procs.item[r->proc].rccl)
+        return NULL;
+    if (r->nvls > 0)
+        return r->channels_at.line ? &r->channels_at : &r->first;
+    for (size_t i = nsc_events_of(m, r->proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != r->proc)
+            return NULL;
+        if (e->kind == NCCLSCOPE_KIND_NVLS_YES)
+            return &e->where;
+    }
+    return NULL;
+}
+
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
     *because = NULL;
@@ -246,8 +272,8 @@ bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link
         return false;
     const struct nsc_rank *r = &m->ranks.item[l->rank];
     *because = rank_proves(m, r);
-    if (!*because && r->nvls > 0 && r->nnodes == 1)
-        *because = &r->first; /* NVLS channels: all of the node's GPUs hang on NVSwitches */
+    if (!*because && is_within_node(m, l))
+        *because = nvls_proves(m, r);
     if (!*because)
         *because = pair_proves(m, l);
     if (!*because)

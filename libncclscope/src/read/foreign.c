@@ -108,9 +108,11 @@ static bool names_something(nsc_text t)
         if (end - p >= 5 && !memcmp(p - 1, "CUDA ", 5))
             return true;
     for (const char *p = t.ptr + 1, *end = t.ptr + t.len; p < end && (p = memchr(p, 'x', (size_t)(end - p))); p++)
-        if (end - p >= 5 && !memcmp(p - 1, "exit", 4) && (p[3] == 'c' || p[3] == 's')) /* exitcode, exits */
+        if (end - p >= 5 && !memcmp(p - 1, "exit", 4) && strchr("cse", p[3])) /* exitcode, exits, exited */
             return true;
-    return false;
+    if (nsc_text_find(t, "nccl") >= 0)
+        return true;
+    return t.ptr[0] == '[' && (nsc_text_find(t, "] Caught signal ") >= 0 || nsc_text_find(t, "] Signal: ") >= 0);
 }
 
 /* Which rows are worth trying: most lines of a job log are of a program that nobody here knows, and there are many of them. */
@@ -129,7 +131,7 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     bool named = names_something(t);
     bool counts =
         nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
-    if (!named && !counts && !strchr("RMPrsth#e", t.ptr[0]))
+    if (!named && !counts && !strchr("RMPrsth#eEFmpoG:|", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
         if (is_worth_it(&g->others.row[i], named, counts) &&

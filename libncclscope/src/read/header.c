@@ -94,6 +94,69 @@ static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
     return false;
 }
 
+/* The word that ends before `at`; its beginning. */
+static size_t word_before(nsc_text s, size_t from, size_t at)
+{
+    while (at > from && s.ptr[at - 1] != ' ')
+        at--;
+    return at;
+}
+
+/* "init.cc:738", "/build/src/misc/rocmwrap.cc:148": what a location looks like where no header tells where it begins. */
+static bool is_file_and_line(nsc_text word)
+{
+    ptrdiff_t dot = nsc_text_find(word, ".cc:");
+    static const char *const others[] = {".cpp:", ".cu:", ".c:", ".h:"};
+    for (size_t i = 0; dot < 0 && i < sizeof others / sizeof others[0]; i++)
+        dot = nsc_text_find(word, others[i]);
+    return dot > 0 && nsc_is_digit(word.ptr[word.len - 1]);
+}
+
+/* Archives and people take headers away, whole or in part. What may be left, from the marker back: a location, "[1]", "host:pid:tid",
+ * "host:pid" or a word in their place, as the first of the line. Sets what is known; `start` is where it begins. */
+static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h)
+{
+    size_t at = h->marker;
+    h->stripped = at == from || s.ptr[at - 1] == ' ';
+    while (at > from && s.ptr[at - 1] == ' ')
+        at--;
+    size_t word = word_before(s, from, at);
+    nsc_text location = {s.ptr + word, at - word};
+    if (h->level == NCCLSCOPE_LEVEL_WARN && location.len && is_file_and_line(location)) {
+        h->location = location;
+        h->start = at = word;
+        while (at > from && s.ptr[at - 1] == ' ')
+            at--;
+    }
+    int64_t dev = -1;
+    if (at <= from || s.ptr[at - 1] != ']')
+        return;
+    word = number_before(s, from, at - 1, true, &dev);
+    if (word == at - 1 || word <= from || s.ptr[word - 1] != '[' || (word - 1 > from && s.ptr[word - 2] != ' '))
+        return;
+    h->dev = dev;
+    h->start = at = word - 1;
+    while (at > from && s.ptr[at - 1] == ' ')
+        at--;
+    if (at == from || (word = word_before(s, from, at)) == at)
+        return;
+    size_t pid = number_before(s, word, at, false, &h->pid);
+    if (pid < at && pid > word + 1 && s.ptr[pid - 1] == ':') {
+        h->host = (nsc_text){s.ptr + word, pid - 1 - word};
+        bool letter = false; /* "12:13 [0]": the host is lost, and these are pid and thread */
+        for (size_t i = 0; i < h->host.len; i++) {
+            letter = letter || !nsc_is_digit(h->host.ptr[i]);
+            if (!is_host(h->host.ptr[i]))
+                h->host.len = 0;
+        }
+        h->host.len = letter ? h->host.len : 0;
+        h->start = word;
+    } else if (word == from) { /* "node [1] ...": a word that stands for what was taken away */
+        h->start = word;
+    }
+    h->pid = h->host.len ? h->pid : -1;
+}
+
 /* A letter, digit, '_' or quote before it: prose, grep patterns, NCCL_DEBUG=INFO. */
 static bool is_quoted(char c)
 {
@@ -146,6 +209,8 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
             out->start = at;
             out->pid = out->tid = out->dev = -1;
             out->host = out->location = (nsc_text){NULL, 0};
+            if (!from)
+                walk_back_what_is_left(line, from, out);
         }
         return true;
     }
@@ -180,7 +245,8 @@ bool nsc_is_version_line(nsc_text line)
     nsc_text version = nsc_next_word(&rest), more = nsc_next_word(&rest);
     if (version.len < 3 || !nsc_is_digit(version.ptr[0]) || !memchr(version.ptr, '.', version.len))
         return false;
-    return !more.len || (memchr(more.ptr, ':', more.len) && !nsc_next_word(&rest).len);
+    bool commit = line.ptr[0] == 'R' || (more.len && memchr(more.ptr, ':', more.len)); /* "2.20.5+hip6.2 HEAD:4d66b3d", "... Unknown" */
+    return !more.len || (commit && !nsc_next_word(&rest).len);
 }
 
 nsc_text nsc_marker_begun(nsc_text text)

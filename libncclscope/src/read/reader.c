@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "read/foreign.h"
+#include "read/texts.h"
 
 enum { CHUNK = 64 * 1024 };
 
@@ -174,10 +175,18 @@ static void take_record(ncclscope_reader *r)
         nsc_mark_torn(r);
         r->many = r->many || holds_many(r->line, h.message);
     }
+    bool stripped = h.stripped && !r->has_next && !r->prefix.foreign;
+    if (!h.whole && !stripped) {
+        h.pid = h.dev = -1;
+        h.host.len = h.location.len = 0;
+    }
     set_who(&r->record, &h);
-    r->record.flags |= h.whole ? NCCLSCOPE_FLAG_HEADER : NCCLSCOPE_FLAG_TORN;
+    r->record.flags |= h.whole    ? NCCLSCOPE_FLAG_HEADER
+                       : stripped ? NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED
+                                  : NCCLSCOPE_FLAG_TORN;
     if (!h.whole)
         nsc_mark_torn(r);
+    r->stats.stripped += stripped;
     r->record.message = (nsc_text){r->line.ptr + h.message, end > h.message ? end - h.message : 0};
     if (r->has_next)
         r->record.message.len -= nsc_prefix_stamp_at_end(r->grammar, r->record.message, &r->match);
@@ -237,10 +246,77 @@ static nsc_text bare_text(nsc_text line, size_t start)
     return nsc_text_trim(nsc_text_from(line, start));
 }
 
+/* "  2: NCCL version 2.22.3+cuda12.6": a launcher's prefix that no record of this source has shown yet. */
+static nsc_text behind_prefix(ncclscope_reader *r)
+{
+    ptrdiff_t at = nsc_text_find(r->line, "CCL version ");
+    struct nsc_prefix_memo memo = {.rows = 0};
+    struct nsc_prefix prefix;
+    if (at < 2 || (r->line.ptr[at - 1] != 'N' && r->line.ptr[at - 1] != 'R'))
+        return (nsc_text){NULL, 0};
+    nsc_text before = {r->line.ptr, (size_t)at - 1};
+    nsc_prefix_parse(r->grammar, before, &memo, &r->match, &prefix);
+    if (prefix.foreign)
+        return (nsc_text){NULL, 0};
+    r->prefix = prefix;
+    return bare_text(r->line, before.len);
+}
+
+/* ---- NCCL's words in the message of another program ---- */
+
+/* The text behind "Last error:", or behind the slash of "Test NCCL failure common.cu:958 'unhandled cuda error / Failed to bind ...'":
+ * what ncclGetLastError returned, the last text that NCCL warned with in that process. */
+static nsc_text quoted_text(ncclscope_reader *r)
+{
+    static const char before[] = "Last error:";
+    nsc_text line = nsc_text_trim_end(r->line), none = {NULL, 0};
+    if (r->quotes) {
+        nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
+        bool again = nsc_text_starts(text, before);
+        r->quotes = again || !text.len;
+        return again ? none : text;
+    }
+    if (line.len < 11 || !memchr(line.ptr, 'L', line.len))
+        return none;
+    ptrdiff_t at = nsc_text_find(line, before);
+    if (at >= 0) {
+        nsc_text text = nsc_text_from(line, (size_t)at + sizeof before - 1);
+        while (text.len && (text.ptr[0] == ' ' || nsc_text_starts(text, "\\n")))
+            text = nsc_text_from(text, text.ptr[0] == ' ' ? 1 : 2);
+        r->quotes = !text.len;
+        r->quote_at = (size_t)at;
+        return text;
+    }
+    at = nsc_text_find(line, "NCCL failure ") >= 0 ? nsc_text_find(line, " / ") : -1;
+    nsc_text text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
+    text.len -= text.len && text.ptr[text.len - 1] == '\'';
+    return nsc_text_trim(text);
+}
+
+static bool take_quoted(ncclscope_reader *r)
+{
+    nsc_text text = quoted_text(r);
+    bool strict;
+    const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, &r->match) : NULL;
+    if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, &r->match, &strict)))
+        return false;
+    new_record(r);
+    r->record.message = text;
+    r->record.level = NCCLSCOPE_LEVEL_OTHER;
+    r->record.flags |= NCCLSCOPE_FLAG_QUOTED;
+    r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
+    r->record.match = row && !row->pattern.literal ? &r->match : NULL;
+    return true;
+}
+
 static bool take_other(ncclscope_reader *r)
 {
     nsc_text body = strip_prefixes(r, r->line), text = bare_text(r->line, (size_t)(body.ptr - r->line.ptr));
+    if (!nsc_is_version_line(text) && (text = behind_prefix(r)).len && !nsc_is_version_line(text))
+        text.len = 0;
     struct nsc_header bare;
+    if (take_quoted(r))
+        return true;
     new_record(r);
     r->record.message = nsc_text_trim_end(body);
     if (!body.len)

@@ -1,4 +1,5 @@
 /* report.c - the formats, by name. */
+#include "rules/causes.h"
 #include "ncclscope/probe.h"
 #include "report/text.h"
 
@@ -79,23 +80,18 @@ int ncclscope_confirm_report(const ncclscope_model *m, const ncclscope_findings 
     return m->facts ? report(m, f, CONFIRM, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
 }
 
-static const struct {
-    const char *id, *cause, *seen;
-} causes[] = {
-#define CAUSE(id, cause, seen) {id, cause, seen},
-#include "causes.def"
-#undef CAUSE
-};
-
-/* "1. cause", and how it is seen. */
+/* Each cause, what to do then, and how it is seen. */
 static void explain_causes(const struct nsc_report *page, const char *id)
 {
-    char line[700];
+    static const char *const kinds[] = {"", " A setting.", " By design: a note.", ""};
+    char line[1500];
     int n = 0;
-    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
-        if (strcmp(causes[i].id, id) != 0)
+    for (const struct nsc_cause *row = nsc_causes; row->id; row++) {
+        if (strcmp(row->id, id) != 0)
             continue;
-        snprintf(line, sizeof line, "%d. %s Seen by: %s.", n + 1, causes[i].cause, causes[i].seen);
+        snprintf(line, sizeof line, "%d. %s%s%s%s Seen by: %s.%s%s%s", n + 1, row->why, kinds[row->kind],
+                 row->fix[0] ? " To do: " : "", row->fix, row->seen, row->source ? " Source: " : "",
+                 row->source ? row->source : "", row->source ? "." : "");
         nsc_part(page, n ? "" : "causes", nsc_text_of(line));
         n++;
     }
@@ -107,6 +103,8 @@ static const char *evidence_wanted(const struct nsc_rule *r)
     if (r->needs == nsc_needs_links)
         return "connection lines (`Channel ... via ...`): NCCL_DEBUG=INFO, and from 2.22 on a log that goes through "
                "the first collective.";
+    if (r->needs == nsc_needs_links_or_network)
+        return "connection lines (`Channel ... via ...`), or `Using network` of ranks on several nodes: NCCL_DEBUG=INFO.";
     if (r->needs == nsc_needs_comms)
         return "lines of a communicator's initialisation (Init START, Init COMPLETE): NCCL_DEBUG=INFO with INIT.";
     if (r->needs == nsc_needs_facts)

@@ -357,6 +357,10 @@ static void finding(struct nsc_json *j, const struct ncclscope_model *m, const s
     nsc_json_string(j, "confidence", f->confidence);
     nsc_json_string(j, "class", f->cls);
     nsc_json_string(j, "caused_by", f->caused_by);
+    nsc_json_open(j, "cause_ids", '[');
+    for (size_t i = 0; i < f->why_rows; i++)
+        nsc_json_string(j, NULL, f->why_row[i]);
+    nsc_json_close(j, ']');
     nsc_json_string(j, "title", f->title);
     nsc_json_string(j, "detail", f->rule->why);
     nsc_json_text(j, "comm", f->comm == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[f->comm].id));

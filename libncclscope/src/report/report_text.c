@@ -47,6 +47,8 @@ static bool was_complete(const struct ncclscope_model *m, const struct nsc_comm 
 {
     if (c->state != NSC_ABORTED)
         return c->state == NSC_COMPLETE;
+    if (c->seen < c->nranks)
+        return false;
     for (uint32_t i = 0; i < c->count; i++)
         if (!nsc_is_done(&m->ranks.item[m->members.item[c->first + i]]))
             return false;
@@ -168,7 +170,8 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
     snprintf(head, sizeof head, "%s   %s, %s", f->rule->id, nsc_severity_name(f->severity), f->confidence);
     nsc_bold(r, nsc_text_of(head));
     nsc_puts(r->out, "\n");
-    label(r, "what", f->title);
+    if (f != nsc_headline(r)) /* the verdict has said it */
+        label(r, "what", f->title);
     label(r, "why", f->cause);
     label(r, "fix", f->fix);
     label(r, "cost", f->cost);

@@ -159,6 +159,15 @@ bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
     return false;
 }
 
+/* Other programs quote NCCL, or say that they failed of it. */
+static bool has_error(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->f->list.len; i++)
+        if (r->f->list.item[i].severity == NCCLSCOPE_ERROR)
+            return true;
+    return false;
+}
+
 /* The finding that says what is wrong, rather than the variable that is behind it. */
 static const struct nsc_finding *headline(const struct nsc_report *r)
 {
@@ -176,6 +185,12 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
             return x; /* "ranks talk over sockets" says more than "no device was found" */
     }
     return f;
+}
+
+const struct nsc_finding *nsc_headline(const struct nsc_report *r)
+{
+    bool bad = r->f->verdict == NCCLSCOPE_FINDINGS || (r->f->verdict == NCCLSCOPE_NO_NCCL_LINES && has_error(r));
+    return bad && r->f->list.len ? headline(r) : NULL;
 }
 
 /* "NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1": the variables that were folded into a finding. */
@@ -207,9 +222,8 @@ static void bad_verdict(const struct nsc_report *r)
         snprintf(line, sizeof line, "%s: %s", f->confidence, f->cause);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
-    } else if (f->cost && f->cost != f->cost_note) {
-        snprintf(line, sizeof line, "What that costs: %.*s. %s", (int)strcspn(f->cost, ";"), f->cost,
-                 f->cost_note ? f->cost_note : "");
+    } else if (f->cost) {
+        snprintf(line, sizeof line, "What that costs: %.*s.", (int)strcspn(f->cost, ";"), f->cost);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
     }
@@ -220,6 +234,10 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
     char line[400];
     switch (r->f->verdict) {
     case NCCLSCOPE_NO_NCCL_LINES:
+        if (has_error(r)) {
+            bad_verdict(r);
+            break;
+        }
         nsc_mark(r, NSC_MARK_UNKNOWN);
         if (!r->m->sources.len)
             snprintf(line, sizeof line, "There is no file in what was given: nothing to judge.");

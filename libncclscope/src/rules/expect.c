@@ -118,6 +118,65 @@ bool nsc_is_diverted(const struct ncclscope_model *m, const struct nsc_link *l)
     return allowed < (level == NSC_LEVEL_SYS ? NSC_LEVEL_PHB : NSC_LEVEL_PXB);
 }
 
+enum { MOST_CPUS = 2048 };
+
+/* "0-23,48-71", or as a mask "ff,ffff0000": which CPUs. False: neither, or too many. */
+static bool read_cpus(nsc_text text, uint8_t set[MOST_CPUS / 8])
+{
+    bool list = memchr(text.ptr, '-', text.len) != NULL;
+    memset(set, 0, MOST_CPUS / 8);
+    uint64_t from = 0, v = 0;
+    size_t digits = 0;
+    for (size_t i = 0; list && i <= text.len; i++) {
+        char c = i < text.len ? text.ptr[i] : ',';
+        if (nsc_is_digit(c)) {
+            v = v * 10 + (uint64_t)(c - '0');
+            digits++;
+            continue;
+        }
+        if (!digits || v >= MOST_CPUS)
+            return false;
+        if (c == '-') {
+            from = v + 1;
+        } else {
+            for (uint64_t k = from ? from - 1 : v; k <= v; k++)
+                set[k / 8] |= (uint8_t)(1u << (k % 8));
+            from = 0;
+        }
+        v = digits = 0;
+    }
+    size_t bit = 0;
+    for (size_t i = text.len; !list && i > 0; i--) {
+        char c = text.ptr[i - 1];
+        if (c == ',')
+            continue;
+        int nibble = nsc_is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+        if (nibble < 0 || bit + 4 > MOST_CPUS)
+            return false;
+        set[bit / 8] |= (uint8_t)(nibble << (bit % 8));
+        bit += 4;
+    }
+    return list || bit >= 32; /* "0,1" may be either */
+}
+
+/* Are the two GPUs near to CPUs of which none is the same? Then they are on different NUMA nodes. */
+static const struct nsc_where *cpus_part(const struct ncclscope_model *m, const struct ends *x)
+{
+    uint8_t a[MOST_CPUS / 8], b[MOST_CPUS / 8];
+    const struct nsc_proc *p = x->a && x->b && x->a->proc != x->b->proc ? &m->procs.item[x->a->proc] : NULL,
+                          *q = p ? &m->procs.item[x->b->proc] : NULL;
+    bool said = p && p->cpus && q->cpus && !p->cpus_differ && !q->cpus_differ && p->host == q->host;
+    if (!said || !read_cpus(nsc_say(m, p->cpus), a) || !read_cpus(nsc_say(m, q->cpus), b))
+        return NULL;
+    uint8_t any[3] = {0};
+    for (size_t i = 0; i < MOST_CPUS / 8; i++) {
+        any[0] |= a[i];
+        any[1] |= b[i];
+        any[2] |= a[i] & b[i];
+    }
+    return any[0] && any[1] && !any[2] ? &p->cpus_at : NULL;
+}
+
 /* A line about the pair; else what the communicator proves; else the machine type, where all GPUs of one have NVLink. */
 static void find_class(const struct ncclscope_model *m, const struct nsc_link *l, const struct ends *x,
                        struct nsc_expected *e)
@@ -137,8 +196,12 @@ static void find_class(const struct ncclscope_model *m, const struct nsc_link *l
         e->by_platform = true;
         e->line = &p->platform_at;
     }
-    if (e->by_proof || e->by_platform)
+    if (e->by_proof || e->by_platform) {
         e->level = NSC_LEVEL_NVL;
+    } else if ((e->line = cpus_part(m, x))) {
+        e->by_cpus = true;
+        e->level = NSC_LEVEL_SYS;
+    }
 }
 
 /* Both GPUs reach a NIC faster than each other (ncclTopoCheckNet, from 2.14.3 on). */
@@ -180,7 +243,7 @@ static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *
         e->env = nsc_p2p_disabled(m, l->proc);
     } else if (known && e->level > own.near) {
         e->because = set ? NSC_BY_LEVEL : NSC_BY_DISTANCE;
-        e->likely = e->level <= own.far; /* some releases and CPUs allow it */
+        e->likely = e->level <= own.far || e->by_cpus; /* NVLink may join what sits at two CPUs */ /* some releases and CPUs allow it */
         e->env = set;
     } else if (refused) {
         e->because = NSC_BY_DRIVER;
@@ -289,6 +352,7 @@ void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expect
 {
     const char *type = e->type          ? nsc_say(m, e->type).ptr
                        : e->by_platform ? "NVLink, by the machine type"
+                       : e->by_cpus     ? "SYS, by the CPUs that each is near to"
                        : e->by_proof    ? "NVLink, by what the communicator prints"
                                         : "";
     const char *name = e->env ? nsc_say(m, e->env->name).ptr : "", *value = e->env ? nsc_say(m, e->env->value).ptr : "";

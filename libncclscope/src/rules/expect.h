@@ -28,6 +28,7 @@ struct nsc_expected {
     enum nsc_level level;         /* the same class, by whatever tells it */
     bool likely;                  /* decided by what most machines of this release do; the log leaves it open */
     bool by_proof;                /* NVLink: what the communicator's lines prove of all its pairs */
+    bool by_cpus;                 /* across sockets: the CPUs that the two GPUs are near to have none in common */
     bool by_platform;             /* the class is that of the machine type, not of a line about this pair */
     const struct nsc_where *line; /* that decides; NULL: none */
     const struct nsc_env *env;    /* the variable that decides */

@@ -1,8 +1,8 @@
 /* failures.c - NCCL's warnings to findings, by failures.def; and of everything that failed, what was the root and what its wake. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 enum { NOTE = NCCLSCOPE_NOTE, WARNING = NCCLSCOPE_WARNING, ERROR = NCCLSCOPE_ERROR };
-enum { ROOT = NSC_ROOT, WAKE = NSC_WAKE, STATE = NSC_NO_FAILURE };
+enum { ROOT = NSC_ROOT, WAKE = NSC_WAKE, STATE = NSC_NO_FAILURE, ECHO = NSC_ECHO };
 
 struct failure {
     ncclscope_kind kind;
@@ -77,24 +77,12 @@ static bool is_named_before(const struct ncclscope_model *m, const struct nsc_ev
     return c ? c < 0 : p->pid < q->pid;
 }
 
-/* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */
-static int64_t rank_of_process(const struct ncclscope_model *m, uint32_t proc)
-{
-    int64_t rank = -1, largest = 0;
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *r = &m->ranks.item[i];
-        if (r->proc != proc || r->nranks <= largest || r->rank < 0)
-            continue;
-        largest = r->nranks;
-        rank = r->rank;
-    }
-    return rank;
-}
-
 static const char *who(struct nsc_case *c, uint32_t proc)
 {
     const struct nsc_proc *p = &c->m->procs.item[proc];
-    int64_t rank = rank_of_process(c->m, proc);
+    int64_t rank = p->nameless ? -1 : nsc_rank_of_process(c->m, proc);
+    if (p->nameless)
+        return "";
     const char *where = nsc_words(c, "host %s, pid %lld", nsc_say(c->m, p->host).ptr, (long long)p->pid);
     return rank < 0 ? where : nsc_words(c, "rank %lld, %s", (long long)rank, where);
 }
@@ -118,11 +106,18 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (nsc_to_i64(text, &number)) /* a rank or a device: the line itself says whose */
         text.len = 0;
     const char *others = processes > 1 ? nsc_words(c, "; %llu processes say so", (unsigned long long)processes) : "";
-    f->part = first->part;
-    f->title =
-        nsc_words(c, "%s%s%.*s (%s%s%s)", first->title, text.len ? ": " : "", (int)text.len, text.len ? text.ptr : "",
-                  processes > 1 && !tied ? "first " : "", who(c, f->began->proc), others);
+    f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
+    const char *whose = who(c, f->began->proc);
+    f->title = nsc_words(c, "%s%s%.*s", first->title, text.len ? ": " : "", (int)text.len, text.len ? text.ptr : "");
+    if (*whose)
+        f->title = nsc_words(c, "%s (%s%s%s)", f->title, processes > 1 && !tied ? "first " : "", whose, others);
     f->cause = first->cause;
+    struct nsc_ask ask = {.c = c, .m = c->m, .proc = f->began->proc, .event = f->began, .distance = ""};
+    if (c->m->procs.item[ask.proc].nameless)
+        ask.proc = NSC_NONE;
+    int severity = f->severity;
+    nsc_explain(c, f, &ask);
+    f->severity = f->severity == NCCLSCOPE_NOTE ? f->severity : severity;
     nsc_show_first(c, f, &f->began->where);
 }
 
@@ -138,17 +133,36 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct failure *row = failure_of(e);
         if (!row || strcmp(row->id, c->rule->id) != 0)
             continue;
+        if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
+            f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_ERROR;
+            nsc_show(c, f, &e->where);
+            continue;
+        }
         if (!f)
             f = nsc_found(c, row->severity, row->cls, "certain");
+        if (row->severity > f->severity) { /* what failed is told, not what was only noise beside it */
+            f->severity = row->severity;
+            f->cls = row->cls;
+            f->began = NULL;
+            f->evidences = 0;
+            tied = false;
+        }
         f->count += e->count;
         bool new_process = !was_said_by(m, e->proc, row->id, e);
         processes += new_process;
-        int64_t rank = new_process ? rank_of_process(m, e->proc) : -1;
+        int64_t rank = new_process ? nsc_rank_of_process(m, e->proc) : -1;
         if (rank >= 0)
             nsc_name_rank(c, f, (uint64_t)rank);
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
-        f->severity = row->severity > f->severity ? row->severity : f->severity;
+        bool fatal = e->quoted || (e->broke && row->part == NSC_ROOT && !nsc_lived_on(m, e->proc, &e->where));
+        if (row->severity < f->severity)
+            continue;
+        f->severity = fatal && row->severity ? NCCLSCOPE_ERROR : f->severity;
+        if (f->began && row->part == NSC_ECHO && first->part != NSC_ECHO)
+            continue;
+        if (f->began && first->part == NSC_ECHO && row->part != NSC_ECHO)
+            f->began = NULL;
         bool after = f->began && is_before(m, f->began, e), before = f->began && is_before(m, e, f->began);
         tied = before ? false : tied || (f->began && !after && e->proc != f->began->proc);
         if (!f->began || before || (!after && e->proc != f->began->proc && is_named_before(m, e, f->began))) {

@@ -93,6 +93,34 @@ static nsc_text name_in_test(const struct ncclscope_model *m, uint32_t proc, con
     return (nsc_text){NULL, 0};
 }
 
+/* "GPU 0: NVIDIA A10G (UUID: ...)", "|   0  NVIDIA GB10   On | ...": pasted, of the whole input where all are of one model. */
+static nsc_text name_in_paste(const struct ncclscope_model *m, const struct nsc_where **line)
+{
+    nsc_text name = {NULL, 0};
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_GPU_LISTED && r->number != NCCLSCOPE_KIND_GPU_IN_TABLE)
+            continue;
+        nsc_text one = nsc_said(m, r, "text");
+        if (name.len && !nsc_text_eq(one, name))
+            return (nsc_text){NULL, 0};
+        name = one;
+        *line = &r->where;
+    }
+    return name;
+}
+
+nsc_text nsc_gpu_name(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where **line)
+{
+    nsc_text name = proc == NSC_NONE ? (nsc_text){NULL, 0} : name_in_test(m, proc, line);
+    for (size_t i = 0; proc == NSC_NONE && !name.len && i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK) {
+            name = nsc_said(m, &m->happened.item[i], "text");
+            *line = &m->happened.item[i].where;
+        }
+    return name.len ? name : name_in_paste(m, line);
+}
+
 bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc)
 {
     const struct nsc_where *line;
@@ -112,7 +140,7 @@ struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
     const struct nsc_rank *r = p->last_rank == NSC_NONE ? NULL : &m->ranks.item[p->last_rank];
     const struct nsc_gpu_node *g = r ? nsc_gpu_node_of(m, r) : NULL;
     const struct nsc_gpu_facts *x = r ? nsc_gpu_facts_of(m, r) : NULL;
-    nsc_text name = name_in_test(m, proc, &k.line);
+    nsc_text name = nsc_gpu_name(m, proc, &k.line);
     name = name.len || !x || !x->name ? name : nsc_text_of(x->name);
     k.gpu = name.len ? gpu_named(name) : NULL;
     if (k.gpu) {

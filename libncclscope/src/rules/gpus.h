@@ -34,6 +34,9 @@ struct nsc_gpu_class {
 /* The GPU of this process: named by nccl-tests or by facts, by its machine type, or by its NVLinks in a GRAPH dump. */
 struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc);
 
+/* Its name as a program prints it: nccl-tests of the process, or nvidia-smi of the only model in the input; len 0: none does. */
+nsc_text nsc_gpu_name(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where **line);
+
 /* Its compute capability times ten, by facts or the model; 0: not known. */
 int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc);
 
@@ -49,8 +52,7 @@ enum nsc_path_cost {
     NSC_COST_COPY_ENGINE,
     NSC_COST_SHM,
     NSC_COST_LOOPBACK,
-    NSC_COST_SOCKET,
-    NSC_COST_RDMA
+    NSC_COST_SOCKET
 };
 enum nsc_method { NSC_METHOD_COLLECTIVE, NSC_METHOD_CE, NSC_METHOD_SM };
 

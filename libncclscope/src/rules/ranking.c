@@ -35,6 +35,17 @@ static void find_urgency(struct ncclscope_findings *f)
     }
 }
 
+/* What broke by itself before what others saw of it, and that before what only slows. */
+static int breaks(const struct nsc_finding *f)
+{
+    return f->severity < NCCLSCOPE_ERROR ? 0 : f->part == NSC_ROOT ? 2 : f->part == NSC_WAKE ? 1 : 0;
+}
+
+static int sureness(const struct nsc_finding *f)
+{
+    return !strcmp(f->confidence, "certain") ? 2 : !strcmp(f->confidence, "likely");
+}
+
 static int by_urgency(const void *a, const void *b)
 {
     const struct nsc_finding *x = a, *y = b;
@@ -44,6 +55,17 @@ static int by_urgency(const void *a, const void *b)
         return x->urgency > y->urgency ? -1 : 1;
     if (x->severity != y->severity)
         return x->severity > y->severity ? -1 : 1;
+    if (breaks(x) != breaks(y))
+        return breaks(x) > breaks(y) ? -1 : 1;
+    if (sureness(x) != sureness(y))
+        return sureness(x) > sureness(y) ? -1 : 1;
+    bool dated = x->began && y->began && x->began->where.source == y->began->where.source;
+    if (dated && x->began->where.line != y->began->where.line)
+        return x->began->where.line < y->began->where.line ? -1 : 1;
+    if (x->cost && !y->cost) /* an effect that somebody measured */
+        return -1;
+    if (!x->cost && y->cost)
+        return 1;
     if (c || p->source != q->source)
         return c ? c : p->source < q->source ? -1 : 1;
     return p->line != q->line ? (p->line < q->line ? -1 : 1) : x->found < y->found ? -1 : x->found > y->found;

@@ -75,7 +75,7 @@ void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_
     f->evidence[0] = *w;
 }
 
-enum { NAMED_RANK, NAMED_PAIR, NAMED_HOST };
+enum { NAMED_RANK, NAMED_PAIR, NAMED_HOST, NAMED_GPUS };
 
 /* Is it new to the finding? */
 static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b, uint64_t what)
@@ -91,7 +91,7 @@ static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uin
 /* Was there no memory for what was to be named? */
 static void check_named(struct nsc_case *c, const struct nsc_finding *f)
 {
-    c->f->no_memory = c->f->no_memory || f->named.used > f->ranks.len + f->pairs.len + f->hosts.len;
+    c->f->no_memory = c->f->no_memory || f->named.used > f->ranks.len + f->pairs.len + f->hosts.len + f->all_pairs;
 }
 
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank)
@@ -144,12 +144,28 @@ const char *nsc_elsewhere(struct nsc_case *c, const struct nsc_finding *f)
                                      f->elsewhere == 1 ? "" : "s");
 }
 
+/* A GPU under a name that holds in all communicators; a rank of one whose GPU no line tells. */
+static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
+{
+    const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
+    if (r && r->bus_id)
+        return (uint64_t)1 << 63 | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
+    return (uint64_t)(comm == NSC_NONE ? 0 : comm + 1) << 32 | (uint32_t)rank;
+}
+
+const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things)
+{
+    return nsc_words(c, "%llu pair%s of %s", (unsigned long long)f->all_pairs, f->all_pairs == 1 ? "" : "s", things);
+}
+
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l)
 {
     uint32_t comm = nsc_comm_of_link(c->m, l);
     if (!f->count)
         f->comm = comm; /* rank numbers are those of the first communicator; others are counted */
     f->count += l->lines;
+    uint64_t a = gpu_key(c->m, comm, l->src), b = gpu_key(c->m, comm, l->dst);
+    f->all_pairs += name_once(c, f, a < b ? a : b, a < b ? b : a, NAMED_GPUS);
     if (comm == f->comm) {
         nsc_name_pair(c, f, l->src, l->dst);
         nsc_name_rank(c, f, l->src);
@@ -182,6 +198,14 @@ bool nsc_raised(const struct nsc_case *c, const char *id)
 const char *nsc_needs_links(const struct ncclscope_model *m)
 {
     return m->link_order.len ? NULL : "no connection lines (\"Channel ... via ...\") in this log";
+}
+
+const char *nsc_needs_links_or_network(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].network)
+            return NULL;
+    return nsc_needs_links(m);
 }
 
 const char *nsc_needs_facts(const struct ncclscope_model *m)
@@ -335,14 +359,6 @@ static int verdict_of(const struct ncclscope_findings *f)
     return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
 }
 
-/* Is it about a path that is slower than it could be? Then it says what that costs, or that nobody has measured it. */
-static bool is_of_path(const struct nsc_finding *x)
-{
-    const char *id = x->rule->id;
-    return x->severity >= NCCLSCOPE_WARNING &&
-           (!strncmp(id, "transport/", 10) || !strcmp(id, "net/gdr-off") || !strcmp(id, "net/socket"));
-}
-
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
     ncclscope_findings *f = nsc_alloc(sizeof *f);
@@ -370,8 +386,6 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
     nsc_settle_failures(f);
     for (size_t i = 0; i < f->list.len; i++) {
         struct nsc_finding *x = &f->list.item[i];
-        if (is_of_path(x) && !x->cost)
-            x->cost = x->cost_note = "No figure with a source is known for this.";
         if (x->ranks.len)
             qsort(x->ranks.item, x->ranks.len, sizeof *x->ranks.item, by_number);
         if (x->pairs.len)

@@ -7,7 +7,7 @@
 #include "ncclscope/model.h"
 #include "rules/gpus.h"
 
-enum { NSC_EVIDENCE = 8 };
+enum { NSC_EVIDENCE = 8, NSC_CAUSES_LISTED = 3 };
 #define NSC_BY_POD " So the pod's spec has it; this log shows no variables."
 
 struct nsc_case;
@@ -25,7 +25,7 @@ struct nsc_rule {
 };
 
 /* Of what failed: broke by itself, or saw that something else had. */
-enum nsc_failure_part { NSC_NO_FAILURE, NSC_ROOT, NSC_WAKE };
+enum nsc_failure_part { NSC_NO_FAILURE, NSC_ROOT, NSC_WAKE, NSC_ECHO };
 
 struct nsc_pair {
     uint64_t a, b;
@@ -37,13 +37,15 @@ struct nsc_finding {
     const char *cls, *confidence;           /* as in the JSON report */
     const char *caused_by;                  /* id of its root, or NULL */
     const char *title, *cause, *fix, *cost; /* NULL: nothing to say */
-    const char *cost_note;                  /* what the figures leave open, or NULL */
+    const char *why_row[NSC_CAUSES_LISTED]; /* rows of causes.def that gave the cause */
+    size_t why_rows;
     nsc_str about, value;                   /* the variable that it is about, and the first value that it has; or 0 */
     bool other_values;                      /* it has others too */
     uint32_t comm;                          /* index into model.comms, or NSC_NONE */
     NSC_VEC(uint64_t) ranks;                /* sorted, each once, when finished */
     NSC_VEC(struct nsc_pair) pairs;
     uint32_t last_comm, elsewhere; /* of links of other jobs: communicators that share no process with `comm` */
+    uint64_t all_pairs;            /* of GPUs, over all communicators; `pairs` are the ranks of `comm` alone */
     NSC_VEC(nsc_str) hosts;
     struct nsc_map named; /* of ranks, pairs, hosts: which it names already */
     uint64_t count;       /* lines, processes or things: what the title counts */
@@ -106,6 +108,8 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,
                   const struct nsc_link *l); /* its pair, ranks, host, lines, evidence */
 const char *nsc_elsewhere(struct nsc_case *c,
                           const struct nsc_finding *f); /* what follows a title that counts pairs: other jobs */
+/* "128 pairs of GPUs": over all communicators. */
+const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things);
 bool nsc_raised(const struct nsc_case *c, const char *id);
 /* Are both ranks on one machine for certain? Also where it has several host names. */
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
@@ -138,6 +142,7 @@ void nsc_tell_settings(struct nsc_case *c);
 
 /* What several rules ask of a model. */
 const char *nsc_needs_links(const struct ncclscope_model *m);
+const char *nsc_needs_links_or_network(const struct ncclscope_model *m);
 const char *nsc_needs_comms(const struct ncclscope_model *m);
 const char *nsc_needs_facts(const struct ncclscope_model *m);
 const char *nsc_needs_facts_and_links(const struct ncclscope_model *m);
@@ -154,8 +159,8 @@ const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t
 const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);
 
-/* What the slow path costs against the fast one on the GPUs of this process (NSC_NONE: between nodes, where the GPU does not matter):
- * sets cost and cost_note. */
+/* What the slow path costs against the fast one on the GPUs of this process:
+ * sets cost, where there is something to say. */
 void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
                   uint32_t proc);
 

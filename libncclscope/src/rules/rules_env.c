@@ -1,6 +1,6 @@
 /* rules_env.c - variables that change the path. */
 #include "rules/expect.h"
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 /* One finding for all processes in which `is` says that the variable matters; NULL if there is none. */
 static struct nsc_finding *
@@ -15,9 +15,23 @@ env_finding(struct nsc_case *c, bool (*is)(const struct ncclscope_model *m, cons
         f->confidence = e->by_pod ? "likely" : f->confidence;
         f->count++;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
+        if (nsc_rank_of_process(c->m, e->proc) >= 0)
+            nsc_name_rank(c, f, (uint64_t)nsc_rank_of_process(c->m, e->proc));
         nsc_show(c, f, &e->where);
     }
     return f;
+}
+
+/* "8 processes", "4 of 8 processes: ranks 0-3": who has set it, of those that would show it. */
+static const char *set_by(struct nsc_case *c, const struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    uint64_t all = 0;
+    for (size_t i = 0; i < m->proc_order.len; i++)
+        all += nsc_env_is_visible(m, m->proc_order.item[i]) && m->procs.item[m->proc_order.item[i]].last_rank != NSC_NONE;
+    if (f->count >= all || !f->ranks.len)
+        return nsc_words(c, "%llu process%s", (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    return nsc_words(c, "%llu of %llu processes: %s", (unsigned long long)f->count, (unsigned long long)all, nsc_list_ranks(c, f));
 }
 
 static bool is_var(const struct ncclscope_model *m, const struct nsc_env *e, const char *name, const char *value)
@@ -47,7 +61,7 @@ static bool costs_nothing(const struct ncclscope_model *m, enum nsc_level *level
     }
     bool alone = m->comms.len > 0; /* one rank of each communicator on each host: no pair of a node at all */
     for (size_t i = 0; i < m->ranks.len; i++)
-        alone = alone && (m->ranks.item[i].local_ranks == 1 || m->ranks.item[i].nranks == 1 ||
+        alone = alone && ((m->ranks.item[i].local_ranks == 1 && !nsc_env_is(m, m->ranks.item[i].proc, "NCCL_SHM_DISABLE", "1")) || m->ranks.item[i].nranks == 1 ||
                           !nsc_p2p_disabled(m, m->ranks.item[i].proc));
     for (size_t i = 1; i < m->proc_order.len; i++) { /* in the order of hosts */
         uint32_t one = m->proc_order.item[i - 1], other = m->proc_order.item[i];
@@ -66,8 +80,8 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
         return;
     const struct nsc_env *e = nsc_p2p_disabled(c->m, NSC_NONE);
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
-    f->title = nsc_words(c, "%s=%s is set (%llu process%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr,
-                         nsc_say(c->m, e->value).ptr, (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    f->title = nsc_words(c, "%s=%s is set (%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr,
+                         nsc_say(c->m, e->value).ptr, set_by(c, f));
     f->cause =
         nothing     ? "It costs nothing here: no pair of a node would use P2P without it."
         : by_level  ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
@@ -102,8 +116,7 @@ void nsc_rule_env_shm_disabled(struct nsc_case *c)
     struct nsc_finding *f = env_finding(c, disables_shm, costs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
     if (!f)
         return;
-    f->title = nsc_words(c, "NCCL_SHM_DISABLE=1 is set (%llu process%s): no shared memory between ranks of a node",
-                         (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    f->title = nsc_words(c, "NCCL_SHM_DISABLE=1 is set (%s): no shared memory between ranks of a node", set_by(c, f));
     f->cause = costs ? "Pairs that cannot use P2P fall to the network, inside the machine."
                      : "It costs nothing here: no pair of a node fell to the network.";
     const struct nsc_env *e = nsc_env_is(c->m, NSC_NONE, "NCCL_SHM_DISABLE", "1");

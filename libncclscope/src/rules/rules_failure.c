@@ -1,5 +1,5 @@
 /* rules_failure.c - what went wrong: shared memory too small, ranks missing or lost, closed connections. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
     int64_t bytes = -1;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        bool segment = e->kind == NCCLSCOPE_KIND_SHM_SEGMENT && !nsc_text_starts(nsc_say(m, e->text), "No such file");
+        bool segment = e->kind == NCCLSCOPE_KIND_SHM_SEGMENT && !nsc_text_starts(nsc_say(m, e->text), "No such file") &&
+                       nsc_text_find(e->where.text, "attaching to") < 0; /* one that is there */
         if (e->kind != NCCLSCOPE_KIND_SHM_EXTEND && !segment)
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
@@ -99,6 +100,27 @@ static bool is_battered(const struct ncclscope_model *m)
     return torn * 10 > lines;
 }
 
+enum { LINES_BEHIND = 40 };
+
+/* The program went on for long behind the last line of these ranks, and nothing in the input says that it failed: the end of their
+ * initialisation was lost, or never logged. */
+static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    if (m->happened.len && !nsc_success_of(m))
+        return false;
+    uint64_t last = 0, warnings = 0;
+    uint32_t source = NSC_NONE;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc];
+        if (source != NSC_NONE && source != p->source)
+            return false;
+        source = p->source;
+        last = p->last_line > last ? p->last_line : last;
+        warnings += m->sources.item[source].stats.warnings;
+    }
+    return source != NSC_NONE && !warnings && m->sources.item[source].stats.lines > last + LINES_BEHIND;
+}
+
 /* How sure it can be that ranks wait: a log that just ends may be a copy of the first part of a healthy one. */
 static const char *sureness(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
@@ -132,6 +154,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     f->comm = comm;
     f->part = NSC_WAKE;
     const char *sure = sureness(m, k);
+    bool ran_on = program_ran_on(m, k);
     f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
@@ -164,6 +187,16 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
                   "warnings before them."
                 : "All ranks appeared, but initialisation did not end for these - or this input ends before it "
                   "did: a copy of a log that still grew, or the first part of one.";
+    }
+    if (strcmp(f->confidence, "possible") != 0 && !ran_on)
+        return;
+    f->severity = ran_on ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING; /* what is only possible is no error */
+    if (ran_on) {
+        f->cls = "visibility";
+        f->part = NSC_NO_FAILURE;
+        f->confidence = "possible";
+        f->title = nsc_words(c, "The end of a communicator's initialisation is not in the log (%lld ranks)", (long long)k->nranks);
+        f->cause = "Its line was lost or not logged: the program went on for long behind these ranks' last lines, and nothing here says that it failed.";
     }
 }
 
@@ -198,6 +231,11 @@ void nsc_rule_partial(struct nsc_case *c)
 }
 
 /* ---- ranks that vanished ---- */
+
+static const char vanished_words[] =
+    "Its process ended without closing NCCL: crash, kill, out of memory, or an exception of the program. Its own last words are "
+    "outside NCCL: look at that process's standard error and at the kernel log.";
+
 
 static bool closes_itself(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
@@ -252,13 +290,58 @@ static bool others_close(const struct ncclscope_model *m, const struct nsc_rank 
            nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_SOCKET_FAILED);
 }
 
+/* Several processes of a host saw one local rank close, no other one, and nobody closed anything himself: where all end, all see all. */
+static bool is_the_only_one(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    size_t speakers = 0;
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].closing_at.line)
+            return false;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *x = &m->events.item[i];
+        if (x->kind != NCCLSCOPE_KIND_PEER_CLOSED || m->procs.item[x->proc].host != m->procs.item[e->proc].host)
+            continue;
+        if (x->number != e->number)
+            return false;
+        speakers += x->proc != e->proc;
+    }
+    return speakers > 0 && !nsc_success_of(m);
+}
+
 static bool is_lost(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_rank *r)
 {
     const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
     if (is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
         return false;
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
-    return !speaks_on && others_close(m, r);
+    return !speaks_on && (others_close(m, r) || is_the_only_one(m, e));
+}
+
+/* The same where no line says which rank has this place on its host. */
+static void tell_nameless_loss(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    const struct nsc_event *first = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_PEER_CLOSED || m->procs.item[e->proc].nameless ||
+            local_rank(m, m->procs.item[e->proc].host, e->number) || !is_the_only_one(m, e) ||
+            (first && m->procs.item[e->proc].host != m->procs.item[first->proc].host))
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        first = first ? first : e;
+        f->part = NSC_WAKE;
+        f->began = first;
+        f->count++;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+    if (!f)
+        return;
+    f->title = nsc_words(c, "Local rank %lld of host %s vanished: its neighbours saw its connections close before any teardown",
+                         (long long)first->number, nsc_say(m, m->procs.item[first->proc].host).ptr);
+    f->cause = vanished_words;
 }
 
 void nsc_rule_ranks_lost(struct nsc_case *c)
@@ -279,8 +362,10 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
         f->count++;
         nsc_show(c, f, &e->where);
     }
-    if (!f)
+    if (!f) {
+        tell_nameless_loss(c);
         return;
+    }
     f->comm = first->comm;
     nsc_name_rank(c, f, (uint64_t)first->rank);
     nsc_name_host(c, f, m->procs.item[first->proc].host);
@@ -288,9 +373,65 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
         c, "Rank %lld vanished first (host %s, pid %lld): its peers saw its connections close before any teardown",
         (long long)first->rank, nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
-    f->cause = "Its process ended without closing NCCL: crash, kill, out of memory, or an exception of the program. "
-               "Its own last words are outside NCCL: "
-               "look at that process's standard error and at the kernel log.";
+    f->cause = vanished_words;
+}
+
+/* ---- warnings that no rule knows ---- */
+
+static const struct nsc_event *event_at(const struct ncclscope_model *m, const struct nsc_where *w)
+{
+    for (size_t i = 0; i < m->events.len; i++)
+        if (m->events.item[i].where.line == w->line && m->events.item[i].where.source == w->source)
+            return &m->events.item[i];
+    return NULL;
+}
+
+/* Is it the last word of a process that says more than warnings, and did a communicator of it never come up? */
+static bool ends_its_process(const struct ncclscope_model *m, const struct nsc_warning *w)
+{
+    const struct nsc_proc *p = &m->procs.item[w->proc];
+    bool open = false;
+    for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        open = open || !nsc_is_done(&m->ranks.item[i]);
+    return p->informs && p->source == w->where.source && p->last_line == w->where.line && open;
+}
+
+static bool any_error(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR)
+            return true;
+    return false;
+}
+
+/* One finding for the first: what else is not known is listed with it. */
+void nsc_rule_unjudged(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->warnings.len; i++) {
+        const struct nsc_warning *w = &m->warnings.item[i];
+        bool open = !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
+        bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
+        bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
+        if (!broke || (!open && any_error(c)) || (named && nsc_lived_on(m, w->proc, &w->where)))
+            continue;
+        nsc_text words = nsc_message_of(&w->where);
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+            f->part = NSC_ROOT;
+            f->began = event_at(m, &w->where);
+            f->title = nsc_words(c, "NCCL failed with a warning that no rule here knows: %.*s",
+                                 (int)(words.len < 300 ? words.len : 300), words.ptr);
+            f->cause = w->quoted  ? "A program quotes it as NCCL's last error."
+                       : w->broke ? "Calls returned an error right behind it, and its process did not go on."
+                                  : "It is the last line of its process, whose communicator never came up.";
+        }
+        f->count += w->lines;
+        if (named)
+            nsc_name_host(c, f, m->procs.item[w->proc].host);
+        nsc_show(c, f, &w->where);
+    }
 }
 
 /* ---- ranks that were slow to start ---- */

@@ -1,20 +1,8 @@
 /* rules_gdr.c - RDMA without GPUDirect, per NIC and direction: data makes a stop in host memory, and why. */
 #include "model/topology.h"
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 #include <stdio.h>
-
-/* In the order of what they prove; each its own finding. */
-enum gdr_cause {
-    GDR_BY_VARIABLE,
-    GDR_NO_MODULE,
-    GDR_NO_LIBFABRIC,
-    GDR_TOO_FAR,
-    GDR_FLAT_PCI,
-    GDR_SEND_ONLY,
-    GDR_UNKNOWN,
-    GDR_CAUSES
-};
 
 static bool is_slow_provider_of(const struct ncclscope_model *m, const struct nsc_link *l)
 {
@@ -123,11 +111,10 @@ static const struct nsc_env *forbids(const struct ncclscope_model *m, const stru
 }
 
 struct gdr_reason {
-    enum gdr_cause cause;
+    enum nsc_gdr_reason cause;
     const struct nsc_where *line;
     struct gdr_distance distance;
-    const struct nsc_env *env; /* with GDR_BY_VARIABLE NULL: one that the log does not show */
-    bool certain;
+    const struct nsc_env *env; /* that forbids it, or may */
 };
 
 /* The rank whose GPU the NIC reads: with PXN that of the proxy. */
@@ -149,7 +136,7 @@ static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_li
 
 static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, bool receives_have_it)
 {
-    struct gdr_reason r = {.cause = GDR_UNKNOWN};
+    struct gdr_reason r = {.cause = NSC_GDR_UNKNOWN};
     if (l->proc == NSC_NONE)
         return r;
     const struct nsc_rank *own = reading_rank(m, l);
@@ -165,30 +152,29 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     bool hidden = !env && far && d.apart != NSC_LEVEL_UNKNOWN && !is_far && is_beyond(d.apart, d.limit);
     ofi = ofi ? ofi : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_NO_GDR);
     if (module) {
-        r.cause = no_dmabuf ? GDR_BY_VARIABLE : GDR_NO_MODULE;
+        bool gpu = nsc_text_find(module->where.text, "not supported by GPU") >= 0;
+        r.cause = no_dmabuf ? NSC_GDR_BY_VARIABLE : gpu ? NSC_GDR_NO_MODULE_OR_GPU : NSC_GDR_NO_MODULE;
         r.env = no_dmabuf;
         r.line = &module->where;
     } else if (ofi) {
-        r.cause = GDR_NO_LIBFABRIC;
+        r.cause = NSC_GDR_NO_LIBFABRIC;
         r.line = &ofi->where;
     } else if (m->procs.item[l->proc].flat_pci && (is_far || !d.line)) {
-        r.cause = GDR_FLAT_PCI;
+        r.cause = NSC_GDR_FLAT_PCI;
         r.line = &m->procs.item[l->proc].flat_at;
     } else if (is_far && (!wider || far)) { /* beyond NCCL's own level too, whatever a variable says */
-        r.cause = GDR_TOO_FAR;
+        r.cause = NSC_GDR_TOO_FAR;
         r.line = d.line;
     } else if (env || hidden) {
-        r.cause = GDR_BY_VARIABLE;
+        r.cause = env ? NSC_GDR_BY_VARIABLE : NSC_GDR_BY_HIDDEN_LEVEL;
         r.env = env;
         r.line = env ? &env->where : d.line;
-        r.certain = d.apart != NSC_LEVEL_UNKNOWN || !env || nsc_level_of(nsc_say(m, env->value)) == NSC_LEVEL_LOC ||
-                    nsc_text_is(nsc_say(m, env->value), "0");
     } else if (far) {
-        r.cause = GDR_TOO_FAR;
+        r.cause = NSC_GDR_TOO_FAR;
         r.line = &far->where;
     } else if (l->direction == 1 && receives_have_it && !sends_by_itself(m, l) &&
                !nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "1")) {
-        r.cause = GDR_SEND_ONLY;
+        r.cause = NSC_GDR_SEND_ONLY;
     }
     return r;
 }
@@ -198,93 +184,53 @@ const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struc
     if (!lacks_gdr(m, l))
         return NULL;
     struct gdr_reason r = reason_of(m, l, false);
-    return r.cause == GDR_BY_VARIABLE ? r.env : NULL;
+    return r.cause == NSC_GDR_BY_VARIABLE ? r.env : NULL;
 }
 
-static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r)
+/* Does the variable exclude it for certain, or only where GPU and NIC are as far apart as they may be? */
+static bool is_certain(const struct ncclscope_model *m, const struct gdr_reason *r)
+{
+    return !r->env->by_pod && (r->distance.apart != NSC_LEVEL_UNKNOWN ||
+                               nsc_level_of(nsc_say(m, r->env->value)) == NSC_LEVEL_LOC ||
+                               nsc_text_is(nsc_say(m, r->env->value), "0"));
+}
+
+static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r, const struct nsc_link *l)
 {
     const struct ncclscope_model *m = c->m;
     const char *type = r->distance.type ? nsc_say(m, r->distance.type).ptr : nsc_level_name(r->distance.apart);
+    struct nsc_ask ask = {
+        .c = c, .m = m, .proc = l->proc, .link = l, .reason = (int)r->cause, .distance = type, .env = r->env};
     nsc_show_first(c, f, r->line);
-    switch (r->cause) {
-    case GDR_BY_VARIABLE:
-        f->cls = "configuration";
-        f->confidence = r->certain && r->env && !r->env->by_pod ? "certain" : "likely";
-        f->caused_by = r->env ? "env/gdr-limited" : NULL;
-        f->cause =
-            r->env ? nsc_words(c, "%s=%s is set.%s", nsc_say(m, r->env->name).ptr, nsc_say(m, r->env->value).ptr,
-                               r->env->by_pod ? NSC_BY_POD : "")
-                   : nsc_words(c,
-                               "GPU and NIC are near enough (%s) for NCCL's own limit, and the limit here is nearer: "
-                               "NCCL_NET_GDR_LEVEL, or a setting like it, that this log does not show.",
-                               nsc_level_name(r->distance.apart));
-        f->fix = "Unset it (environment, /etc/nccl.conf, ~/.nccl.conf, image) and compare.";
-        break;
-    case GDR_NO_MODULE: {
-        bool gpu = nsc_text_find(r->line->text, "not supported by GPU") >= 0;
-        f->confidence = gpu ? "likely" : "certain";
-        f->cause =
-            gpu ? "NCCL says that the module (nvidia-peermem) is missing, or that the GPU has no support."
-                : "NCCL says that the device cannot do GPUDirect RDMA here: neither nvidia-peermem nor DMA-BUF is "
-                  "usable on that host.";
-        f->fix = "`modprobe nvidia-peermem` at each boot (rebuild the driver when OFED was updated), or a kernel and "
-                 "driver with DMA-BUF; NCCL_DMABUF_ENABLE=0 must not be set.";
-        break;
-    }
-    case GDR_NO_LIBFABRIC:
-        f->confidence = "certain";
-        f->cause = "aws-ofi-nccl says that libfabric offers no GPUDirect RDMA here: libfabric or the EFA driver is too "
-                   "old, or "
-                   "the machine type has none.";
-        f->fix = "A newer EFA installer and plugin; p4d and later have GPUDirect RDMA.";
-        break;
-    case GDR_TOO_FAR:
-        f->cause = nsc_words(c, "The GPU and the NIC are too far apart for it%s%s%s%s.", *type ? " (" : "", type,
-                             *type ? ")" : "",
-                             is_beyond(r->distance.apart, NSC_LEVEL_PXN) ? ": data would cross the CPU" : "");
-        f->fix = "Use the NICs beside each GPU (slots, NCCL_IB_HCA, the pod's devices); a virtual machine needs its "
-                 "topology file. "
-                 "NCCL_NET_GDR_LEVEL only after measuring.";
-        break;
-    case GDR_FLAT_PCI:
-        f->cause = "The GRAPH dump shows PCI links of almost no bandwidth: a virtual machine hides its PCI tree, so "
-                   "NCCL takes all "
-                   "GPUs and NICs to be far apart.";
-        f->fix = "NCCL_TOPO_FILE with the provider's file for this machine type.";
-        break;
-    case GDR_SEND_ONLY:
-        f->severity = NCCLSCOPE_NOTE;
-        f->cls = "by-design";
-        f->confidence = "possible";
-        f->cause =
-            "Only the send side lacks it: NCCL's default for GPUs older than Ampere that have no NVLink. On newer GPUs "
-            "it would be NCCL_NET_GDR_READ=0.";
-        break;
-    default:
-        f->cause = nsc_words(c,
-                             "No nvidia-peermem and no DMA-BUF on the host,%s or a network or GPU without the support. "
-                             "NCCL_DEBUG_SUBSYS=INIT,NET shows which (\"GPU Direct RDMA Disabled ...\").",
-                             *type ? "" : " a NIC too far from the GPU (PHB, SYS),");
+    nsc_explain(c, f, &ask);
+    if (r->cause == NSC_GDR_BY_VARIABLE) {
+        f->confidence = is_certain(m, r) ? "certain" : "likely";
+        f->caused_by = "env/gdr-limited";
+        f->cause = r->env->by_pod ? nsc_words(c, "%s" NSC_BY_POD, f->cause) : f->cause;
     }
 }
 
-enum { NICS_NAMED = 6, NIC_BITS = 64 };
+enum { NIC_BITS = 64, SENDS = 1 << 1, RECEIVES = 1 << 2 };
 
-/* "NIC 0 (send, receive), NIC 3 (send)": by bits of what was seen of each. */
+/* "NICs 0-7 send and receive, NIC 8 send": by bits of what was seen of each; neighbours of a kind are told as one. */
 static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS])
 {
-    char buf[300];
-    size_t n = 0, named = 0;
+    char buf[900];
+    size_t n = 0;
     buf[0] = 0;
-    for (unsigned i = 0; i < NIC_BITS && named < NICS_NAMED; i++) {
-        if (!seen[i])
-            continue;
-        named++;
-        n += (size_t)snprintf(buf + n, sizeof buf - n, "%sNIC %u%s", n ? ", " : "", i,
-                              seen[i] == 6   ? " send and receive"
-                              : seen[i] == 2 ? " send"
-                              : seen[i] == 4 ? " receive"
-                                             : "");
+    for (unsigned i = 0; i < NIC_BITS && n + 60 < sizeof buf; i++) {
+        unsigned last = i;
+        while (seen[i] && last + 1 < NIC_BITS && seen[last + 1] == seen[i])
+            last++;
+        const char *what = seen[i] == (SENDS | RECEIVES) ? " send and receive"
+                           : seen[i] == SENDS            ? " send"
+                           : seen[i] == RECEIVES         ? " receive"
+                                                         : "";
+        if (seen[i] && last > i)
+            n += (size_t)snprintf(buf + n, sizeof buf - n, "%sNICs %u-%u%s", n ? ", " : "", i, last, what);
+        else if (seen[i])
+            n += (size_t)snprintf(buf + n, sizeof buf - n, "%sNIC %u%s", n ? ", " : "", i, what);
+        i = last;
     }
     return n ? nsc_words(c, " (%s)", buf) : "";
 }
@@ -292,20 +238,23 @@ static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS])
 void nsc_rule_gdr_off(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    size_t at[GDR_CAUSES];
-    bool there[GDR_CAUSES] = {false}, receives_have_it = false, receives_lack_it = false;
-    unsigned char seen[GDR_CAUSES][NIC_BITS] = {{0}};
-    struct gdr_reason first[GDR_CAUSES];
+    size_t at[NSC_GDR_REASONS];
+    bool there[NSC_GDR_REASONS] = {false}, receives_have_it = false, receives_lack_it = false,
+         sends_have_it = false;
+    unsigned char seen[NSC_GDR_REASONS][NIC_BITS] = {{0}};
+    struct gdr_reason first[NSC_GDR_REASONS];
+    const struct nsc_link *link[NSC_GDR_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         receives_have_it = receives_have_it || (l->direction == 2 && l->gdrdma);
+        sends_have_it = sends_have_it || (l->direction == 1 && l->gdrdma);
         receives_lack_it = receives_lack_it || (l->direction == 2 && lacks_gdr(m, l));
     }
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         if (!lacks_gdr(m, l))
             continue;
-        struct gdr_reason r = reason_of(m, l, receives_have_it && !receives_lack_it);
+        struct gdr_reason r = reason_of(m, l, receives_have_it && !receives_lack_it && !sends_have_it);
         if (!there[r.cause]) {
             nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
             if (c->f->no_memory)
@@ -313,20 +262,19 @@ void nsc_rule_gdr_off(struct nsc_case *c)
             at[r.cause] = c->f->list.len - 1;
             there[r.cause] = true;
             first[r.cause] = r;
+            link[r.cause] = l;
         }
         nsc_add_link(c, &c->f->list.item[at[r.cause]], l);
         if (l->net_dev >= 0 && l->net_dev < NIC_BITS)
             seen[r.cause][l->net_dev] |= (unsigned char)(1u << l->direction);
     }
-    for (int i = 0; i < GDR_CAUSES; i++) {
+    for (int i = 0; i < NSC_GDR_REASONS; i++) {
         if (!there[i])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[i]];
         f->title =
-            nsc_words(c,
-                      "%zu pair%s of ranks on different nodes use RDMA without GPUDirect%s: data goes through host "
-                      "memory",
-                      f->pairs.len, f->pairs.len == 1 ? "" : "s", nics(c, seen[i]));
-        explain(c, f, &first[i]);
+            nsc_words(c, "%s use%s RDMA without GPUDirect%s: data goes through host memory",
+                      nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "", nics(c, seen[i]));
+        explain(c, f, &first[i], link[i]);
     }
 }

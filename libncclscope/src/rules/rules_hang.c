@@ -1,6 +1,7 @@
 /* rules_hang.c - what other programs say of a job that stopped or failed: PyTorch, nccl-tests, launchers. */
 #include "rules/rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* "PG ID 3 PG GUID 14(mesh_tp)"; len 0 where a line names no group, as those of older releases. */
@@ -148,6 +149,37 @@ static const struct stuck *most_common(const struct stuck *of_rank, int64_t *cou
     return best;
 }
 
+/* Are all that are elsewhere in the same work? */
+static bool all_alike(const struct stuck *of_rank, const struct stuck *most, const struct stuck *odd)
+{
+    for (int64_t i = 0; i < MOST_RANKS; i++)
+        if (of_rank[i].line && !is_same_work(most, &of_rank[i]) && !is_same_work(odd, &of_rank[i]))
+            return false;
+    return true;
+}
+
+enum { EACH_TOLD = 6 };
+
+/* "rank 1 is in BROADCAST, work 7; rank 4 in ALLREDUCE, work 1145; furthest behind is rank 1": each with its own place. */
+static const char *tell_each(struct nsc_case *c, const struct stuck *of_rank, const struct stuck *most)
+{
+    char words[700];
+    size_t n = 0, told = 0;
+    int64_t last = -1;
+    for (int64_t i = 0; i < MOST_RANKS; i++) {
+        const struct stuck *s = &of_rank[i];
+        if (!s->line)
+            continue;
+        last = last < 0 || s->seq < of_rank[last].seq ? i : last;
+        if (is_same_work(most, s) || told++ >= EACH_TOLD || n + 80 > sizeof words)
+            continue;
+        n += (size_t)snprintf(words + n, sizeof words - n, "%srank %lld in %.*s, work %lld", n ? ", " : "", (long long)i,
+                              (int)(s->op.len < 30 ? s->op.len : 30), s->op.ptr, (long long)s->seq);
+    }
+    return nsc_words(c, "%s%s; furthest behind is rank %lld (work %lld)", words, told > EACH_TOLD ? " and others elsewhere" : "",
+                     (long long)last, last < 0 ? -1LL : (long long)of_rank[last].seq);
+}
+
 /* Ranks that are in other work than most: named, the first described; NULL if there is none. */
 static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const struct stuck *of_rank,
                             const struct stuck *most)
@@ -163,6 +195,8 @@ static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const str
         return NULL;
     nsc_show_first(c, f, &odd->line->where);
     const char *who = nsc_list_ranks(c, f), *be = f->ranks.len == 1 ? "is" : "are";
+    if (!all_alike(of_rank, most, odd))
+        return tell_each(c, of_rank, most);
     if (odd->seq == most->seq)
         return nsc_words(c, "%s called %.*s instead", who, (int)odd->op.len, odd->op.ptr);
     return nsc_words(c, "%s %s %s in %.*s, work %lld", who, be, odd->seq < most->seq ? "still" : "already",
@@ -348,6 +382,27 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
             nsc_words(c, "task%s %.*s on %.*s", several ? "s" : "", (int)tasks.len, tasks.ptr, (int)host.len, host.ptr);
         return code_of_words(nsc_said(m, r, "reason"));
     }
+    nsc_text name = nsc_said(m, r, "name"), reason = nsc_said(m, r, "reason"), pid = nsc_said(m, r, "pid");
+    if (r->number == NCCLSCOPE_KIND_MPI_EXIT && nsc_number_said(m, r, "code", &code)) {
+        const struct nsc_own_record *process = r > m->happened.item ? r - 1 : r;
+        nsc_text rank = process->number == NCCLSCOPE_KIND_MPI_PROCESS ? nsc_said(m, process, "rank") : (nsc_text){"", 0};
+        *who = nsc_words(c, "%s%.*s", rank.len ? "rank " : "a process", (int)rank.len, rank.ptr);
+        return code > 128 && code < 128 + 32 ? 128 - code : code;
+    }
+    if (r->number == NCCLSCOPE_KIND_MPI_SIGNAL && nsc_number_said(m, r, "code", &code)) {
+        nsc_text rank = nsc_said(m, r, "rank");
+        *who = nsc_words(c, "rank %.*s on %.*s", (int)rank.len, rank.ptr, (int)name.len, name.ptr);
+        return -code;
+    }
+    bool crash = r->number == NCCLSCOPE_KIND_SIGNAL_CAUGHT || r->number == NCCLSCOPE_KIND_SIGNAL_OF_MPI;
+    if (crash && nsc_number_said(m, r, "code", &code)) {
+        *who = nsc_words(c, "process %.*s on %.*s", (int)pid.len, pid.ptr, (int)name.len, name.ptr);
+        return -code;
+    }
+    if (r->number == NCCLSCOPE_KIND_SIGNAL_PYTHON) {
+        *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
+        return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
+    }
     if (r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT) {
         nsc_text local = nsc_said(m, r, "local_rank");
         *who = nsc_words(c, "a process%s%.*s", local.len ? " of local rank " : "", (int)local.len, local.ptr);
@@ -379,9 +434,13 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         f->count = 1;
-        f->title = nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
+        bool own_words = r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON;
+        f->title = own_words  ? nsc_words(c, "A process crashed with signal %lld: %s", (long long)-code, who)
+                   : code < 0 ? nsc_words(c, "The launcher saw %s end by signal %lld", who, (long long)-code)
+                              : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
         f->cause = code == -9 && oom ? "Slurm says that the kernel's OOM killer ended processes of this step."
-                                     : nsc_words(c, "Exit code %lld is %s.", (long long)code, meaning_of_exit(code));
+                                     : nsc_words(c, "%s %lld is %s.", code < 0 ? "Signal" : "Exit code",
+                                                 (long long)(code < 0 ? -code : code), meaning_of_exit(code));
         nsc_show(c, f, &r->where);
         if (code == -9 && oom)
             nsc_show(c, f, &oom->where);
@@ -392,14 +451,14 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
 
 /* ---- programs that gave up ---- */
 
-/* The first line of this sort: a finding of the rule in hand, unless NCCL's own warnings made it already. */
-static void tell_program(struct nsc_case *c, uint16_t number, const char *title, const char *cause)
+/* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
+static void tell_program(struct nsc_case *c, int number, int other, const char *title, const char *cause)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->happened.len && !nsc_raised(c, c->rule->id); i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number != number)
+        if ((int)r->number != number && (int)r->number != other)
             continue;
         nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
         f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
@@ -414,7 +473,7 @@ static void tell_program(struct nsc_case *c, uint16_t number, const char *title,
 void nsc_rule_program_cuda(struct nsc_case *c)
 {
     tell_program(
-        c, NCCLSCOPE_KIND_PROGRAM_CUDA, "The program reports an error of CUDA",
+        c, NCCLSCOPE_KIND_PROGRAM_CUDA, NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA",
         "CUDA's errors are sticky: a kernel of the program or of NCCL made it before. The first one in time, over all "
         "ranks, is the one to look at.");
 }
@@ -432,8 +491,12 @@ void nsc_rule_program_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     if (!any_error(c))
-        tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, "The program reports that a call of NCCL failed",
+        tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
+                     "The program reports that a call of NCCL failed",
                      "NCCL's own warnings before it would say why; none of them is in this input.");
+    if (!any_error(c))
+        tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
+                     "What NCCL warned of before it is not in this input.");
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t count;

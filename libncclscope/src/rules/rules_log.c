@@ -32,7 +32,12 @@ void nsc_rule_no_channels(struct nsc_case *c)
         pairs = pairs || m->comms.item[i].nranks > 1;
     f->count = records;
     f->title = "This log holds no connection lines: which path the GPUs use cannot be told";
-    f->cause = !m->procs.len ? "Only the version line was printed: NCCL_DEBUG is VERSION or WARN."
+    uint64_t banners = 0;
+    for (size_t i = 0; i < m->sources.len; i++)
+        banners += m->sources.item[i].banners;
+    f->cause = banners == records ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
+               : warnings + banners == records
+                   ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
                : !init  ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
                           "that ends early, or a failure before it."
                : !pairs ? "Every communicator here has one rank: there is no pair of GPUs to connect."
@@ -50,24 +55,69 @@ void nsc_rule_no_channels(struct nsc_case *c)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
 }
 
+/* How many lines lack but their header; of few among many whole ones another writer took it. */
+static uint64_t count_stripped(const struct ncclscope_model *m)
+{
+    uint64_t stripped = 0, records = 0;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        const ncclscope_stats *s = &m->sources.item[i].stats;
+        stripped += s->stripped;
+        records += s->records;
+    }
+    return stripped * 2 >= records ? stripped : 0;
+}
+
+/* Do several processes speak in one input? */
+static bool is_shared(const struct ncclscope_model *m)
+{
+    for (size_t i = 1; i < m->procs.len; i++)
+        if (m->procs.item[i].source == m->procs.item[i - 1].source && !m->procs.item[i].nameless &&
+            !m->procs.item[i - 1].nameless)
+            return true;
+    return false;
+}
+
 void nsc_rule_torn(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     uint64_t warnings, unknown, torn;
     sum_records(m, &warnings, &unknown, &torn);
+    torn -= count_stripped(m);
     if (!torn)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+    bool shared = is_shared(m);
     f->count = torn;
-    f->title = nsc_words(c, "%llu line%s torn: several processes wrote into each other's lines",
-                         (unsigned long long)torn, torn == 1 ? " is" : "s are");
-    f->cause = "Processes share one pipe. What could be put together again was read; connections that were cut are not "
-               "counted.";
+    f->title = nsc_words(c, "%llu line%s torn: %s", (unsigned long long)torn, torn == 1 ? " is" : "s are",
+                         shared ? "several processes wrote into each other's lines"
+                                : "other output stands within them, or a part is missing");
+    f->cause = shared ? "Processes share one pipe. What could be put together again was read; connections that were cut "
+                        "are not counted."
+                      : "The program's own output shares the line, or the copy lost a part of it. What is left was "
+                        "read; connections that were cut are not counted.";
     for (size_t i = 0; i < m->sources.len; i++)
         for (int k = 0; k < 4; k++) {
             struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[k], {"", 0}};
             nsc_show(c, f, &w);
         }
+}
+
+void nsc_rule_headers_removed(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    uint64_t warnings, unknown, torn, records = sum_records(m, &warnings, &unknown, &torn), n = count_stripped(m);
+    if (!n)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+    f->count = n;
+    f->title = nsc_words(c, "%llu of %llu NCCL lines have lost their header (host:pid:tid [device])",
+                         (unsigned long long)n, (unsigned long long)records);
+    f->cause = "Warnings, connections and versions were judged by their text. Whose they are cannot be told: which "
+               "ranks share a host, who failed first, whether processes differ.";
+    for (size_t i = 0; i < m->sources.len; i++) {
+        struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[0], {"", 0}};
+        nsc_show(c, f, &w);
+    }
 }
 
 void nsc_rule_unknown_lines(struct nsc_case *c)

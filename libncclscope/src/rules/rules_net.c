@@ -1,5 +1,5 @@
 /* rules_net.c - between nodes: plugins, providers, devices, interfaces. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 void nsc_rule_plugin_missing(struct nsc_case *c)
 {
@@ -49,6 +49,13 @@ static bool is_unsupported(const struct nsc_event *e)
     return e->kind == NCCLSCOPE_KIND_PLUGIN_UNSUPPORTED && nsc_text_find(e->where.text, "network plugin") >= 0;
 }
 
+/* The run went on without the plugin, and nobody misses a network: all ranks are on one host, or it reached its end. */
+static bool is_harmless_here(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    bool went_on = nsc_lived_on(m, e->proc, &e->where) || nsc_success_of(m);
+    return went_on && e->kind != NCCLSCOPE_KIND_NET_NONE && m->hosts.len <= 1 && !nsc_any_socket(m);
+}
+
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -83,6 +90,12 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                 f->severity = NCCLSCOPE_WARNING;
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
                 f->caused_by = "net/no-rdma-device";
+            struct nsc_ask ask = {.c = c, .m = m, .proc = m->procs.item[e->proc].nameless ? NSC_NONE : e->proc, .event = e, .distance = ""};
+            int severity = f->severity;
+            nsc_explain(c, f, &ask);
+            f->severity = severity;
+            if (is_harmless_here(m, e))
+                f->severity = NCCLSCOPE_NOTE;
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -121,7 +134,6 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
             f->caused_by = nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu"
                            : nsc_raised(c, "net/efa-not-used")    ? "net/efa-not-used"
                                                                   : NULL;
-            nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -159,7 +171,6 @@ void nsc_rule_efa_not_used(struct nsc_case *c)
                 f->cause = nsc_words(c, "Pod %s asks for no EFA devices (vpc.amazonaws.com/efa in its limits).",
                                      nsc_say(m, m->pods.item[pod].name).ptr);
             nsc_show(c, f, socket ? &m->procs.item[l->proc].platform_at : &provider->where);
-            nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
         }
         nsc_add_link(c, f, l);
     }
@@ -200,16 +211,6 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->title = fatal ? "No InfiniBand or RoCE device was found, and NCCL had no other network to use"
                              : "No InfiniBand or RoCE device was found, though the job runs on more than one node";
-            f->cause = "The machine has none, the container does not see it (/sys/class/infiniband, /dev/infiniband), "
-                       "every port is down, or NCCL_IB_HCA "
-                       "excludes all.";
-            const struct nsc_env *hca = nsc_env_of(m, e->proc, "NCCL_IB_HCA");
-            if (hca)
-                f->cause = nsc_words(
-                    c,
-                    "NCCL_IB_HCA=%s may name none that is there. Else: no device in the machine or the container, or "
-                    "every port down.",
-                    nsc_say(m, hca->value).ptr);
             if (!fatal && nsc_raised(c, "transport/pod-per-gpu"))
                 f->caused_by = "transport/pod-per-gpu";
         }
@@ -217,12 +218,9 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
-    const struct nsc_event *library = one ? nsc_missing_verbs(m, one->proc) : NULL;
-    if (library) {
-        f->cause = "libibverbs could not be opened in this container or host: without it NCCL sees no device.";
-        f->fix = "Install libibverbs and the provider of the device (rdma-core: libibverbs1, ibverbs-providers) in the "
-                 "image.";
-        nsc_show_first(c, f, &library->where);
+    if (f) {
+        struct nsc_ask ask = {.c = c, .m = m, .proc = m->procs.item[one->proc].nameless ? NSC_NONE : one->proc, .distance = ""};
+        nsc_explain(c, f, &ask);
     }
     if (f && f->hosts.len == 1)
         f->title = nsc_words(c, "%s (%s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
@@ -356,116 +354,5 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
         f->count++;
         nsc_name_host(c, f, p->host);
         nsc_show(c, f, &p->bootstrap_at);
-    }
-}
-
-static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < m->devices.len; i++)
-        n += m->devices.item[i].host == host && m->devices.item[i].net == net;
-    return n;
-}
-
-/* Hosts that list fewer devices of a network than others do. */
-/* The hosts of a whole communicator with the most and the fewest InfiniBand devices: false if they are alike, or ranks of a host have
- * lists of their own in NCCL_IB_HCA. */
-static bool few_of(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_net_device **most,
-                   const struct nsc_net_device **few)
-{
-    if (k->parent != NSC_NONE || k->seen < k->nranks)
-        return false;
-    struct nsc_map members = {0};
-    bool own_lists = false;
-    for (uint32_t i = 0; i < k->count; i++) {
-        uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
-        const struct nsc_env *list = nsc_env_of(m, proc, "NCCL_IB_HCA");
-        struct nsc_key host = {m->procs.item[proc].host, 0, 0};
-        uint32_t value = list ? list->value : 0, before = nsc_map_get(&members, host);
-        own_lists = own_lists || (before != NSC_NONE && before != value); /* each rank its own device */
-        nsc_map_put(&members, host, value);
-    }
-    int64_t high = 0, low = 0;
-    for (size_t i = 0; i < m->devices.len && !own_lists;) { /* by host and network */
-        const struct nsc_net_device *d = &m->devices.item[i];
-        int64_t n = 0;
-        for (; i < m->devices.len && m->devices.item[i].host == d->host && m->devices.item[i].net == d->net; i++)
-            n++;
-        if (!nsc_text_is(nsc_say(m, d->net), "IB") ||
-            nsc_map_get(&members, (struct nsc_key){d->host, 0, 0}) == NSC_NONE)
-            continue;
-        if (!*most || n > high)
-            *most = d, high = n;
-        if (!*few || n < low)
-            *few = d, low = n;
-    }
-    nsc_map_free(&members);
-    return high != low;
-}
-
-/* aws-ofi-nccl found fewer devices than the part of the machine that these GPUs are has. */
-static void tell_few_found(struct nsc_case *c)
-{
-    const struct ncclscope_model *m = c->m;
-    struct nsc_finding *f = NULL;
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        nsc_str type = e->kind == NCCLSCOPE_KIND_OFI_PROVIDER ? m->procs.item[e->proc].platform : 0;
-        const struct nsc_platform *pf = type ? nsc_platform_of(nsc_say(m, type)) : NULL;
-        uint32_t rank = m->procs.item[e->proc].last_rank;
-        int64_t gpus = rank == NSC_NONE ? -1 : m->ranks.item[rank].local_ranks;
-        int64_t share = pf && gpus > 0 && gpus <= pf->gpus ? (int64_t)pf->nics * gpus / pf->gpus : 0;
-        if (!share || e->number <= 0 || e->number >= share || !nsc_text_starts(nsc_say(m, e->text), "efa"))
-            continue;
-        if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
-            f->title = nsc_words(c, "aws-ofi-nccl found %lld EFA devices; %lld GPUs of a %s have %lld beside them",
-                                 (long long)e->number, (long long)gpus, pf->name, (long long)share);
-            f->cause = nsc_words(c, "The pod asks for fewer than there are, or devices are missing (%s).", pf->source);
-            f->fix = "vpc.amazonaws.com/efa in the pod's limits; `fi_info -p efa` on the node.";
-        }
-        f->count++;
-        nsc_name_host(c, f, m->procs.item[e->proc].host);
-        nsc_show(c, f, &e->where);
-    }
-}
-
-void nsc_rule_fewer_nics(struct nsc_case *c)
-{
-    nsc_tell_few_efa(c);
-    tell_few_found(c);
-    const struct ncclscope_model *m = c->m;
-    const struct nsc_net_device *most = NULL, *few = NULL;
-    for (size_t i = 0; i < m->comms.len && !few_of(m, &m->comms.item[i], &most, &few); i++)
-        most = few = NULL;
-    int64_t a = most ? devices_of(m, most->host, most->net) : 0, b = few ? devices_of(m, few->host, few->net) : 0;
-    if (a == b)
-        return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
-    f->count = (uint64_t)(a - b);
-    f->title = nsc_words(c, "Host %s lists %lld InfiniBand or RoCE device%s, host %s %lld", nsc_say(m, few->host).ptr,
-                         (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a);
-    f->cause = "A device is missing, its port is down, or NCCL_IB_HCA differs: the job runs at the pace of that host.";
-    nsc_name_host(c, f, few->host);
-}
-
-/* A management or storage port among the devices of the fabric. */
-void nsc_rule_mixed_devices(struct nsc_case *c)
-{
-    const struct ncclscope_model *m = c->m;
-    struct nsc_finding *f = NULL;
-    for (size_t i = 1; i < m->devices.len; i++) { /* by host and network */
-        const struct nsc_net_device *d = &m->devices.item[i], *before = &m->devices.item[i - 1];
-        if (d->host != before->host || d->net != before->net || !d->kind || !before->kind || d->kind == before->kind)
-            continue;
-        if (!f) {
-            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
-            f->title =
-                nsc_words(c, "Host %s lists %s (%s) beside %s (%s)", nsc_say(m, d->host).ptr, nsc_say(m, d->name).ptr,
-                          nsc_say(m, d->kind).ptr, nsc_say(m, before->name).ptr, nsc_say(m, before->kind).ptr);
-            f->cause = "NCCL_IB_HCA is not set, or names both kinds.";
-        }
-        f->count++;
-        nsc_name_host(c, f, d->host);
     }
 }

@@ -136,17 +136,17 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
     struct nsc_finding *f = p2p_links(c, is_copy_engine, &proc);
     if (!f)
         return;
-    const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, "NCCL_P2P_USE_CUDA_MEMCPY");
-    e = e || proc == NSC_NONE ? e : nsc_env_of(c->m, proc, "NCCL_SHM_USE_CUDA_MEMCPY");
     bool p2p = false;
     for (size_t i = 0; i < c->m->links.len; i++)
         p2p = p2p || (c->m->links.item[i].family == NSC_P2P && c->m->links.item[i].copy_engine);
+    const char *name = p2p ? "NCCL_P2P_USE_CUDA_MEMCPY" : "NCCL_SHM_USE_CUDA_MEMCPY"; /* each of its own kind of link */
+    const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, name);
     f->severity = NCCLSCOPE_WARNING;
     f->cls = "configuration";
     f->title = nsc_words(c, "%zu pair%s of GPUs move data by copy engine (/CE), not by kernels", f->pairs.len,
                          f->pairs.len == 1 ? "" : "s");
     f->cause = e ? nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr)
-                 : "NCCL_P2P_USE_CUDA_MEMCPY or NCCL_SHM_USE_CUDA_MEMCPY; this log shows no line of either.";
+                 : nsc_words(c, "%s, by what these links print; this log shows no line of it.", name);
     if (p2p) /* measured for P2P; host memory has a cost of its own */
         nsc_set_cost(c, f, NSC_COST_COPY_ENGINE, NSC_COST_P2P, proc);
     nsc_show_first(c, f, e ? &e->where : NULL);
@@ -284,6 +284,38 @@ static void tell_missing_nvlinks(struct nsc_case *c)
     nsc_map_free(&best);
 }
 
+/* NVLink between two GPUs that carries much less one way than the other: links are one way only on paper, in a topology file. */
+static void tell_lopsided_nvlink(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->gpu_paths.len; i++) {
+        const struct nsc_gpu_path *p = &m->gpu_paths.item[i];
+        uint32_t k = nsc_map_get(&m->path_by, (struct nsc_key){p->host, p->b, p->a});
+        const struct nsc_gpu_path *back = k == NSC_NONE ? NULL : &m->gpu_paths.item[k];
+        if (!back || !nsc_text_is(nsc_say(m, p->type), "NVL") || !nsc_text_is(nsc_say(m, back->type), "NVL") ||
+            p->bw * 2 > back->bw)
+            continue;
+        if (!f) {
+            const struct nsc_env *file = nsc_env_of(m, NSC_NONE, "NCCL_TOPO_FILE");
+            f = nsc_found(c, NCCLSCOPE_WARNING, file ? "configuration" : "fault", "certain");
+            f->caused_by = file ? "env/topo-file" : NULL;
+            f->title = nsc_words(c, "NVLink between GPU %s and GPU %s of %s is %g GB/s one way and %g the other",
+                                 nsc_say(m, p->a).ptr, nsc_say(m, p->b).ptr, nsc_say(m, p->host).ptr, p->bw, back->bw);
+            f->cause = file ? nsc_words(c, "NCCL_TOPO_FILE=%s says so in place of what the machine has; NCCL makes as few channels as the slower way allows.",
+                                        nsc_say(m, file->value).ptr)
+                            : "NCCL makes as few channels as the slower way allows; links are down, or a topology was given that does not fit.";
+            f->fix = file ? "Unset NCCL_TOPO_FILE, or correct the file, and compare."
+                          : "`nvidia-smi nvlink -s` on that host.";
+            nsc_show(c, f, file ? &file->where : NULL);
+        }
+        f->count++;
+        nsc_name_host(c, f, p->host);
+        nsc_show(c, f, &p->where);
+        nsc_show(c, f, &back->where);
+    }
+}
+
 enum { FEW_CHANNELS = 8 }; /* NVLink machines get 16 and more by themselves */
 
 /* A variable allows so few channels that NVLink cannot be filled. */
@@ -324,6 +356,7 @@ static void tell_forced_channels(struct nsc_case *c)
 void nsc_rule_few_channels(struct nsc_case *c)
 {
     tell_missing_nvlinks(c);
+    tell_lopsided_nvlink(c);
     tell_forced_channels(c);
 }
 

@@ -1,5 +1,5 @@
 /* rules_socket.c - TCP sockets where RDMA was to be expected, and why. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 bool nsc_is_socket(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain)
 {
@@ -45,24 +45,8 @@ static bool has_rdma_device(const struct ncclscope_model *m, uint32_t proc)
     return false;
 }
 
-/* In the order of what they prove; each its own finding. */
-enum socket_cause {
-    SOCKET_ASKED_IB,  /* NCCL_IB_DISABLE=1 */
-    SOCKET_ASKED_NET, /* NCCL_NET=Socket */
-    SOCKET_EFA,
-    SOCKET_PLUGIN_MISSING,
-    SOCKET_PLUGIN_FAILED,
-    SOCKET_NO_DEVICE,
-    SOCKET_NO_LIBRARY,
-    SOCKET_NOT_USED,
-    SOCKET_FAILED,
-    SOCKET_UNSAID,
-    SOCKET_PODS,
-    SOCKET_CAUSES
-};
-
 struct socket_reason {
-    enum socket_cause cause;
+    enum nsc_socket_reason cause;
     bool known; /* looked for already */
     const struct nsc_env *env;
     const struct nsc_where *line;
@@ -88,31 +72,31 @@ static bool raised_on(const struct nsc_case *c, const char *id, nsc_str host)
 static struct socket_reason reason_of(const struct nsc_case *c, uint32_t proc)
 {
     const struct ncclscope_model *m = c->m;
-    struct socket_reason r = {.cause = SOCKET_UNSAID, .known = true, .env = asked_for_sockets(m, proc)};
+    struct socket_reason r = {.cause = NSC_SOCKET_UNSAID, .known = true, .env = asked_for_sockets(m, proc)};
     nsc_str host = m->procs.item[proc].host;
     const struct nsc_event *none = nsc_event_of(m, proc, NCCLSCOPE_KIND_IB_NONE),
                            *failed = nsc_event_of(m, proc, NCCLSCOPE_KIND_NET_FAILED),
                            *library = nsc_missing_verbs(m, proc);
     r.no_library = library;
     if (r.env) {
-        r.cause = nsc_text_is(nsc_say(m, r.env->name), "NCCL_NET") ? SOCKET_ASKED_NET : SOCKET_ASKED_IB;
+        r.cause = nsc_text_is(nsc_say(m, r.env->name), "NCCL_NET") ? NSC_SOCKET_ASKED_NET : NSC_SOCKET_ASKED_IB;
         r.line = &r.env->where;
     } else if (raised_on(c, "net/efa-not-used", host)) {
-        r.cause = SOCKET_EFA;
+        r.cause = NSC_SOCKET_EFA;
     } else if (raised_on(c, "net/plugin-missing", host)) {
-        r.cause = SOCKET_PLUGIN_MISSING;
+        r.cause = NSC_SOCKET_PLUGIN_MISSING;
     } else if (raised_on(c, "net/plugin-failed", host)) {
-        r.cause = SOCKET_PLUGIN_FAILED;
+        r.cause = NSC_SOCKET_PLUGIN_FAILED;
     } else if (none) {
-        r.cause = SOCKET_NO_DEVICE;
+        r.cause = NSC_SOCKET_NO_DEVICE;
         r.line = library ? &library->where : &none->where;
     } else if (library) {
-        r.cause = SOCKET_NO_LIBRARY;
+        r.cause = NSC_SOCKET_NO_LIBRARY;
         r.line = &library->where;
     } else if (has_rdma_device(m, proc)) {
-        r.cause = SOCKET_NOT_USED;
+        r.cause = NSC_SOCKET_NOT_USED;
     } else if (failed) {
-        r.cause = SOCKET_FAILED;
+        r.cause = NSC_SOCKET_FAILED;
         r.failed = failed->text;
         r.line = &failed->where;
     }
@@ -135,7 +119,7 @@ static struct socket_reason reason_of_ends(const struct nsc_case *c, const struc
     uint32_t comm = nsc_comm_of_link(m, l);
     const struct nsc_rank *ends[] = {nsc_member(m, comm, (int64_t)l->src), nsc_member(m, comm, (int64_t)l->dst)};
     uint32_t procs[] = {l->proc, ends[0] ? ends[0]->proc : NSC_NONE, ends[1] ? ends[1]->proc : NSC_NONE};
-    struct socket_reason r = {.cause = SOCKET_UNSAID};
+    struct socket_reason r = {.cause = NSC_SOCKET_UNSAID};
     for (int i = 0; i < 3; i++) {
         if (procs[i] == NSC_NONE)
             continue;
@@ -161,79 +145,54 @@ static void find_reasons(const struct nsc_case *c, const struct reasons *by)
     }
 }
 
-static void explain(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r)
+/* Findings of this log that explain it. */
+static const char *root_of(enum nsc_socket_reason reason)
 {
-    switch (r->cause) {
-    case SOCKET_EFA:
-        f->caused_by = "net/efa-not-used";
-        f->cause = "The machine has EFA, and NCCL does not use it.";
-        break;
-    case SOCKET_PLUGIN_MISSING:
-        f->caused_by = "net/plugin-missing";
-        f->cause = "The network plugin that was asked for could not be loaded.";
-        break;
-    case SOCKET_PLUGIN_FAILED:
-        f->caused_by = "net/plugin-failed";
-        f->cause = "A network plugin was found and could not be used, and sockets are what is left.";
-        break;
-    case SOCKET_NO_DEVICE:
-        f->caused_by = "net/no-rdma-device";
-        f->cause = r->no_library ? "NCCL could not load libibverbs, so it saw no InfiniBand or RoCE device, and no "
-                                   "network plugin took over."
-                                 : "NCCL saw no InfiniBand or RoCE device and no network plugin took over.";
-        break;
-    case SOCKET_NO_LIBRARY:
-        f->cause = "NCCL could not load libibverbs, so it saw no InfiniBand or RoCE device.";
-        f->fix = "Install libibverbs and the provider of the device (rdma-core) in the image.";
-        break;
-    case SOCKET_NOT_USED:
-        f->cause = "The host has InfiniBand or RoCE devices, and they are not used: NCCL_NET=Socket (most releases "
-                   "print no line for it), or the network failed to start.";
-        break;
-    case SOCKET_FAILED:
-        f->cause = nsc_words(c, "NCCL's network %s did not start, and sockets are what is left.",
-                             nsc_say(c->m, r->failed).ptr);
-        break;
-    default:
-        f->cause = "The log does not say why: look for NET/IB, NET/Plugin and `Using network` lines of these ranks.";
+    switch (reason) {
+    case NSC_SOCKET_ASKED_IB: return "env/ib-disabled";
+    case NSC_SOCKET_ASKED_NET: return "env/net-forced";
+    case NSC_SOCKET_EFA: return "net/efa-not-used";
+    case NSC_SOCKET_PLUGIN_MISSING: return "net/plugin-missing";
+    case NSC_SOCKET_PLUGIN_FAILED: return "net/plugin-failed";
+    case NSC_SOCKET_NO_DEVICE: return "net/no-rdma-device";
+    default: return NULL;
     }
+}
+
+static void explain(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r, uint32_t proc,
+                    const struct nsc_link *l)
+{
+    struct nsc_ask ask = {
+        .c = c, .m = c->m, .proc = proc, .link = l, .reason = (int)r->cause, .distance = "", .env = r->env};
+    const char *sure = f->confidence;
+    f->caused_by = root_of(r->cause);
     if (r->line)
         nsc_show_first(c, f, r->line);
+    nsc_explain(c, f, &ask);
+    f->confidence = f->severity > NCCLSCOPE_NOTE ? sure : f->confidence; /* that they are sockets the lines say, whatever the reason */
+    if (r->env) {
+        f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, r->env->name).ptr,
+                             nsc_say(c->m, r->env->value).ptr);
+        f->cause = r->env->by_pod ? nsc_words(c, "%s" NSC_BY_POD, f->cause) : f->cause;
+        f->confidence = r->env->by_pod ? "likely" : f->confidence;
+        f->severity = f->severity == NCCLSCOPE_ERROR && !has_rdma_device(c->m, proc) ? NCCLSCOPE_WARNING : f->severity;
+    }
 }
 
-static void explain_variable(struct nsc_case *c, struct nsc_finding *f, const struct nsc_env *asked)
-{
-    const char *name = nsc_say(c->m, asked->name).ptr, *value = nsc_say(c->m, asked->value).ptr;
-    f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, name, value);
-    f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for NET/IB or the "
-             "cloud's plugin with /GDRDMA.";
-    f->cls = "configuration";
-    f->caused_by = !strcmp(name, "NCCL_NET") ? "env/net-forced" : "env/ib-disabled";
-    f->cause =
-        nsc_words(c, "%s=%s asks for it%s%s", name, value, asked->by_pod ? "." : "", asked->by_pod ? NSC_BY_POD : "");
-    f->confidence = asked->by_pod ? "likely" : f->confidence;
-    nsc_show_first(c, f, &asked->where);
-}
-
-static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r)
+static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r,
+                       const struct nsc_link *l)
 {
     bool pods = nsc_raised(c, "transport/pod-per-gpu");
-    f->title = nsc_words(c, "%zu pair%s of ranks on different nodes talk over TCP sockets, not RDMA%s", f->pairs.len,
-                         f->pairs.len == 1 ? "" : "s", nsc_elsewhere(c, f));
-    if (r->cause != SOCKET_PODS && nsc_is_rccl(c->m))
-        f->cost = f->cost_note = "No figure with a source is known for AMD GPUs.";
-    else if (r->cause != SOCKET_PODS) /* of one machine the root tells it */
-        nsc_set_cost(c, f, NSC_COST_SOCKET, NSC_COST_RDMA, NSC_NONE);
-    if (r->cause == SOCKET_PODS) {
+    f->title = nsc_words(c, "%s talk%s over TCP sockets, not RDMA", nsc_count_pairs(c, f, "ranks on different nodes"),
+                         f->all_pairs == 1 ? "s" : "");
+    if (r->cause == NSC_SOCKET_PODS) {
         f->caused_by = "transport/pod-per-gpu";
         f->cause = "Pods are nodes to NCCL, so the GPUs of their machine meet only over the network.";
-    } else if (r->env) {
-        explain_variable(c, f, r->env);
-    } else if (pods && !nsc_is_one_machine(c)) {
+    } else if (pods && !r->env && !nsc_is_one_machine(c)) {
         f->caused_by = "transport/pod-per-gpu";
         f->cause = "If these pods share a machine, their GPUs need no network at all: pods are nodes to NCCL.";
     } else {
-        explain(c, f, r);
+        explain(c, f, r, l->proc, l);
     }
 }
 
@@ -241,9 +200,10 @@ static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct s
 static void gather(struct nsc_case *c, const struct reasons *by)
 {
     const struct ncclscope_model *m = c->m;
-    size_t at[SOCKET_CAUSES];
-    bool there[SOCKET_CAUSES] = {false}, pods = nsc_raised(c, "transport/pod-per-gpu");
-    struct socket_reason first[SOCKET_CAUSES];
+    size_t at[NSC_SOCKET_REASONS];
+    bool there[NSC_SOCKET_REASONS] = {false}, pods = nsc_raised(c, "transport/pod-per-gpu");
+    struct socket_reason first[NSC_SOCKET_REASONS];
+    const struct nsc_link *link[NSC_SOCKET_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         uint32_t comm = nsc_comm_of_link(m, l);
@@ -251,29 +211,88 @@ static void gather(struct nsc_case *c, const struct reasons *by)
         if (!nsc_is_socket(m, l, &certain))
             continue;
         struct socket_reason r = reason_of_ends(c, by, l);
-        if (comm != NSC_NONE && r.cause >= SOCKET_NOT_USED)
+        if (comm != NSC_NONE && r.cause >= NSC_SOCKET_NOT_USED)
             r = surer(r, &by->of_comm[comm]);
         if (pods && nsc_is_within_machine(m, l))
-            r = (struct socket_reason){.cause = SOCKET_PODS};
+            r = (struct socket_reason){.cause = NSC_SOCKET_PODS};
         if (!there[r.cause]) {
             nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
             if (c->f->no_memory)
                 return;
             there[r.cause] = true;
             first[r.cause] = r;
+            link[r.cause] = l;
             at[r.cause] = c->f->list.len - 1;
         }
         struct nsc_finding *f = &c->f->list.item[at[r.cause]];
         f->confidence = certain ? f->confidence : "likely";
         nsc_add_link(c, f, l);
     }
-    for (int k = 0; k < SOCKET_CAUSES; k++)
+    for (int k = 0; k < NSC_SOCKET_REASONS; k++)
         if (there[k])
-            tell_group(c, &c->f->list.item[at[k]], &first[k]);
+            tell_group(c, &c->f->list.item[at[k]], &first[k], link[k]);
+}
+
+/* ---- where no connection between nodes was printed ---- */
+
+/* Ranks of several nodes: by their hosts, by NCCL's own count, or because two hosts are in the input and no communicator is. */
+static bool spans_nodes(const struct ncclscope_model *m, const struct nsc_rank **one, bool *certain)
+{
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const struct nsc_rank *first = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+        for (uint32_t n = 0; first && n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            bool elsewhere = k->seen < k->nranks && (r->nnodes > 1 || r->heads > 1) &&
+                             !nsc_env_is(m, r->proc, "NCCL_SHM_DISABLE", "1"); /* without it each GPU is a node to NCCL */
+            *certain = m->procs.item[r->proc].host != m->procs.item[first->proc].host;
+            if (*certain || elsewhere) {
+                *one = r;
+                return true;
+            }
+        }
+    }
+    *certain = false;
+    return !m->comms.len && m->hosts.len > 1;
+}
+
+/* `Using network Socket` of ranks on several nodes tells it too: from 2.22.3 on connections are printed at the first collective. */
+static void tell_chosen(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_rank *one = NULL;
+    const struct nsc_proc *p = NULL;
+    bool certain;
+    for (size_t i = 0; i < m->link_order.len; i++)
+        if (m->links.item[m->link_order.item[i]].family == NSC_NET)
+            return;
+    if (!spans_nodes(m, &one, &certain))
+        return;
+    uint32_t proc = NSC_NONE;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        nsc_str net = m->procs.item[i].network;
+        if (net && nsc_network_kind(nsc_say(m, net)) != NSC_NETWORK_TCP)
+            return;
+        proc = net && proc == NSC_NONE ? (uint32_t)i : proc;
+    }
+    if (proc == NSC_NONE)
+        return;
+    p = &m->procs.item[proc];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
+    struct socket_reason r = reason_of(c, proc);
+    f->count = 1;
+    f->title = nsc_words(c, "NCCL chose TCP sockets (Using network %s), and %s: between nodes data goes over TCP, not RDMA",
+                         nsc_say(m, p->network).ptr,
+                         one ? "the ranks are on several nodes" : "the input holds several hosts");
+    for (size_t i = 0; i < m->hosts.len; i++)
+        nsc_name_host(c, f, m->hosts.item[i].name);
+    explain(c, f, &r, proc, NULL);
+    nsc_show(c, f, &p->network_at);
 }
 
 void nsc_rule_socket(struct nsc_case *c)
 {
+    tell_chosen(c);
     struct reasons by = {nsc_alloc((c->m->procs.len + 1) * sizeof *by.of_proc),
                          nsc_alloc((c->m->comms.len + 1) * sizeof *by.of_comm)};
     if (by.of_proc && by.of_comm) {

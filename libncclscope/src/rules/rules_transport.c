@@ -1,6 +1,6 @@
 /* rules_transport.c - paths between ranks of one node: P2P, shared memory, and the network where it should not be. */
 #include "rules/expect.h"
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 #include <stdio.h>
 
@@ -10,37 +10,11 @@ static const char *who(struct nsc_case *c, const struct nsc_finding *f, const ch
     const char *hosts = f->hosts.len == 1  ? nsc_words(c, " of %s", nsc_say(c->m, f->hosts.item[0]).ptr)
                         : f->hosts.len > 1 ? nsc_words(c, " of %zu hosts", f->hosts.len)
                                            : "";
-    return nsc_words(c, "%zu pair%s of %s%s (%s)", f->pairs.len, f->pairs.len == 1 ? "" : "s", things, hosts,
-                     nsc_list_ranks(c, f));
+    return nsc_words(c, "%s%s (%s%s)", nsc_count_pairs(c, f, things), hosts, nsc_list_ranks(c, f),
+                     f->all_pairs > f->pairs.len ? " of the first communicator" : "");
 }
 
 /* ---- shared memory inside a node ---- */
-
-/* One finding for each reason. */
-enum shm_cause { SHM_DISABLED, SHM_LEVEL, SHM_FAULT, SHM_BY_DESIGN, SHM_REFUSED, SHM_UNKNOWN, SHM_CAUSES };
-
-static enum shm_cause shm_cause(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *e)
-{
-    switch (nsc_judge(m, l, e)) {
-    case NSC_CONFIGURED: return e->because == NSC_BY_DISABLE ? SHM_DISABLED : SHM_LEVEL;
-    case NSC_FAULTY: return SHM_FAULT;
-    case NSC_BY_DESIGN: return SHM_BY_DESIGN;
-    case NSC_REFUSED: return SHM_REFUSED;
-    default: return SHM_UNKNOWN;
-    }
-}
-
-static const struct {
-    int severity;
-    const char *cls, *confidence, *caused_by;
-} shm_words[SHM_CAUSES] = {
-    [SHM_DISABLED] = {NCCLSCOPE_WARNING, "configuration", "certain", "env/p2p-disabled"},
-    [SHM_LEVEL] = {NCCLSCOPE_WARNING, "configuration", "likely", "env/p2p-level"},
-    [SHM_FAULT] = {NCCLSCOPE_WARNING, "fault", "certain", NULL},
-    [SHM_BY_DESIGN] = {NCCLSCOPE_NOTE, "by-design", "certain", NULL},
-    [SHM_REFUSED] = {NCCLSCOPE_WARNING, "unknown", "likely", "transport/p2p-disabled-by-driver"},
-    [SHM_UNKNOWN] = {NCCLSCOPE_WARNING, "unknown", "certain", NULL},
-};
 
 /* NCCL prints NCCL_P2P_DISABLE and NCCL_P2P_LEVEL at INFO whatever the subsystems, before a communicator is complete: where its beginning
  * is in the log, so would they be. */
@@ -67,115 +41,97 @@ static bool lacks_nvlink(const struct ncclscope_model *m, uint32_t proc)
     return false;
 }
 
-static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum shm_cause why, const struct nsc_expected *e,
-                        uint32_t proc)
+/* One finding for each reason. */
+static enum nsc_shm_reason shm_reason(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *e)
+{
+    bool nvlink;
+    switch (nsc_judge(m, l, e)) {
+    case NSC_CONFIGURED: return e->because == NSC_BY_DISABLE ? NSC_SHM_BY_DISABLE : NSC_SHM_BY_LEVEL;
+    case NSC_FAULTY:
+        nvlink = e->by_proof || (e->type && nsc_class_is_nvlink(nsc_say(m, e->type)));
+        return e->by_platform ? NSC_SHM_BY_PLATFORM : nvlink ? NSC_SHM_NVLINK : NSC_SHM_NEAR;
+    case NSC_BY_DESIGN: return e->because == NSC_BY_MIG ? NSC_SHM_SLICES : e->by_cpus ? NSC_SHM_PARTED : NSC_SHM_FAR;
+    case NSC_REFUSED: return NSC_SHM_REFUSED;
+    default:
+        return e->because == NSC_BY_SILENCE         ? NSC_SHM_SILENT
+               : shows_p2p_variables(m, l->proc) ? NSC_SHM_UNSAID_VISIBLE
+                                                 : NSC_SHM_UNSAID;
+    }
+}
+
+static const char *shm_root(enum nsc_shm_reason why)
+{
+    return why == NSC_SHM_BY_DISABLE ? "env/p2p-disabled"
+           : why == NSC_SHM_BY_LEVEL ? "env/p2p-level"
+           : why == NSC_SHM_REFUSED  ? "transport/p2p-disabled-by-driver"
+                                     : NULL;
+}
+
+static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_reason why, const struct nsc_expected *e,
+                        const struct nsc_link *l)
 {
     const struct ncclscope_model *m = c->m;
-    const char *type = e->type ? nsc_say(m, e->type).ptr : "", *value = e->env ? nsc_say(m, e->env->value).ptr : "";
+    const char *type = e->type ? nsc_say(m, e->type).ptr : "";
+    struct nsc_ask ask = {
+        .c = c, .m = m, .proc = l->proc, .link = l, .reason = (int)why, .distance = type, .env = e->env};
+    bool open = why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE || why == NSC_SHM_SILENT;
+    f->caused_by = shm_root(why);
+    f->cls = open || why == NSC_SHM_REFUSED ? "unknown" : f->cls;
     nsc_show_first(c, f, e->env ? &e->env->where : e->line);
-    switch (why) {
-    case SHM_DISABLED:
-        f->cause = nsc_words(c, "%s=%s is set: NCCL may not use P2P at all.%s", nsc_say(m, e->env->name).ptr, value,
-                             e->env->by_pod ? NSC_BY_POD : "");
-        f->confidence = e->env->by_pod ? "likely" : f->confidence;
-        f->fix = "Remove the variable (environment, /etc/nccl.conf, ~/.nccl.conf, image); then look for P2P/CUMEM or "
-                 "P2P/IPC.";
-        break;
-    case SHM_LEVEL:
-        f->cause = nsc_words(
-            c, "NCCL_P2P_LEVEL=%s allows P2P only up to that distance; farther pairs go through host memory%s%s%s",
-            value, *type ? " (these are " : "", type, *type ? " apart)" : "");
-        f->confidence = *type ? "certain" : f->confidence;
-        f->fix = "Unset NCCL_P2P_LEVEL and compare; NCCL's own default fits most machines.";
-        break;
-    case SHM_FAULT:
-        f->cause =
-            e->by_platform ? "On this machine type all GPUs of a node have NVLink, and nothing in the log forbids P2P."
-            : e->by_proof
-                ? "Lines of these GPUs' communicators prove NVLink between them, and nothing in the log forbids "
-                  "P2P."
-                : nsc_words(c,
-                            "The topology in this input shows %s%s%s between these GPUs, near enough for P2P, and "
-                            "nothing in the log forbids it.",
-                            nsc_class_is_nvlink(nsc_say(m, e->type)) ? "NVLink (" : "", type,
-                            nsc_class_is_nvlink(nsc_say(m, e->type)) ? ")" : "");
-        f->confidence = e->type && nsc_class_is_nvlink(nsc_say(m, e->type)) ? "certain" : "likely";
-        f->fix = "Check `nvidia-smi topo -p2p r` and `-p2p w`, the fabric manager (NVSwitch machines) and the "
-                 "container's access to all GPUs.";
-        break;
-    case SHM_BY_DESIGN:
-        f->fix = "Nothing to mend on this machine.";
-        if (e->because == NSC_BY_MIG) {
-            f->title = nsc_words(c, "%s: right for slices of a GPU (MIG) or ranks on one GPU", f->title);
-            f->cause = "Slices of a GPU (MIG), or several ranks on one, have no P2P: host memory is what NCCL chooses.";
-            break;
-        }
-        f->cause = nsc_words(c,
-                             "These GPUs meet only at the CPU (%s): host memory is what NCCL chooses there by its "
-                             "own rules%s.",
-                             type, e->likely ? ", on most machines" : "");
-        f->title = nsc_words(c, "%s: right on this hardware, they meet only at the CPU (%s)", f->title, type);
-        f->confidence = e->likely ? "likely" : "certain";
-        break;
-    case SHM_REFUSED:
-        f->cause = "The driver or CUDA refuses P2P between these GPUs. Right for GPUs without P2P; a fault where "
-                   "IOMMU, ACS or a hypervisor hides it.";
-        f->fix = "Compare `nvidia-smi topo -p2p r` (CNS: chipset or VM, GNS: GPU model, TNS: topology).";
-        break;
-    default:
-        if (e->because == NSC_BY_SILENCE) {
-            f->cause =
-                "By its own rules NCCL takes P2P across sockets (SYS) here. That the driver refuses it, as on many "
-                "such machines and GPU models, NCCL does not print for these pairs.";
-            f->fix = "Compare `nvidia-smi topo -p2p r` and `-p2p w` on the node: CNS or GNS explains it.";
-            break;
-        }
-        f->cause =
-            shows_p2p_variables(m, proc)
-                ? "The log does not say why; no variable on P2P is set, or it would show. In order of likelihood: "
-                  "GPUs that meet only at the CPU, GPUs or a VM without P2P, a container that sees only its own GPU."
-                : "The log does not say why. In order of likelihood: P2P switched off by a variable that this log "
-                  "does not show, GPUs that meet only at the CPU, GPUs or a VM without P2P, a container that sees "
-                  "only its own GPU.";
-        f->fix = "Run once with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH, and look at `nvidia-smi topo -m` and "
-                 "`-p2p r` on the node.";
+    nsc_explain(c, f, &ask);
+    if (open && f->severity > NCCLSCOPE_NOTE)
+        f->confidence = "certain"; /* that it is host memory; why is open */
+    if (why == NSC_SHM_BY_LEVEL && *type)
+        f->confidence = "certain";
+    if (why == NSC_SHM_NVLINK && !*type) /* inferred, and no line about the pair */
+        f->confidence = "likely";
+    if (why == NSC_SHM_FAR && e->likely)
+        f->confidence = "likely";
+    if (e->env && e->env->by_pod) {
+        f->confidence = "likely";
+        f->cause = nsc_words(c, "%s" NSC_BY_POD, f->cause);
     }
+    if (f->severity == NCCLSCOPE_NOTE)
+        f->title = nsc_words(c, "%s: right on this hardware%s%s%s", f->title, *type || why == NSC_SHM_SLICES ? " (" : "",
+                             why == NSC_SHM_SLICES ? "slices of a GPU (MIG), or ranks on one" : type,
+                             *type || why == NSC_SHM_SLICES ? ")" : "");
 }
 
 void nsc_rule_shm_within_node(struct nsc_case *c)
 {
-    struct nsc_finding *f[SHM_CAUSES] = {NULL};
-    size_t at[SHM_CAUSES];
-    struct nsc_expected first[SHM_CAUSES], e;
-    uint32_t procs[SHM_CAUSES];
+    bool there[NSC_SHM_REASONS] = {false};
+    size_t at[NSC_SHM_REASONS];
+    struct nsc_expected first[NSC_SHM_REASONS], e;
+    const struct nsc_link *link[NSC_SHM_REASONS];
     for (size_t i = 0; i < c->m->link_order.len; i++) {
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
         if (l->family != NSC_SHM)
             continue;
-        enum shm_cause why = shm_cause(c->m, l, &e);
-        if (!f[why]) {
-            nsc_found(c, shm_words[why].severity, shm_words[why].cls, shm_words[why].confidence);
+        enum nsc_shm_reason why = shm_reason(c->m, l, &e);
+        if (!there[why]) {
+            nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             if (c->f->no_memory)
                 return;
             at[why] = c->f->list.len - 1;
+            there[why] = true;
             first[why] = e;
-            procs[why] = l->proc;
+            link[why] = l;
         }
-        f[why] = &c->f->list.item[at[why]];
-        nsc_add_link(c, f[why], l);
+        nsc_add_link(c, &c->f->list.item[at[why]], l);
     }
-    for (int why = 0; why < SHM_CAUSES; why++) {
-        if (!f[why])
+    for (int why = 0; why < NSC_SHM_REASONS; why++) {
+        if (!there[why])
             continue;
-        f[why] = &c->f->list.item[at[why]];
-        f[why]->caused_by = shm_words[why].caused_by;
-        f[why]->title = nsc_words(c, "%s talk%s through host memory (SHM), not directly", who(c, f[why], "GPUs"),
-                                  f[why]->pairs.len == 1 ? "s" : "");
-        explain_shm(c, f[why], (enum shm_cause)why, &first[why], procs[why]);
-        if (why == SHM_UNKNOWN && lacks_nvlink(c->m, procs[why]))
+        struct nsc_finding *f = &c->f->list.item[at[why]];
+        f->title = nsc_words(c, "%s talk%s through host memory (SHM), not directly", who(c, f, "GPUs"),
+                             f->all_pairs == 1 ? "s" : "");
+        explain_shm(c, f, (enum nsc_shm_reason)why, &first[why], link[why]);
+        if (f->severity == NCCLSCOPE_NOTE)
+            continue;
+        bool open = why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE; /* else the chunk is small by the same variable */
+        if (open && lacks_nvlink(c->m, link[why]->proc) && first[why].level == NSC_LEVEL_UNKNOWN)
             first[why].level = NSC_LEVEL_PHB;
-        if (why != SHM_BY_DESIGN)
-            nsc_set_cost_of_level(c, f[why], NSC_COST_SHM, NSC_COST_P2P, procs[why], first[why].level);
+        nsc_set_cost_of_level(c, f, NSC_COST_SHM, NSC_COST_P2P, link[why]->proc, first[why].level);
     }
 }
 
@@ -278,7 +234,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
             continue;
         struct nsc_finding *f = &c->f->list.item[at[why]];
         f->title = nsc_words(c, "%s talk%s over the network, though each is on one host%s", who(c, f, "ranks"),
-                             f->pairs.len == 1 ? "s" : "", socket[why] ? " (TCP sockets inside the machine)" : "");
+                             f->all_pairs == 1 ? "s" : "", socket[why] ? " (TCP sockets inside the machine)" : "");
         if (why == NET_BY_DESIGN)
             explain_near_nic(c, f, &first[why]);
         else

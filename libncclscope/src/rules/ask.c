@@ -1,0 +1,253 @@
+/* ask.c - the questions that rules and conditions of causes share: each answers yes, no, or that the log does not say. */
+#include "rules/questions.h"
+
+static enum nsc_answer yes_or(bool yes, enum nsc_answer other)
+{
+    return yes ? NSC_YES : other;
+}
+
+enum nsc_answer nsc_all(size_t n, const enum nsc_answer *of)
+{
+    enum nsc_answer least = NSC_YES;
+    for (size_t i = 0; i < n; i++)
+        least = of[i] < least ? of[i] : least;
+    return least;
+}
+
+enum nsc_answer nsc_any(size_t n, const enum nsc_answer *of)
+{
+    enum nsc_answer most = NSC_NO;
+    for (size_t i = 0; i < n; i++)
+        most = of[i] > most ? of[i] : most;
+    return most;
+}
+
+/* ---- hardware ---- */
+
+enum nsc_answer nsc_ask_amd(struct nsc_ask *q)
+{
+    return nsc_is_rccl(q->m) ? NSC_YES : NSC_NO;
+}
+
+enum nsc_answer nsc_ask_gpu(struct nsc_ask *q, const char *words)
+{
+    struct nsc_gpu_class k = nsc_gpu_of(q->m, q->proc);
+    const struct nsc_where *line = NULL;
+    nsc_text name = nsc_gpu_name(q->m, q->proc, &line);
+    if (name.len) {
+        bool is = nsc_text_find(name, words) >= 0;
+        q->line = is ? line : q->line;
+        return yes_or(is, NSC_NO);
+    }
+    if (!k.gpu || k.how < NSC_GPU_BY_PLATFORM)
+        return NSC_UNSAID;
+    q->line = strstr(k.gpu->name, words) ? k.line : q->line;
+    return yes_or(strstr(k.gpu->name, words) != NULL, NSC_NO);
+}
+
+enum nsc_answer nsc_ask_cc(struct nsc_ask *q, int at_least)
+{
+    int cc = nsc_cc_of(q->m, q->proc);
+    return !cc ? NSC_UNSAID : yes_or(cc >= at_least, NSC_NO);
+}
+
+enum nsc_answer nsc_ask_gpu_p2p(struct nsc_ask *q)
+{
+    struct nsc_gpu_class k = nsc_gpu_of(q->m, q->proc);
+    if (!k.gpu)
+        return NSC_UNSAID;
+    q->line = k.gpu->p2p ? q->line : k.line;
+    return yes_or(k.gpu->p2p, NSC_NO);
+}
+
+/* ---- network ---- */
+
+enum nsc_answer nsc_ask_network(struct nsc_ask *q, const char *begins)
+{
+    nsc_str net = q->link ? q->link->network : q->proc != NSC_NONE ? q->m->procs.item[q->proc].network : 0;
+    return !net ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, net), begins), NSC_NO);
+}
+
+enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins)
+{
+    const struct nsc_event *e = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    nsc_text net = q->link ? nsc_say(q->m, q->link->network) : (nsc_text){NULL, 0};
+    if (net.len && nsc_text_find(net, "ibfabric") < 0 && nsc_text_find(net, "OFI") < 0)
+        return NSC_NO; /* another network */
+    if (!e)
+        return NSC_UNSAID;
+    bool is = nsc_text_starts(nsc_say(q->m, e->text), begins);
+    q->line = is ? &e->where : q->line;
+    return yes_or(is, NSC_NO);
+}
+
+enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins)
+{
+    for (size_t i = 0; i < q->m->procs.len; i++) {
+        const struct nsc_proc *p = &q->m->procs.item[i];
+        if (!p->platform || (q->proc != NSC_NONE && q->proc != i))
+            continue;
+        bool is = nsc_text_starts(nsc_say(q->m, p->platform), begins);
+        q->line = is ? &p->platform_at : q->line;
+        return yes_or(is, NSC_NO);
+    }
+    return NSC_UNSAID;
+}
+
+enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins)
+{
+    enum nsc_answer answer = NSC_UNSAID;
+    for (size_t i = 0; i < q->m->devices.len; i++) {
+        const struct nsc_net_device *d = &q->m->devices.item[i];
+        if (nsc_text_is(nsc_say(q->m, d->net), "Socket") ||
+            (q->proc != NSC_NONE && d->host != q->m->procs.item[q->proc].host))
+            continue;
+        answer = nsc_text_starts(nsc_say(q->m, d->name), begins) ? NSC_YES : answer == NSC_YES ? NSC_YES : NSC_NO;
+    }
+    return answer;
+}
+
+enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins)
+{
+    enum nsc_answer answer = NSC_UNSAID;
+    for (size_t i = 0; i < q->m->devices.len; i++) {
+        const struct nsc_net_device *d = &q->m->devices.item[i];
+        if (nsc_text_is(nsc_say(q->m, d->net), "Socket"))
+            answer = nsc_text_starts(nsc_say(q->m, d->name), begins) ? NSC_YES : answer == NSC_YES ? NSC_YES : NSC_NO;
+    }
+    for (size_t i = 0; answer != NSC_YES && i < q->m->procs.len; i++)
+        if (q->m->procs.item[i].bootstrap_if)
+            answer = nsc_text_starts(nsc_say(q->m, q->m->procs.item[i].bootstrap_if), begins) ? NSC_YES : NSC_NO;
+    return answer;
+}
+
+enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (l->family != NSC_NET || !l->gdrdma || (q->link && l->direction != q->link->direction) ||
+            (q->proc != NSC_NONE && l->proc != q->proc))
+            continue;
+        q->line = &l->where;
+        return NSC_YES;
+    }
+    return NSC_NO;
+}
+
+/* ---- what was set, what was said ---- */
+
+enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char *value)
+{
+    const struct nsc_env *e = nsc_env_of(q->m, q->proc, name);
+    bool is = e && (!value[0] || nsc_text_is(nsc_say(q->m, e->value), value));
+    if (is) {
+        q->env = e;
+        q->line = &e->where;
+        return NSC_YES;
+    }
+    return e || (q->proc != NSC_NONE && nsc_env_is_visible(q->m, q->proc)) ? NSC_NO : NSC_UNSAID;
+}
+
+enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char *words)
+{
+    const struct ncclscope_model *m = q->m;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != kind || (q->proc != NSC_NONE && e->proc != q->proc) ||
+            (words[0] && nsc_text_find(e->where.text, words) < 0))
+            continue;
+        q->line = &e->where;
+        return NSC_YES;
+    }
+    return NSC_NO;
+}
+
+enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words)
+{
+    return yes_or(q->event && nsc_text_find(q->event->where.text, words) >= 0, NSC_NO);
+}
+
+enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number)
+{
+    return yes_or(q->event && q->event->number == number, NSC_NO);
+}
+
+enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release)
+{
+    struct nsc_version v = nsc_version_of(q->m, q->proc);
+    for (size_t i = 0; q->proc == NSC_NONE && i < q->m->procs.len && v.how == NSC_VERSION_UNKNOWN; i++)
+        v = nsc_version_of(q->m, (uint32_t)i);
+    if (v.how == NSC_VERSION_UNKNOWN)
+        return NSC_UNSAID;
+    return v.low >= release ? NSC_YES : v.high < release ? NSC_NO : NSC_UNSAID;
+}
+
+enum nsc_answer nsc_ask_raised(struct nsc_ask *q, const char *id)
+{
+    return yes_or(nsc_raised(q->c, id), NSC_NO);
+}
+
+/* ---- who ---- */
+
+int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc)
+{
+    int64_t rank = -1, largest = 0;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->proc != proc || r->nranks <= largest || r->rank < 0)
+            continue;
+        largest = r->nranks;
+        rank = r->rank;
+    }
+    return rank;
+}
+
+/* ---- how the run ended ---- */
+
+nsc_text nsc_message_of(const struct nsc_where *w)
+{
+    ptrdiff_t at = nsc_text_find(w->text, "NCCL WARN ");
+    return nsc_text_trim(at < 0 ? w->text : nsc_text_from(w->text, (size_t)at + 10));
+}
+
+bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where *line)
+{
+    const struct nsc_proc *p = &m->procs.item[proc];
+    if (p->closing_at.source == line->source && p->closing_at.line > line->line)
+        return true;
+    for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        if (m->ranks.item[i].complete.source == line->source && m->ranks.item[i].complete.line > line->line)
+            return true;
+    return p->last_connect > line->line;
+}
+
+const struct nsc_where *nsc_success_of(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t wrong;
+        if (r->number == NCCLSCOPE_KIND_TEST_AVERAGE || r->number == NCCLSCOPE_KIND_PROGRAM_DONE ||
+            (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong))
+            return &r->where;
+    }
+    return NULL;
+}
+
+enum nsc_answer nsc_ask_finished(struct nsc_ask *q)
+{
+    const struct nsc_where *w = nsc_success_of(q->m);
+    q->line = w ? w : q->line;
+    return yes_or(w != NULL, NSC_UNSAID);
+}
+
+enum nsc_answer nsc_ask_one_host(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    if (m->hosts.len > 1)
+        return NSC_NO;
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].seen < m->comms.item[i].nranks)
+            return NSC_UNSAID;
+    return m->comms.len && m->hosts.len == 1 ? NSC_YES : NSC_UNSAID;
+}

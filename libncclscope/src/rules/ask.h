@@ -1,0 +1,84 @@
+/* ask.h - what rules ask of a log, with three answers: yes, no, and that the log does not say. The conditions of causes.def are made
+ * of these questions. */
+#ifndef NSC_ASK_H
+#define NSC_ASK_H
+
+#include "rules/rules.h"
+
+enum nsc_answer { NSC_NO = -1, NSC_UNSAID = 0, NSC_YES = 1 };
+
+/* Why RDMA goes without GPUDirect, as far as NCCL's own lines and distances tell (rules_gdr.c). */
+enum nsc_gdr_reason {
+    NSC_GDR_BY_VARIABLE,
+    NSC_GDR_BY_HIDDEN_LEVEL, /* nearer than NCCL's own limit, and the limit that held is nearer still */
+    NSC_GDR_NO_MODULE,
+    NSC_GDR_NO_MODULE_OR_GPU, /* "no module or not supported by GPU" */
+    NSC_GDR_NO_LIBFABRIC,
+    NSC_GDR_TOO_FAR,
+    NSC_GDR_FLAT_PCI,
+    NSC_GDR_SEND_ONLY,
+    NSC_GDR_UNKNOWN,
+    NSC_GDR_REASONS
+};
+
+/* Why ranks of a node talk through host memory (rules_transport.c). */
+enum nsc_shm_reason {
+    NSC_SHM_BY_DISABLE,
+    NSC_SHM_BY_LEVEL,
+    NSC_SHM_NEAR,        /* near enough for P2P, by a line about the pair */
+    NSC_SHM_NVLINK,      /* NVLink between them, by a line */
+    NSC_SHM_BY_PLATFORM, /* NVLink on this machine type */
+    NSC_SHM_SLICES,
+    NSC_SHM_FAR,    /* farther apart than NCCL uses P2P */
+    NSC_SHM_PARTED, /* the same, by the CPUs they are near to */
+    NSC_SHM_REFUSED,
+    NSC_SHM_SILENT, /* P2P across sockets, where NCCL does not print a refusal */
+    NSC_SHM_UNSAID_VISIBLE, /* nothing says why; a variable would show */
+    NSC_SHM_UNSAID,
+    NSC_SHM_REASONS
+};
+
+/* Why ranks of different nodes talk over sockets, in the order of what it proves (rules_socket.c). */
+enum nsc_socket_reason {
+    NSC_SOCKET_ASKED_IB,  /* NCCL_IB_DISABLE=1 */
+    NSC_SOCKET_ASKED_NET, /* NCCL_NET=Socket */
+    NSC_SOCKET_EFA,
+    NSC_SOCKET_PLUGIN_MISSING,
+    NSC_SOCKET_PLUGIN_FAILED,
+    NSC_SOCKET_NO_DEVICE,
+    NSC_SOCKET_NO_LIBRARY,
+    NSC_SOCKET_NOT_USED, /* devices are there */
+    NSC_SOCKET_FAILED,
+    NSC_SOCKET_UNSAID,
+    NSC_SOCKET_PODS,
+    NSC_SOCKET_REASONS
+};
+
+/* Of whom it is asked, and what was found on the way. */
+struct nsc_ask {
+    const struct nsc_case *c;
+    const struct ncclscope_model *m;
+    uint32_t proc;                 /* NSC_NONE: of the whole job */
+    const struct nsc_link *link;   /* the connection that the finding began with, or NULL */
+    const struct nsc_event *event; /* the warning that it began with, or NULL */
+    int reason;                    /* what the rule that asks found out by itself; its own numbers */
+    const char *distance;          /* between GPU and NIC, or two GPUs: PHB, SYS; "" if not known */
+    const struct nsc_env *env;     /* the variable that explains it, or NULL */
+    const struct nsc_where *line;  /* the last line that said yes */
+};
+
+/* The best of causes.def for the finding: sets cause, fix, class, severity and confidence by the row, shows its line. Where no row
+ * is sure the likeliest that nothing contradicts are listed. False: no row is left, nothing was set. */
+bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask);
+
+/* Did the process go on after this line as only one does that did not fail of it: an initialisation that ended, connections, its own
+ * end in good order? */
+bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where *line);
+/* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */
+int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc);
+/* What NCCL says in the line, without header. */
+nsc_text nsc_message_of(const struct nsc_where *w);
+/* The line by which the job's own program says that it reached its end; NULL: none does. */
+const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
+
+#endif

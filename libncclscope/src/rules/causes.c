@@ -1,0 +1,138 @@
+/* causes.c - of the rows of causes.def that a log does not contradict, the one that explains a finding. */
+#include "rules/causes.h"
+
+#include "rules/questions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CAUSE(id, NAME, kind, weight, sure, when, why, fix, seen, source) \
+    static enum nsc_answer when_##NAME(struct nsc_ask *q) \
+    { \
+        (void)q; \
+        return when; \
+    }
+#define KNOWN(id, cause, seen)
+#include "causes.def"
+#undef CAUSE
+#undef KNOWN
+
+#define CERTAIN "certain"
+#define LIKELY "likely"
+#define POSSIBLE "possible"
+const struct nsc_cause nsc_causes[] = {
+#define CAUSE(id, NAME, kind, weight, sure, when, why, fix, seen, source) \
+    {id, #NAME, NSC_CAUSE_##kind, weight, sure, when_##NAME, why, fix, seen, source},
+#define KNOWN(id, cause, seen) {id, NULL, NSC_CAUSE_KNOWN, 0, NULL, NULL, cause, "", seen, NULL},
+#include "causes.def"
+#undef CAUSE
+#undef KNOWN
+    {0},
+};
+
+/* What a {name} in the words of a row stands for; "" if the log does not say. */
+static const char *value_of(const struct nsc_ask *q, nsc_text name)
+{
+    struct nsc_case *c = (struct nsc_case *)(uintptr_t)q->c;
+    if (nsc_text_is(name, "variable") && q->env)
+        return nsc_words(c, "%s=%s", nsc_say(q->m, q->env->name).ptr, nsc_say(q->m, q->env->value).ptr);
+    if (nsc_text_is(name, "distance"))
+        return q->distance ? q->distance : "";
+    if (nsc_text_is(name, "gpu"))
+        return nsc_gpu_of(q->m, q->proc).gpu ? nsc_gpu_of(q->m, q->proc).gpu->name : "this GPU";
+    if (nsc_text_is(name, "network") && q->link)
+        return nsc_say(q->m, q->link->network).ptr;
+    if (nsc_text_is(name, "platform") && q->proc != NSC_NONE)
+        return nsc_say(q->m, q->m->procs.item[q->proc].platform).ptr;
+    const struct nsc_event *e = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    return nsc_text_is(name, "provider") && e ? nsc_say(q->m, e->text).ptr : "";
+}
+
+/* The words of a row with what the log says put in. */
+static const char *fill(struct nsc_case *c, const struct nsc_ask *q, const char *words)
+{
+    char buf[1100];
+    size_t n = 0;
+    for (const char *p = words; *p && n + 1 < sizeof buf;) {
+        size_t len = *p == '{' ? strcspn(p, "}") : 0;
+        if (len && p[len]) {
+            int put = snprintf(buf + n, sizeof buf - n, "%s", value_of(q, (nsc_text){p + 1, len - 1}));
+            n = n + (size_t)put < sizeof buf ? n + (size_t)put : sizeof buf - 1;
+            p += len + 1;
+        } else {
+            buf[n++] = *p++;
+        }
+    }
+    buf[n] = 0;
+    return nsc_words(c, "%s", buf);
+}
+
+static void take(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask *q, const struct nsc_cause *row)
+{
+    f->why_row[0] = row->name;
+    f->why_rows = 1;
+    f->cause = fill(c, q, row->why);
+    f->fix = row->fix[0] ? fill(c, q, row->fix) : f->rule->fix;
+    f->confidence = row->sure;
+    if (row->kind == NSC_CAUSE_DESIGN) {
+        f->severity = NCCLSCOPE_NOTE;
+        f->cls = "by-design";
+    } else if (row->kind == NSC_CAUSE_SETTING) {
+        f->cls = "configuration";
+    }
+    if (q->line)
+        nsc_show_first(c, f, q->line);
+    else if (q->env)
+        nsc_show_first(c, f, &q->env->where);
+}
+
+/* The likeliest of those that nothing contradicts, where no row is sure; and how to find out. */
+static bool list(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask *q, const struct nsc_cause *const *open,
+                 size_t n)
+{
+    char why[900] = "", how[900] = "";
+    size_t w = 0, h = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *words = fill(c, q, open[i]->why);
+        w += (size_t)snprintf(why + w, sizeof why - w, "%s%s", i ? " " : "", words);
+        h += (size_t)snprintf(how + h, sizeof how - h, "%s%s", i ? "; " : "", open[i]->seen);
+        if (w + 300 > sizeof why || h + 300 > sizeof how)
+            break;
+    }
+    for (f->why_rows = 0; f->why_rows < n; f->why_rows++)
+        f->why_row[f->why_rows] = open[f->why_rows]->name;
+    f->cause = nsc_words(c, n > 1 ? "The log does not say why. In order of likelihood: %s" : "The log does not say why. Perhaps: %s", why);
+    f->fix = nsc_words(c, "Find out which: %s.", how);
+    return true;
+}
+
+bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
+{
+    const struct nsc_cause *best = NULL, *open[NSC_CAUSES_LISTED];
+    const struct nsc_where *line = NULL;
+    size_t opens = 0;
+    for (const struct nsc_cause *row = nsc_causes; row->id; row++) {
+        if (!row->when || strcmp(row->id, f->rule->id) != 0)
+            continue;
+        ask->line = NULL;
+        enum nsc_answer answer = row->when(ask);
+        if (answer == NSC_YES && (!best || row->weight > best->weight)) {
+            best = row;
+            line = ask->line;
+        }
+        if (answer != NSC_UNSAID || strcmp(row->sure, POSSIBLE) != 0)
+            continue;
+        size_t at = opens;
+        while (at && open[at - 1]->weight < row->weight)
+            at--;
+        for (size_t i = opens < NSC_CAUSES_LISTED ? opens : NSC_CAUSES_LISTED - 1; i > at; i--)
+            open[i] = open[i - 1];
+        if (at < NSC_CAUSES_LISTED)
+            open[at] = row;
+        opens += opens < NSC_CAUSES_LISTED;
+    }
+    ask->line = line;
+    if (best)
+        take(c, f, ask, best);
+    return best || (!ask->event && opens && list(c, f, ask, open, opens)); /* a warning says itself what it is */
+}

@@ -1,0 +1,67 @@
+/* questions.h - the words that conditions of causes.def are made of. Included where that table becomes code, and nowhere else. */
+#ifndef NSC_QUESTIONS_H
+#define NSC_QUESTIONS_H
+
+#include "rules/ask.h"
+
+enum nsc_answer nsc_all(size_t n, const enum nsc_answer *of); /* no if one is no, else yes if all are */
+enum nsc_answer nsc_any(size_t n, const enum nsc_answer *of);
+#define ALL(...) \
+    nsc_all(sizeof((enum nsc_answer[]){__VA_ARGS__}) / sizeof(enum nsc_answer), (enum nsc_answer[]){__VA_ARGS__})
+#define ANY(...) \
+    nsc_any(sizeof((enum nsc_answer[]){__VA_ARGS__}) / sizeof(enum nsc_answer), (enum nsc_answer[]){__VA_ARGS__})
+#define NOT(a) ((enum nsc_answer) - (int)(a))
+#define ALWAYS NSC_YES
+#define OPEN NSC_UNSAID /* nothing in a log can tell */
+
+/* Does AMD's RCCL print this log? */
+enum nsc_answer nsc_ask_amd(struct nsc_ask *q);
+#define AMD nsc_ask_amd(q)
+/* Is the GPU called so (a part of what gpus.def, nccl-tests or facts call it)? Is it of this compute capability or newer? */
+enum nsc_answer nsc_ask_gpu(struct nsc_ask *q, const char *words);
+enum nsc_answer nsc_ask_cc(struct nsc_ask *q, int at_least);
+enum nsc_answer nsc_ask_gpu_p2p(struct nsc_ask *q);
+#define GPU(words) nsc_ask_gpu(q, words)
+#define CC(at_least) nsc_ask_cc(q, at_least)
+#define GPU_P2P nsc_ask_gpu_p2p(q) /* does its driver allow P2P between two of them over PCIe? */
+/* Does the name of the network of the connection begin so; of libfabric's provider; of the machine type; of a NIC of the host? */
+enum nsc_answer nsc_ask_network(struct nsc_ask *q, const char *begins);
+enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins);
+enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins);
+enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins);
+#define NETWORK(begins) nsc_ask_network(q, begins)
+#define PROVIDER(begins) nsc_ask_provider(q, begins)
+#define PLATFORM(begins) nsc_ask_platform(q, begins)
+#define NIC(begins) nsc_ask_device(q, begins)
+/* Does NCCL list an interface whose name begins so for its sockets? */
+enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins);
+#define INTERFACE(begins) nsc_ask_interface(q, begins)
+/* Is the variable set to this value ("" to any) in the process? "No" only where it would show. */
+enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char *value);
+#define SET(name, value) nsc_ask_variable(q, name, value)
+/* Does the process (the job, where it is not known whose the finding is) print a line of this kind that holds these words? */
+enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char *words);
+#define SAYS(KIND, words) nsc_ask_says(q, NCCLSCOPE_KIND_##KIND, words)
+/* Does the warning that the finding began with hold these words; is its number this one? */
+enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words);
+enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number);
+#define WARNED(words) nsc_ask_warned(q, words)
+#define NUMBER(n) nsc_ask_number(q, n)
+/* Is the release this one or newer? */
+enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release);
+#define SINCE(release) nsc_ask_since(q, release)
+enum nsc_answer nsc_ask_raised(struct nsc_ask *q, const char *id);
+#define RAISED(id) nsc_ask_raised(q, id)
+/* Did the rule that asks find just this? */
+#define REASON(what) (q->reason == (int)NSC_##what ? NSC_YES : NSC_NO)
+/* Has another NIC of the same ranks GPUDirect? */
+enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
+#define OTHER_NICS_HAVE_GDR nsc_ask_others_gdr(q)
+/* Does the program say that it reached its end? */
+enum nsc_answer nsc_ask_finished(struct nsc_ask *q);
+#define FINISHED nsc_ask_finished(q)
+/* Do all ranks run on one host? */
+enum nsc_answer nsc_ask_one_host(struct nsc_ask *q);
+#define ONE_HOST nsc_ask_one_host(q)
+
+#endif

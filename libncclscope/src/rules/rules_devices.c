@@ -1,0 +1,177 @@
+/* rules_devices.c - the network devices of hosts: fewer than others have, of another kind, or there and not to be opened. */
+#include "rules/ask.h"
+
+static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < m->devices.len; i++)
+        n += m->devices.item[i].host == host && m->devices.item[i].net == net;
+    return n;
+}
+
+/* The hosts of a communicator with the most and the fewest InfiniBand devices: false if they are alike, or ranks of a host have
+ * lists of their own in NCCL_IB_HCA. */
+static bool few_of(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_net_device **most,
+                   const struct nsc_net_device **few)
+{
+    if (k->parent != NSC_NONE)
+        return false;
+    struct nsc_map members = {0};
+    bool own_lists = false;
+    for (uint32_t i = 0; i < k->count; i++) {
+        uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
+        const struct nsc_env *list = nsc_env_of(m, proc, "NCCL_IB_HCA");
+        struct nsc_key host = {m->procs.item[proc].host, 0, 0};
+        uint32_t value = list ? list->value : 0, before = nsc_map_get(&members, host);
+        own_lists = own_lists || (before != NSC_NONE && before != value); /* each rank its own device */
+        nsc_map_put(&members, host, value);
+    }
+    int64_t high = 0, low = 0;
+    for (size_t i = 0; i < m->devices.len && !own_lists;) { /* by host and network */
+        const struct nsc_net_device *d = &m->devices.item[i];
+        int64_t n = 0;
+        for (; i < m->devices.len && m->devices.item[i].host == d->host && m->devices.item[i].net == d->net; i++)
+            n++;
+        if (!nsc_text_is(nsc_say(m, d->net), "IB") ||
+            nsc_map_get(&members, (struct nsc_key){d->host, 0, 0}) == NSC_NONE)
+            continue;
+        if (!*most || n > high)
+            *most = d, high = n;
+        if (!*few || n < low)
+            *few = d, low = n;
+    }
+    nsc_map_free(&members);
+    return high != low;
+}
+
+/* aws-ofi-nccl found fewer devices than the part of the machine that these GPUs are has. */
+static void tell_few_found(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        nsc_str type = e->kind == NCCLSCOPE_KIND_OFI_PROVIDER ? m->procs.item[e->proc].platform : 0;
+        const struct nsc_platform *pf = type ? nsc_platform_of(nsc_say(m, type)) : NULL;
+        uint32_t rank = m->procs.item[e->proc].last_rank;
+        int64_t gpus = rank == NSC_NONE ? -1 : m->ranks.item[rank].local_ranks;
+        int64_t share = pf && gpus > 0 && gpus <= pf->gpus ? (int64_t)pf->nics * gpus / pf->gpus : 0;
+        if (!share || e->number <= 0 || e->number >= share || !nsc_text_starts(nsc_say(m, e->text), "efa"))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            f->title = nsc_words(c, "aws-ofi-nccl found %lld EFA devices; %lld GPUs of a %s have %lld beside them",
+                                 (long long)e->number, (long long)gpus, pf->name, (long long)share);
+            f->cause = nsc_words(c, "The pod asks for fewer than there are, or devices are missing (%s).", pf->source);
+            f->fix = "vpc.amazonaws.com/efa in the pod's limits; `fi_info -p efa` on the node.";
+        }
+        f->count++;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+}
+
+static void tell_unopened(struct nsc_case *c);
+
+void nsc_rule_fewer_nics(struct nsc_case *c)
+{
+    tell_unopened(c);
+    nsc_tell_few_efa(c);
+    tell_few_found(c);
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_net_device *most = NULL, *few = NULL;
+    for (size_t i = 0; i < m->comms.len && !few_of(m, &m->comms.item[i], &most, &few); i++)
+        most = few = NULL;
+    int64_t a = most ? devices_of(m, most->host, most->net) : 0, b = few ? devices_of(m, few->host, few->net) : 0;
+    if (a == b)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    f->count = (uint64_t)(a - b);
+    f->title = nsc_words(c, "Host %s lists %lld InfiniBand or RoCE device%s, host %s %lld", nsc_say(m, few->host).ptr,
+                         (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a);
+    f->cause = "A device is missing, its port is down, or NCCL_IB_HCA differs: the job runs at the pace of that host.";
+    nsc_name_host(c, f, few->host);
+}
+
+/* A management or storage port among the devices of the fabric. */
+void nsc_rule_mixed_devices(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 1; i < m->devices.len; i++) { /* by host and network */
+        const struct nsc_net_device *d = &m->devices.item[i], *before = &m->devices.item[i - 1];
+        if (d->host != before->host || d->net != before->net || !d->kind || !before->kind || d->kind == before->kind)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
+            f->title =
+                nsc_words(c, "Host %s lists %s (%s) beside %s (%s)", nsc_say(m, d->host).ptr, nsc_say(m, d->name).ptr,
+                          nsc_say(m, d->kind).ptr, nsc_say(m, before->name).ptr, nsc_say(m, before->kind).ptr);
+            f->cause = "NCCL_IB_HCA is not set, or names both kinds.";
+        }
+        f->count++;
+        nsc_name_host(c, f, d->host);
+    }
+}
+
+/* ---- devices that could not be opened ---- */
+
+static bool lists_device(const struct ncclscope_model *m, nsc_str host)
+{
+    for (size_t i = 0; i < m->devices.len; i++)
+        if (m->devices.item[i].host == host && nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB"))
+            return true;
+    return false;
+}
+
+/* `Unable to open device mlx5_3` where its neighbours were opened: the host has one less. Where none could be, net/no-rdma-device tells. */
+static void tell_unopened(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_IB_NO_DEVICE || m->procs.item[e->proc].nameless ||
+            !lists_device(m, m->procs.item[e->proc].host))
+            continue;
+        if (!f) {
+            bool matters = !nsc_success_of(m) && m->hosts.len > 1;
+            f = nsc_found(c, matters ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", "certain");
+            nsc_text words = nsc_message_of(&e->where);
+            f->title = nsc_words(c, "A network device could not be opened, though others on its host were: %.*s",
+                                 (int)(words.len < 120 ? words.len : 120), words.ptr);
+            f->cause = "It is missing in the container, not permitted, or in a bad state: NCCL goes on without it.";
+            f->fix = "Compare /dev/infiniband in the container with the node; `ibv_devinfo` of that device.";
+        }
+        f->count += e->count;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+}
+
+/* ---- networks that reduce ---- */
+
+/* SHARP or CollNet was tried, and NCCL went back to ordinary connections. */
+void nsc_rule_collnet_refused(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if ((e->kind != NCCLSCOPE_KIND_COLLNET_FAILED && e->kind != NCCLSCOPE_KIND_SHARP_FAILED) ||
+            e->level != NCCLSCOPE_LEVEL_WARN)
+            continue;
+        if (!f) {
+            const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
+            f = nsc_found(c, asked && !nsc_success_of(m) ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "configuration", "certain");
+            f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL uses the point-to-point network"
+                             : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
+            f->cause = "The fabric's SHARP daemon is not reachable, the job has no right to it, or it has no resources "
+                       "left; the lines before name its code. Training goes on without it.";
+            nsc_show(c, f, asked ? &asked->where : NULL);
+        }
+        f->count += e->count;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+}
