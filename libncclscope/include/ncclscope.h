@@ -109,8 +109,9 @@ enum ncclscope_flag {
     NCCLSCOPE_FLAG_CUT = 2,    /* the line was longer than 64 KiB */
     NCCLSCOPE_FLAG_HEADER = 4, /* the header is whole: host, pid, tid are known */
     NCCLSCOPE_FLAG_JOINED = 8, /* put together from a torn record and its rest on a later line */
-    NCCLSCOPE_FLAG_STRIPPED = 16, /* somebody took the header away, or a part of it; no other writer did. Host and pid may be known */
-    NCCLSCOPE_FLAG_QUOTED = 32    /* words of NCCL that another program's error message holds; its level is OTHER */
+    NCCLSCOPE_FLAG_STRIPPED =
+        16, /* somebody took the header away, or a part of it; no other writer did. Host and pid may be known */
+    NCCLSCOPE_FLAG_QUOTED = 32 /* words of NCCL that another program's error message holds; its level is OTHER */
 };
 
 typedef struct ncclscope_grammar ncclscope_grammar;

@@ -226,5 +226,5 @@ static void test_every_cut(void)
     CHECK(found > 1000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_stripped), TEST(test_two_in_a_line), TEST(test_bare),
-       TEST(test_version_lines), TEST(test_every_cut))
+CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_stripped), TEST(test_two_in_a_line),
+       TEST(test_bare), TEST(test_version_lines), TEST(test_every_cut))

@@ -88,10 +88,11 @@ static void apply_proxy(struct ncclscope_model *m, const ncclscope_record *rec, 
 {
     nsc_text name = nsc_record_field(rec, NCCLSCOPE_FIELD_NAME), reason = nsc_record_field(rec, NCCLSCOPE_FIELD_REASON);
     (void)t;
+    name.len -= name.len && name.ptr[name.len - 1] == ',';
     nsc_event_at(m, rec, proc, nsc_number(rec, NCCLSCOPE_FIELD_RESULT),
-                 reason.len                            ? reason
+                 reason.len                                      ? reason
                  : nsc_text_find(rec->message, "operation") >= 0 ? name
-                                                       : nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT));
+                                                                 : nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT));
 }
 
 /* "Setting affinity for GPU 0 to 0-23,48-71": the CPUs of its NUMA node. */
@@ -104,6 +105,18 @@ static void apply_affinity(struct ncclscope_model *m, const ncclscope_record *re
     if (!p->cpus)
         p->cpus_at = nsc_here(m, rec);
     p->cpus = cpus;
+}
+
+/* "AllReduce: 4194304 Bytes -> Algo NVLS proto SIMPLE ...": by name, or by NCCL's own numbers. */
+static void apply_choice(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text algo = nsc_record_field(rec, NCCLSCOPE_FIELD_ALGO);
+    (void)proc;
+    (void)t;
+    if (!nsc_text_starts(algo, "NVLS") && !nsc_text_is(algo, "4") && !nsc_text_is(algo, "5"))
+        return;
+    if (!m->nvls_calls++)
+        m->nvls_at = nsc_here(m, rec);
 }
 
 /* Two GPUs, as the line names them: "1a000 1b000" or "0 3". */
@@ -263,6 +276,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_CONNECT_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NO_INTERFACE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_AFFINITY] = apply_affinity,
+    [NCCLSCOPE_KIND_CHOICE] = apply_choice,
     [NCCLSCOPE_KIND_PROXY_FAILED] = apply_proxy,
     [NCCLSCOPE_KIND_COLLNET_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SHARP_FAILED] = nsc_apply_event_of,
@@ -307,6 +321,7 @@ static uint32_t warning(struct ncclscope_model *m, const ncclscope_record *rec, 
     }
     *w = (struct nsc_warning){.kind = rec->kind, .shape = s, .lines = 1, .proc = proc};
     w->quoted = rec->flags & NCCLSCOPE_FLAG_QUOTED;
+    w->message = nsc_keep(m, rec->message);
     w->where = nsc_here(m, rec);
     return (uint32_t)(m->warnings.len - 1);
 }
@@ -334,13 +349,22 @@ static void relate_to_warning(struct ncclscope_model *m, const ncclscope_record 
  * communicator, ring or connection. */
 static bool means_the_same(ncclscope_kind kind, nsc_effect *effect)
 {
-    static nsc_effect *const own[] = {
-        nsc_apply_init_start,  nsc_apply_init_complete, nsc_apply_comm_shape,        nsc_apply_ended,
-        nsc_apply_version,     nsc_apply_driver,        nsc_apply_env_set,           nsc_apply_env_by_plugin,
-        nsc_apply_network,     nsc_apply_event_of,      apply_pair,                  apply_gdr,
-        apply_versions,        nsc_apply_tuner_off,     nsc_apply_plugin_missing,    nsc_apply_plugin_loaded,
-        nsc_apply_ofi_version, nsc_apply_ofi_platform,  nsc_apply_other_plugin_missing,
-        apply_proxy};
+    static nsc_effect *const own[] = {nsc_apply_version,
+                                      nsc_apply_driver,
+                                      nsc_apply_env_set,
+                                      nsc_apply_env_by_plugin,
+                                      nsc_apply_network,
+                                      nsc_apply_event_of,
+                                      apply_pair,
+                                      apply_gdr,
+                                      apply_versions,
+                                      nsc_apply_tuner_off,
+                                      nsc_apply_plugin_missing,
+                                      nsc_apply_plugin_loaded,
+                                      nsc_apply_ofi_version,
+                                      nsc_apply_ofi_platform,
+                                      nsc_apply_other_plugin_missing,
+                                      apply_proxy};
     for (size_t i = 0; kind != NCCLSCOPE_KIND_UNKNOWN && i < sizeof own / sizeof own[0]; i++)
         if (effect == own[i])
             return true;

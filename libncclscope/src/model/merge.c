@@ -95,13 +95,15 @@ static bool mend_torn_names(struct ncclscope_model *m)
     struct nsc_map by_pid = {0}; /* source and pid: its process with many lines */
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
-        if (p->records >= MANY && !p->nameless && nsc_map_put(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0}, (uint32_t)i))
+        if (p->records >= MANY && !p->nameless &&
+            nsc_map_put(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0}, (uint32_t)i))
             m->no_memory = true;
     }
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
-        uint32_t whole = p->records > FEW || p->nameless ? NSC_NONE
-                                                         : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
+        uint32_t whole = p->records > FEW || p->nameless
+                             ? NSC_NONE
+                             : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
         if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod ||
             !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
             continue;

@@ -46,13 +46,13 @@ struct nsc_proc {
     uint64_t last_line, driver;
     uint64_t records;      /* that it printed */
     uint64_t last_connect; /* the line of the last connection that it printed; 0: none */
-    uint32_t in_pod;    /* index into model.pods, or NSC_NONE */
-    uint32_t plugin;    /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
-    uint32_t events;    /* different ones of it in model.events */
-    uint32_t last_rank; /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
-    bool starts;        /* printed what a process prints once, at its start */
-    bool informs;       /* prints INFO, so that its last line is its last word */
-    bool nameless;      /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
+    uint32_t in_pod;       /* index into model.pods, or NSC_NONE */
+    uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
+    uint32_t events;       /* different ones of it in model.events */
+    uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
+    bool starts;           /* printed what a process prints once, at its start */
+    bool informs;          /* prints INFO, so that its last line is its last word */
+    bool nameless; /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
     bool env_seen, graph_seen, rccl;
     nsc_str tree_top,
         tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */
@@ -84,7 +84,7 @@ struct nsc_rank {
         key;                      /* -1: not said; color may be any number, has_color tells */
     bool bare_start;              /* born by a line that names a rank and no GPU, as up to 2.3.7 */
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
-    bool called, split_off;       /* ran a collective; had a child: later life, which outweighs a lost line of its birth */
+    bool called, split_off; /* ran a collective; had a child: later life, which outweighs a lost line of its birth */
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
     nsc_str bus_id, comm_id, network, ring_type;
@@ -92,7 +92,8 @@ struct nsc_rank {
     int64_t heads; /* ranks that a line of NVLS heads names for one channel: one a node; 0: not said */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
     double init_seconds; /* < 0: not said */
-    struct nsc_where first, start, complete, destroyed, aborted, chunk_at, ring_type_at, direct_at, shape_at, channels_at;
+    struct nsc_where first, start, complete, destroyed, aborted, chunk_at, ring_type_at, direct_at, shape_at,
+        channels_at;
 };
 
 struct nsc_link {
@@ -186,6 +187,7 @@ struct nsc_warning {
     nsc_str shape;
     uint64_t lines;
     uint32_t proc; /* of the first, or NSC_NONE */
+    nsc_str message; /* of the first, as printed */
     bool broke, quoted;
     struct nsc_where where;
 };
@@ -376,6 +378,8 @@ struct ncclscope_model {
         bool hash; /* the key before was "hash" */
     } ras_state;
     uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
+    uint64_t nvls_calls;  /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
+    struct nsc_where nvls_at;
     uint32_t last_event;  /* that the record in hand made or counted up, or NSC_NONE */
     nsc_str test_name;
     struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */

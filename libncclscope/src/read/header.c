@@ -245,7 +245,8 @@ bool nsc_is_version_line(nsc_text line)
     nsc_text version = nsc_next_word(&rest), more = nsc_next_word(&rest);
     if (version.len < 3 || !nsc_is_digit(version.ptr[0]) || !memchr(version.ptr, '.', version.len))
         return false;
-    bool commit = line.ptr[0] == 'R' || (more.len && memchr(more.ptr, ':', more.len)); /* "2.20.5+hip6.2 HEAD:4d66b3d", "... Unknown" */
+    bool commit = line.ptr[0] == 'R' ||
+                  (more.len && memchr(more.ptr, ':', more.len)); /* "2.20.5+hip6.2 HEAD:4d66b3d", "... Unknown" */
     return !more.len || (commit && !nsc_next_word(&rest).len);
 }
 

@@ -10,7 +10,8 @@ struct nsc_header {
     size_t message; /* behind it and one blank */
     int level;      /* enum ncclscope_level */
     bool whole;
-    bool stripped; /* not whole, and what is left is no other writer's: "[1] NCCL WARN ...", "host:pid [0] init.cc:738 NCCL WARN ..." */
+    bool
+        stripped; /* not whole, and what is left is no other writer's: "[1] NCCL WARN ...", "host:pid [0] init.cc:738 NCCL WARN ..." */
     nsc_text host, location;
     int64_t pid, tid, dev; /* -1: not there */
 };

@@ -32,12 +32,12 @@ struct ncclscope_reader {
     ncclscope_stats stats;
     uint64_t nul_lines;
     uint64_t glued,
-        alone;     /* records with another one right behind them on their line; and those that end with their line */
-    bool long_shm; /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
-    bool ras_json; /* within a report of ncclras */
-    bool quotes;   /* "Last error:" was the last line: the next is NCCL's, in another program's message */
+        alone;       /* records with another one right behind them on their line; and those that end with their line */
+    bool long_shm;   /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
+    bool ras_json;   /* within a report of ncclras */
+    bool quotes;     /* "Last error:" was the last line: the next is NCCL's, in another program's message */
     size_t quote_at; /* where that stood in its line, behind what a launcher put before both */
-    bool digests;  /* for stores: is this the very text that was read before? */
+    bool digests;    /* for stores: is this the very text that was read before? */
     struct nsc_digest digest;
 
     /* the line in hand */

@@ -104,7 +104,8 @@ static const char *evidence_wanted(const struct nsc_rule *r)
         return "connection lines (`Channel ... via ...`): NCCL_DEBUG=INFO, and from 2.22 on a log that goes through "
                "the first collective.";
     if (r->needs == nsc_needs_links_or_network)
-        return "connection lines (`Channel ... via ...`), or `Using network` of ranks on several nodes: NCCL_DEBUG=INFO.";
+        return "connection lines (`Channel ... via ...`), or `Using network` of ranks on several nodes: "
+               "NCCL_DEBUG=INFO.";
     if (r->needs == nsc_needs_comms)
         return "lines of a communicator's initialisation (Init START, Init COMPLETE): NCCL_DEBUG=INFO with INIT.";
     if (r->needs == nsc_needs_facts)

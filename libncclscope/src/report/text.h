@@ -27,7 +27,7 @@ void nsc_text_verdict(const struct nsc_report *r,
 bool nsc_is_folded(const struct nsc_report *r,
                    const struct nsc_finding *f); /* is it a variable behind another finding, told with that? */
 const struct nsc_finding *nsc_headline(const struct nsc_report *r); /* that the verdict tells; NULL: none */
-bool nsc_is_open(const struct nsc_warning *w);   /* a warning of NCCL that no rule judges */
+bool nsc_is_open(const struct nsc_warning *w);                      /* a warning of NCCL that no rule judges */
 uint64_t nsc_count_gpus(const struct ncclscope_model *m);
 
 #endif

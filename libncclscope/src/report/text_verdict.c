@@ -80,6 +80,9 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, ch
         if (local[i].path == NSC_PATH_NVLINK && p2p.len < 40)
             n += (size_t)snprintf(buf + n, size - n, " (%.*s)", (int)p2p.len, p2p.ptr);
     }
+    if (!n && !net.len && r->m->nvls_calls)
+        snprintf(buf, size, "NVLink SHARP (NVLS), by %llu lines of collectives; these print no connections",
+                 (unsigned long long)r->m->nvls_calls);
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
     snprintf(buf + n, size - n, "%s%.*s%s%s", inside ? " inside nodes, " : "", (int)net.len, net.ptr,

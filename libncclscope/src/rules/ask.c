@@ -81,6 +81,12 @@ enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins)
     return yes_or(is, NSC_NO);
 }
 
+enum nsc_answer nsc_ask_found(struct nsc_ask *q, int64_t nics)
+{
+    const struct nsc_event *e = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    return !e || e->number < 0 ? NSC_UNSAID : yes_or(e->number == nics, NSC_NO);
+}
+
 enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins)
 {
     for (size_t i = 0; i < q->m->procs.len; i++) {
@@ -165,7 +171,8 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
 
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words)
 {
-    return yes_or(q->event && nsc_text_find(q->event->where.text, words) >= 0, NSC_NO);
+    const struct nsc_where *w = q->event ? &q->event->where : q->said;
+    return yes_or(w && nsc_text_find(w->text, words) >= 0, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number)
@@ -219,7 +226,7 @@ bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct n
     for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
         if (m->ranks.item[i].complete.source == line->source && m->ranks.item[i].complete.line > line->line)
             return true;
-    return p->last_connect > line->line;
+    return p->source == line->source && p->last_connect > line->line;
 }
 
 const struct nsc_where *nsc_success_of(const struct ncclscope_model *m)

@@ -32,7 +32,7 @@ enum nsc_shm_reason {
     NSC_SHM_FAR,    /* farther apart than NCCL uses P2P */
     NSC_SHM_PARTED, /* the same, by the CPUs they are near to */
     NSC_SHM_REFUSED,
-    NSC_SHM_SILENT, /* P2P across sockets, where NCCL does not print a refusal */
+    NSC_SHM_SILENT,         /* P2P across sockets, where NCCL does not print a refusal */
     NSC_SHM_UNSAID_VISIBLE, /* nothing says why; a variable would show */
     NSC_SHM_UNSAID,
     NSC_SHM_REASONS
@@ -61,6 +61,7 @@ struct nsc_ask {
     uint32_t proc;                 /* NSC_NONE: of the whole job */
     const struct nsc_link *link;   /* the connection that the finding began with, or NULL */
     const struct nsc_event *event; /* the warning that it began with, or NULL */
+    const struct nsc_where *said;  /* or the line of another program that it began with */
     int reason;                    /* what the rule that asks found out by itself; its own numbers */
     const char *distance;          /* between GPU and NIC, or two GPUs: PHB, SYS; "" if not known */
     const struct nsc_env *env;     /* the variable that explains it, or NULL */

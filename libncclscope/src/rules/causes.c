@@ -87,8 +87,8 @@ static void take(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
 }
 
 /* The likeliest of those that nothing contradicts, where no row is sure; and how to find out. */
-static bool list(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask *q, const struct nsc_cause *const *open,
-                 size_t n)
+static bool list(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask *q,
+                 const struct nsc_cause *const *open, size_t n)
 {
     char why[900] = "", how[900] = "";
     size_t w = 0, h = 0;
@@ -101,7 +101,9 @@ static bool list(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
     }
     for (f->why_rows = 0; f->why_rows < n; f->why_rows++)
         f->why_row[f->why_rows] = open[f->why_rows]->name;
-    f->cause = nsc_words(c, n > 1 ? "The log does not say why. In order of likelihood: %s" : "The log does not say why. Perhaps: %s", why);
+    f->cause = nsc_words(
+        c, n > 1 ? "The log does not say why. In order of likelihood: %s" : "The log does not say why. Perhaps: %s",
+        why);
     f->fix = nsc_words(c, "Find out which: %s.", how);
     return true;
 }
@@ -134,5 +136,5 @@ bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
     ask->line = line;
     if (best)
         take(c, f, ask, best);
-    return best || (!ask->event && opens && list(c, f, ask, open, opens)); /* a warning says itself what it is */
+    return best || (!ask->event && !ask->said && opens && list(c, f, ask, open, opens)); /* a warning says itself what it is */
 }

@@ -35,7 +35,9 @@ void nsc_set_cost_of_level(struct nsc_case *c, struct nsc_finding *f, enum nsc_p
     if (amd || level == NSC_LEVEL_SYS || (!pcie && measured(c, f, slow, fast, proc)))
         return;
     if (nvlink && k.gpu && k.gpu->links)
-        f->cost = nsc_words(c, "about 10x or more: the NVLinks of %s carry %g GB/s one way, nominal, host memory what PCIe lets through; %s",
+        f->cost = nsc_words(c,
+                            "about 10x or more: the NVLinks of %s carry %g GB/s one way, nominal, host memory what "
+                            "PCIe lets through; %s",
                             k.gpu->name, k.gpu->gb_s, k.gpu->source);
     else if (nvlink)
         f->cost = "about 10x or more: NVLink carries hundreds of GB/s, host memory what PCIe lets through";

@@ -243,7 +243,8 @@ static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *
         e->env = nsc_p2p_disabled(m, l->proc);
     } else if (known && e->level > own.near) {
         e->because = set ? NSC_BY_LEVEL : NSC_BY_DISTANCE;
-        e->likely = e->level <= own.far || e->by_cpus; /* NVLink may join what sits at two CPUs */ /* some releases and CPUs allow it */
+        e->likely = e->level <= own.far || e->by_cpus;
+            /* NVLink may join what sits at two CPUs */ /* some releases and CPUs allow it */
         e->env = set;
     } else if (refused) {
         e->because = NSC_BY_DRIVER;
@@ -319,7 +320,8 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
         return NSC_BY_DESIGN;
     }
     if (set.because == NSC_BY_DISABLE || set.because == NSC_BY_LEVEL || set.because == NSC_BY_DISTANCE) {
-        bool far = own.because == NSC_BY_DISTANCE || own.because == NSC_BY_NIC;
+        bool open = own.because == NSC_BY_DISTANCE && own.likely && set.env; /* some CPUs and releases would allow it */
+        bool far = (own.because == NSC_BY_DISTANCE && !open) || own.because == NSC_BY_NIC;
         if (far && own.family == l->family)
             *out = own;
         else if (far && l->family == NSC_NET) /* host memory is what the hardware alone would give */

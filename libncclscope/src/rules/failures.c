@@ -116,9 +116,25 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (c->m->procs.item[ask.proc].nameless)
         ask.proc = NSC_NONE;
     int severity = f->severity;
-    nsc_explain(c, f, &ask);
+    if (nsc_explain(c, f, &ask) && strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
+        f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
+    f->confidence = "certain";
     f->severity = f->severity == NCCLSCOPE_NOTE ? f->severity : severity;
     nsc_show_first(c, f, &f->began->where);
+}
+
+enum { WENT_ON = 20 };
+
+/* Did the process print much more behind the warning, come to an end that no error tells, and did nobody else fail? */
+static bool went_on(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    for (size_t i = nsc_events_of(m, e->proc); i < m->event_order.len; i++)
+        if (m->events.item[m->event_order.item[i]].proc == e->proc &&
+            m->events.item[m->event_order.item[i]].kind == NCCLSCOPE_KIND_BACKTRACE)
+            return false;
+    bool lives = p->source == e->where.source && p->informs && p->last_line > e->where.line + WENT_ON;
+    return !p->nameless && nsc_lived_on(m, e->proc, &e->where) && lives && (!m->happened.len || nsc_success_of(m));
 }
 
 void nsc_tell_failures(struct nsc_case *c)
@@ -127,7 +143,8 @@ void nsc_tell_failures(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
     uint64_t processes = 0;
-    bool tied = false; /* which came first is not known */
+    bool tied = false;     /* which came first is not known */
+    bool weathered = true; /* all processes that said it went on for long */
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct failure *row = failure_of(e);
@@ -158,7 +175,8 @@ void nsc_tell_failures(struct nsc_case *c)
         bool fatal = e->quoted || (e->broke && row->part == NSC_ROOT && !nsc_lived_on(m, e->proc, &e->where));
         if (row->severity < f->severity)
             continue;
-        f->severity = fatal && row->severity ? NCCLSCOPE_ERROR : f->severity;
+        f->severity = fatal ? NCCLSCOPE_ERROR : f->severity;
+        weathered = weathered && !fatal && !e->broke && row->part == NSC_ROOT && went_on(m, e);
         if (f->began && row->part == NSC_ECHO && first->part != NSC_ECHO)
             continue;
         if (f->began && first->part == NSC_ECHO && row->part != NSC_ECHO)
@@ -170,6 +188,8 @@ void nsc_tell_failures(struct nsc_case *c)
             first = row;
         }
     }
+    if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
+        f->severity = NCCLSCOPE_WARNING;
     if (f)
         tell(c, f, first, processes, tied);
 }

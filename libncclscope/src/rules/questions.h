@@ -24,6 +24,8 @@ enum nsc_answer nsc_ask_gpu_p2p(struct nsc_ask *q);
 #define GPU(words) nsc_ask_gpu(q, words)
 #define CC(at_least) nsc_ask_cc(q, at_least)
 #define GPU_P2P nsc_ask_gpu_p2p(q) /* does its driver allow P2P between two of them over PCIe? */
+/* Does no line name a machine type? */
+#define NO_PLATFORM (nsc_ask_platform(q, "") == NSC_UNSAID ? NSC_YES : NSC_NO)
 /* Does the name of the network of the connection begin so; of libfabric's provider; of the machine type; of a NIC of the host? */
 enum nsc_answer nsc_ask_network(struct nsc_ask *q, const char *begins);
 enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins);
@@ -33,6 +35,9 @@ enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins);
 #define PROVIDER(begins) nsc_ask_provider(q, begins)
 #define PLATFORM(begins) nsc_ask_platform(q, begins)
 #define NIC(begins) nsc_ask_device(q, begins)
+/* Did libfabric's plugin find just so many NICs? */
+enum nsc_answer nsc_ask_found(struct nsc_ask *q, int64_t nics);
+#define FOUND(nics) nsc_ask_found(q, nics)
 /* Does NCCL list an interface whose name begins so for its sockets? */
 enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins);
 #define INTERFACE(begins) nsc_ask_interface(q, begins)

@@ -39,10 +39,10 @@ struct nsc_finding {
     const char *title, *cause, *fix, *cost; /* NULL: nothing to say */
     const char *why_row[NSC_CAUSES_LISTED]; /* rows of causes.def that gave the cause */
     size_t why_rows;
-    nsc_str about, value;                   /* the variable that it is about, and the first value that it has; or 0 */
-    bool other_values;                      /* it has others too */
-    uint32_t comm;                          /* index into model.comms, or NSC_NONE */
-    NSC_VEC(uint64_t) ranks;                /* sorted, each once, when finished */
+    nsc_str about, value;    /* the variable that it is about, and the first value that it has; or 0 */
+    bool other_values;       /* it has others too */
+    uint32_t comm;           /* index into model.comms, or NSC_NONE */
+    NSC_VEC(uint64_t) ranks; /* sorted, each once, when finished */
     NSC_VEC(struct nsc_pair) pairs;
     uint32_t last_comm, elsewhere; /* of links of other jobs: communicators that share no process with `comm` */
     uint64_t all_pairs;            /* of GPUs, over all communicators; `pairs` are the ranks of `comm` alone */

@@ -163,8 +163,10 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
-            f = nsc_found(c, asked && !nsc_success_of(m) ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "configuration", "certain");
-            f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL uses the point-to-point network"
+            f = nsc_found(c, asked && !nsc_success_of(m) ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "configuration",
+                          "certain");
+            f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
+                               "uses the point-to-point network"
                              : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
             f->cause = "The fabric's SHARP daemon is not reachable, the job has no right to it, or it has no resources "
                        "left; the lines before name its code. Training goes on without it.";

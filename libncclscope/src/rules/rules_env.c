@@ -28,10 +28,12 @@ static const char *set_by(struct nsc_case *c, const struct nsc_finding *f)
     const struct ncclscope_model *m = c->m;
     uint64_t all = 0;
     for (size_t i = 0; i < m->proc_order.len; i++)
-        all += nsc_env_is_visible(m, m->proc_order.item[i]) && m->procs.item[m->proc_order.item[i]].last_rank != NSC_NONE;
+        all +=
+            nsc_env_is_visible(m, m->proc_order.item[i]) && m->procs.item[m->proc_order.item[i]].last_rank != NSC_NONE;
     if (f->count >= all || !f->ranks.len)
         return nsc_words(c, "%llu process%s", (unsigned long long)f->count, f->count == 1 ? "" : "es");
-    return nsc_words(c, "%llu of %llu processes: %s", (unsigned long long)f->count, (unsigned long long)all, nsc_list_ranks(c, f));
+    return nsc_words(c, "%llu of %llu processes: %s", (unsigned long long)f->count, (unsigned long long)all,
+                     nsc_list_ranks(c, f));
 }
 
 static bool is_var(const struct ncclscope_model *m, const struct nsc_env *e, const char *name, const char *value)
@@ -61,8 +63,10 @@ static bool costs_nothing(const struct ncclscope_model *m, enum nsc_level *level
     }
     bool alone = m->comms.len > 0; /* one rank of each communicator on each host: no pair of a node at all */
     for (size_t i = 0; i < m->ranks.len; i++)
-        alone = alone && ((m->ranks.item[i].local_ranks == 1 && !nsc_env_is(m, m->ranks.item[i].proc, "NCCL_SHM_DISABLE", "1")) || m->ranks.item[i].nranks == 1 ||
-                          !nsc_p2p_disabled(m, m->ranks.item[i].proc));
+        alone =
+            alone &&
+            ((m->ranks.item[i].local_ranks == 1 && !nsc_env_is(m, m->ranks.item[i].proc, "NCCL_SHM_DISABLE", "1")) ||
+             m->ranks.item[i].nranks == 1 || !nsc_p2p_disabled(m, m->ranks.item[i].proc));
     for (size_t i = 1; i < m->proc_order.len; i++) { /* in the order of hosts */
         uint32_t one = m->proc_order.item[i - 1], other = m->proc_order.item[i];
         bool together = m->procs.item[one].host == m->procs.item[other].host;

@@ -154,7 +154,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     f->comm = comm;
     f->part = NSC_WAKE;
     const char *sure = sureness(m, k);
-    bool ran_on = program_ran_on(m, k);
+
     f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
@@ -188,23 +188,33 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
                 : "All ranks appeared, but initialisation did not end for these - or this input ends before it "
                   "did: a copy of a log that still grew, or the first part of one.";
     }
-    if (strcmp(f->confidence, "possible") != 0 && !ran_on)
-        return;
-    f->severity = ran_on ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING; /* what is only possible is no error */
-    if (ran_on) {
-        f->cls = "visibility";
-        f->part = NSC_NO_FAILURE;
-        f->confidence = "possible";
-        f->title = nsc_words(c, "The end of a communicator's initialisation is not in the log (%lld ranks)", (long long)k->nranks);
-        f->cause = "Its line was lost or not logged: the program went on for long behind these ranks' last lines, and nothing here says that it failed.";
-    }
+    if (!strcmp(f->confidence, "possible")) /* what is only possible is no error */
+        f->severity = NCCLSCOPE_WARNING;
+}
+
+/* One note for all communicators of which the log alone lacks the end of their initialisation. */
+static void tell_lost_end(struct nsc_case *c, uint32_t comm)
+{
+    struct nsc_finding *f = c->f->list.len ? &c->f->list.item[c->f->list.len - 1] : NULL;
+    const struct nsc_comm *k = &c->m->comms.item[comm];
+    if (!f || f->rule != c->rule || f->severity != NCCLSCOPE_NOTE)
+        f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "possible");
+    f->count++;
+    f->title = nsc_words(c, "The end of the initialisation of %llu communicator%s is not in the log", (unsigned long long)f->count,
+                         f->count == 1 ? "" : "s");
+    f->cause = "Lines were lost or not logged: the program went on for long behind these ranks' last lines, and nothing "
+               "here says that it failed.";
+    f->fix = "Nothing, if the job runs; else give the logs of all its ranks, whole.";
+    nsc_show(c, f, &k->where);
 }
 
 void nsc_rule_ranks_missing(struct nsc_case *c)
 {
     for (size_t i = 0; i < c->m->comms.len; i++) {
         int state = c->m->comms.item[i].state;
-        if (state == NSC_INCOMPLETE || state == NSC_FAILED)
+        if (state == NSC_INCOMPLETE && program_ran_on(c->m, &c->m->comms.item[i]))
+            tell_lost_end(c, (uint32_t)i);
+        else if (state == NSC_INCOMPLETE || state == NSC_FAILED)
             tell_missing(c, (uint32_t)i);
     }
 }
@@ -232,10 +242,9 @@ void nsc_rule_partial(struct nsc_case *c)
 
 /* ---- ranks that vanished ---- */
 
-static const char vanished_words[] =
-    "Its process ended without closing NCCL: crash, kill, out of memory, or an exception of the program. Its own last words are "
-    "outside NCCL: look at that process's standard error and at the kernel log.";
-
+static const char vanished_words[] = "Its process ended without closing NCCL: crash, kill, out of memory, or an "
+                                     "exception of the program. Its own last words are "
+                                     "outside NCCL: look at that process's standard error and at the kernel log.";
 
 static bool closes_itself(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
@@ -339,8 +348,9 @@ static void tell_nameless_loss(struct nsc_case *c)
     }
     if (!f)
         return;
-    f->title = nsc_words(c, "Local rank %lld of host %s vanished: its neighbours saw its connections close before any teardown",
-                         (long long)first->number, nsc_say(m, m->procs.item[first->proc].host).ptr);
+    f->title = nsc_words(
+        c, "Local rank %lld of host %s vanished: its neighbours saw its connections close before any teardown",
+        (long long)first->number, nsc_say(m, m->procs.item[first->proc].host).ptr);
     f->cause = vanished_words;
 }
 
@@ -416,14 +426,14 @@ void nsc_rule_unjudged(struct nsc_case *c)
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
         if (!broke || (!open && any_error(c)) || (named && nsc_lived_on(m, w->proc, &w->where)))
             continue;
-        nsc_text words = nsc_message_of(&w->where);
+        nsc_text words = nsc_say(m, w->message);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
             f->part = NSC_ROOT;
             f->began = event_at(m, &w->where);
             f->title = nsc_words(c, "NCCL failed with a warning that no rule here knows: %.*s",
                                  (int)(words.len < 300 ? words.len : 300), words.ptr);
-            f->cause = w->quoted  ? "A program quotes it as NCCL's last error."
+            f->cause = w->quoted  ? "A program quotes it as NCCL's last error; that is the last warning of its process, which may be older than the failure."
                        : w->broke ? "Calls returned an error right behind it, and its process did not go on."
                                   : "It is the last line of its process, whose communicator never came up.";
         }

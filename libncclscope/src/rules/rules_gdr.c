@@ -190,9 +190,9 @@ const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struc
 /* Does the variable exclude it for certain, or only where GPU and NIC are as far apart as they may be? */
 static bool is_certain(const struct ncclscope_model *m, const struct gdr_reason *r)
 {
-    return !r->env->by_pod && (r->distance.apart != NSC_LEVEL_UNKNOWN ||
-                               nsc_level_of(nsc_say(m, r->env->value)) == NSC_LEVEL_LOC ||
-                               nsc_text_is(nsc_say(m, r->env->value), "0"));
+    return !r->env->by_pod &&
+           (r->distance.apart != NSC_LEVEL_UNKNOWN || nsc_level_of(nsc_say(m, r->env->value)) == NSC_LEVEL_LOC ||
+            nsc_text_is(nsc_say(m, r->env->value), "0"));
 }
 
 static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r, const struct nsc_link *l)
@@ -239,8 +239,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     size_t at[NSC_GDR_REASONS];
-    bool there[NSC_GDR_REASONS] = {false}, receives_have_it = false, receives_lack_it = false,
-         sends_have_it = false;
+    bool there[NSC_GDR_REASONS] = {false}, receives_have_it = false, receives_lack_it = false, sends_have_it = false;
     unsigned char seen[NSC_GDR_REASONS][NIC_BITS] = {{0}};
     struct gdr_reason first[NSC_GDR_REASONS];
     const struct nsc_link *link[NSC_GDR_REASONS];
@@ -272,9 +271,9 @@ void nsc_rule_gdr_off(struct nsc_case *c)
         if (!there[i])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[i]];
-        f->title =
-            nsc_words(c, "%s use%s RDMA without GPUDirect%s: data goes through host memory",
-                      nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "", nics(c, seen[i]));
+        f->title = nsc_words(c, "%s use%s RDMA without GPUDirect%s: data goes through host memory",
+                             nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "",
+                             nics(c, seen[i]));
         explain(c, f, &first[i], link[i]);
     }
 }

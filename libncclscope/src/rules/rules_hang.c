@@ -1,5 +1,5 @@
 /* rules_hang.c - what other programs say of a job that stopped or failed: PyTorch, nccl-tests, launchers. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,11 +173,12 @@ static const char *tell_each(struct nsc_case *c, const struct stuck *of_rank, co
         last = last < 0 || s->seq < of_rank[last].seq ? i : last;
         if (is_same_work(most, s) || told++ >= EACH_TOLD || n + 80 > sizeof words)
             continue;
-        n += (size_t)snprintf(words + n, sizeof words - n, "%srank %lld in %.*s, work %lld", n ? ", " : "", (long long)i,
-                              (int)(s->op.len < 30 ? s->op.len : 30), s->op.ptr, (long long)s->seq);
+        n += (size_t)snprintf(words + n, sizeof words - n, "%srank %lld in %.*s, work %lld", n ? ", " : "",
+                              (long long)i, (int)(s->op.len < 30 ? s->op.len : 30), s->op.ptr, (long long)s->seq);
     }
-    return nsc_words(c, "%s%s; furthest behind is rank %lld (work %lld)", words, told > EACH_TOLD ? " and others elsewhere" : "",
-                     (long long)last, last < 0 ? -1LL : (long long)of_rank[last].seq);
+    return nsc_words(c, "%s%s; furthest behind is rank %lld (work %lld)", words,
+                     told > EACH_TOLD ? " and others elsewhere" : "", (long long)last,
+                     last < 0 ? -1LL : (long long)of_rank[last].seq);
 }
 
 /* Ranks that are in other work than most: named, the first described; NULL if there is none. */
@@ -385,7 +386,8 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
     nsc_text name = nsc_said(m, r, "name"), reason = nsc_said(m, r, "reason"), pid = nsc_said(m, r, "pid");
     if (r->number == NCCLSCOPE_KIND_MPI_EXIT && nsc_number_said(m, r, "code", &code)) {
         const struct nsc_own_record *process = r > m->happened.item ? r - 1 : r;
-        nsc_text rank = process->number == NCCLSCOPE_KIND_MPI_PROCESS ? nsc_said(m, process, "rank") : (nsc_text){"", 0};
+        nsc_text rank =
+            process->number == NCCLSCOPE_KIND_MPI_PROCESS ? nsc_said(m, process, "rank") : (nsc_text){"", 0};
         *who = nsc_words(c, "%s%.*s", rank.len ? "rank " : "a process", (int)rank.len, rank.ptr);
         return code > 128 && code < 128 + 32 ? 128 - code : code;
     }
@@ -466,6 +468,9 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         f->title =
             nsc_words(c, "%s: %.*s", title, (int)(reason.len < 200 ? reason.len : 200), reason.len ? reason.ptr : "");
         f->cause = cause;
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        nsc_explain(c, f, &ask);
+        f->confidence = "certain";
         nsc_show(c, f, &r->where);
     }
 }

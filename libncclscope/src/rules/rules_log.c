@@ -19,7 +19,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     uint64_t warnings, unknown, torn, records = sum_records(m, &warnings, &unknown, &torn);
-    if (!records || m->link_order.len)
+    if (!records || m->link_order.len || m->nvls_calls) /* collectives by NVLink SHARP make no connection lines */
         return;
     bool alone = true;
     for (size_t i = 0; i < c->f->list.len; i++)
@@ -35,18 +35,18 @@ void nsc_rule_no_channels(struct nsc_case *c)
     uint64_t banners = 0;
     for (size_t i = 0; i < m->sources.len; i++)
         banners += m->sources.item[i].banners;
-    f->cause = banners == records ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
-               : warnings + banners == records
-                   ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
-               : !init  ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
-                          "that ends early, or a failure before it."
-               : !pairs ? "Every communicator here has one rank: there is no pair of GPUs to connect."
-               : !late
-                   ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
-                     "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
-                   : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
-                     "before one, or NCCL_DEBUG_SUBSYS hides "
-                     "the lines.";
+    f->cause =
+        banners == records
+            ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
+        : warnings + banners == records ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
+        : !init  ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
+                   "that ends early, or a failure before it."
+        : !pairs ? "Every communicator here has one rank: there is no pair of GPUs to connect."
+        : !late  ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
+                   "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
+                 : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
+                   "before one, or NCCL_DEBUG_SUBSYS hides "
+                   "the lines.";
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
     if (init && !pairs)
@@ -91,10 +91,11 @@ void nsc_rule_torn(struct nsc_case *c)
     f->title = nsc_words(c, "%llu line%s torn: %s", (unsigned long long)torn, torn == 1 ? " is" : "s are",
                          shared ? "several processes wrote into each other's lines"
                                 : "other output stands within them, or a part is missing");
-    f->cause = shared ? "Processes share one pipe. What could be put together again was read; connections that were cut "
-                        "are not counted."
-                      : "The program's own output shares the line, or the copy lost a part of it. What is left was "
-                        "read; connections that were cut are not counted.";
+    f->cause = shared
+                   ? "Processes share one pipe. What could be put together again was read; connections that were cut "
+                     "are not counted."
+                   : "The program's own output shares the line, or the copy lost a part of it. What is left was "
+                     "read; connections that were cut are not counted.";
     for (size_t i = 0; i < m->sources.len; i++)
         for (int k = 0; k < 4; k++) {
             struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[k], {"", 0}};

@@ -90,7 +90,11 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                 f->severity = NCCLSCOPE_WARNING;
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
                 f->caused_by = "net/no-rdma-device";
-            struct nsc_ask ask = {.c = c, .m = m, .proc = m->procs.item[e->proc].nameless ? NSC_NONE : e->proc, .event = e, .distance = ""};
+            struct nsc_ask ask = {.c = c,
+                                  .m = m,
+                                  .proc = m->procs.item[e->proc].nameless ? NSC_NONE : e->proc,
+                                  .event = e,
+                                  .distance = ""};
             int severity = f->severity;
             nsc_explain(c, f, &ask);
             f->severity = severity;
@@ -219,7 +223,8 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
         nsc_show(c, f, &e->where);
     }
     if (f) {
-        struct nsc_ask ask = {.c = c, .m = m, .proc = m->procs.item[one->proc].nameless ? NSC_NONE : one->proc, .distance = ""};
+        struct nsc_ask ask = {
+            .c = c, .m = m, .proc = m->procs.item[one->proc].nameless ? NSC_NONE : one->proc, .distance = ""};
         nsc_explain(c, f, &ask);
     }
     if (f && f->hosts.len == 1)

@@ -54,10 +54,10 @@ p2p_links(struct nsc_case *c, bool (*is)(const struct ncclscope_model *, const s
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < c->m->link_order.len; i++) {
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
-        if (!is(c->m, l))
+        if (!is(c->m, l) || (l->proc == NSC_NONE && c->m->comms.len)) /* torn: whose it is others tell */
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
-        *proc = l->proc;
+        *proc = *proc == NSC_NONE ? l->proc : *proc;
         nsc_add_link(c, f, l);
     }
     return f;
@@ -302,9 +302,12 @@ static void tell_lopsided_nvlink(struct nsc_case *c)
             f->caused_by = file ? "env/topo-file" : NULL;
             f->title = nsc_words(c, "NVLink between GPU %s and GPU %s of %s is %g GB/s one way and %g the other",
                                  nsc_say(m, p->a).ptr, nsc_say(m, p->b).ptr, nsc_say(m, p->host).ptr, p->bw, back->bw);
-            f->cause = file ? nsc_words(c, "NCCL_TOPO_FILE=%s says so in place of what the machine has; NCCL makes as few channels as the slower way allows.",
+            f->cause = file ? nsc_words(c,
+                                        "NCCL_TOPO_FILE=%s says so in place of what the machine has; NCCL makes as few "
+                                        "channels as the slower way allows.",
                                         nsc_say(m, file->value).ptr)
-                            : "NCCL makes as few channels as the slower way allows; links are down, or a topology was given that does not fit.";
+                            : "NCCL makes as few channels as the slower way allows; links are down, or a topology was "
+                              "given that does not fit.";
             f->fix = file ? "Unset NCCL_TOPO_FILE, or correct the file, and compare."
                           : "`nvidia-smi nvlink -s` on that host.";
             nsc_show(c, f, file ? &file->where : NULL);

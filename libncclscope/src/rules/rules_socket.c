@@ -169,7 +169,9 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
     if (r->line)
         nsc_show_first(c, f, r->line);
     nsc_explain(c, f, &ask);
-    f->confidence = f->severity > NCCLSCOPE_NOTE ? sure : f->confidence; /* that they are sockets the lines say, whatever the reason */
+    f->confidence = f->severity > NCCLSCOPE_NOTE
+                        ? sure
+                        : f->confidence; /* that they are sockets the lines say, whatever the reason */
     if (r->env) {
         f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, r->env->name).ptr,
                              nsc_say(c->m, r->env->value).ptr);
@@ -243,8 +245,9 @@ static bool spans_nodes(const struct ncclscope_model *m, const struct nsc_rank *
         const struct nsc_rank *first = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
         for (uint32_t n = 0; first && n < k->count; n++) {
             const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
-            bool elsewhere = k->seen < k->nranks && (r->nnodes > 1 || r->heads > 1) &&
-                             !nsc_env_is(m, r->proc, "NCCL_SHM_DISABLE", "1"); /* without it each GPU is a node to NCCL */
+            bool elsewhere =
+                k->seen < k->nranks && (r->nnodes > 1 || r->heads > 1) &&
+                !nsc_env_is(m, r->proc, "NCCL_SHM_DISABLE", "1"); /* without it each GPU is a node to NCCL */
             *certain = m->procs.item[r->proc].host != m->procs.item[first->proc].host;
             if (*certain || elsewhere) {
                 *one = r;
@@ -281,9 +284,9 @@ static void tell_chosen(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
     struct socket_reason r = reason_of(c, proc);
     f->count = 1;
-    f->title = nsc_words(c, "NCCL chose TCP sockets (Using network %s), and %s: between nodes data goes over TCP, not RDMA",
-                         nsc_say(m, p->network).ptr,
-                         one ? "the ranks are on several nodes" : "the input holds several hosts");
+    f->title =
+        nsc_words(c, "NCCL chose TCP sockets (Using network %s), and %s: between nodes data goes over TCP, not RDMA",
+                  nsc_say(m, p->network).ptr, one ? "the ranks are on several nodes" : "the input holds several hosts");
     for (size_t i = 0; i < m->hosts.len; i++)
         nsc_name_host(c, f, m->hosts.item[i].name);
     explain(c, f, &r, proc, NULL);

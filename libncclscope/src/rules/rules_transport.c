@@ -53,7 +53,7 @@ static enum nsc_shm_reason shm_reason(const struct ncclscope_model *m, const str
     case NSC_BY_DESIGN: return e->because == NSC_BY_MIG ? NSC_SHM_SLICES : e->by_cpus ? NSC_SHM_PARTED : NSC_SHM_FAR;
     case NSC_REFUSED: return NSC_SHM_REFUSED;
     default:
-        return e->because == NSC_BY_SILENCE         ? NSC_SHM_SILENT
+        return e->because == NSC_BY_SILENCE      ? NSC_SHM_SILENT
                : shows_p2p_variables(m, l->proc) ? NSC_SHM_UNSAID_VISIBLE
                                                  : NSC_SHM_UNSAID;
     }
@@ -67,8 +67,8 @@ static const char *shm_root(enum nsc_shm_reason why)
                                      : NULL;
 }
 
-static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_reason why, const struct nsc_expected *e,
-                        const struct nsc_link *l)
+static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_reason why,
+                        const struct nsc_expected *e, const struct nsc_link *l)
 {
     const struct ncclscope_model *m = c->m;
     const char *type = e->type ? nsc_say(m, e->type).ptr : "";
@@ -92,9 +92,10 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
         f->cause = nsc_words(c, "%s" NSC_BY_POD, f->cause);
     }
     if (f->severity == NCCLSCOPE_NOTE)
-        f->title = nsc_words(c, "%s: right on this hardware%s%s%s", f->title, *type || why == NSC_SHM_SLICES ? " (" : "",
-                             why == NSC_SHM_SLICES ? "slices of a GPU (MIG), or ranks on one" : type,
-                             *type || why == NSC_SHM_SLICES ? ")" : "");
+        f->title =
+            nsc_words(c, "%s: right on this hardware%s%s%s", f->title, *type || why == NSC_SHM_SLICES ? " (" : "",
+                      why == NSC_SHM_SLICES ? "slices of a GPU (MIG), or ranks on one" : type,
+                      *type || why == NSC_SHM_SLICES ? ")" : "");
 }
 
 void nsc_rule_shm_within_node(struct nsc_case *c)
@@ -128,7 +129,8 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         explain_shm(c, f, (enum nsc_shm_reason)why, &first[why], link[why]);
         if (f->severity == NCCLSCOPE_NOTE)
             continue;
-        bool open = why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE; /* else the chunk is small by the same variable */
+        bool open =
+            why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE; /* else the chunk is small by the same variable */
         if (open && lacks_nvlink(c->m, link[why]->proc) && first[why].level == NSC_LEVEL_UNKNOWN)
             first[why].level = NSC_LEVEL_PHB;
         nsc_set_cost_of_level(c, f, NSC_COST_SHM, NSC_COST_P2P, link[why]->proc, first[why].level);
