@@ -444,6 +444,7 @@ void nsc_join(struct ncclscope_model *m)
         qsort_r(m->proc_order.item, m->proc_order.len, sizeof(uint32_t), by_host_and_pid, m);
     join_ranks(m);
     nsc_version_settle(m);
+    nsc_take_commands(m);
     forget_early_use(m);
     excuse_the_oldest(m);
     order_comms(m);

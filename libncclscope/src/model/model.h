@@ -140,6 +140,7 @@ struct nsc_tree {
 struct nsc_env {
     uint32_t proc;
     nsc_str name, value;
+    bool by_command; /* of a command that stands in the input; by_pod is set too */
     bool by_plugin, by_pod; /* by_pod: of the pod's spec, no line of the log says it */
     struct nsc_where where;
 };
@@ -451,6 +452,7 @@ void nsc_apply_own(struct ncclscope_model *m, const ncclscope_record *rec); /* o
 
 /* Does a record of this kind change the model, so that rules see it? */
 bool nsc_is_judged(ncclscope_kind kind);
+void nsc_take_commands(struct ncclscope_model *m); /* pods.c: variables of commands in the input */
 /* The variable in this process (NSC_NONE: in any), or NULL. */
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);
 /* Where in link_order the links of this communicator begin (NSC_NONE: those of none); they are in one piece. */

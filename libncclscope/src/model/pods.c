@@ -277,6 +277,41 @@ static size_t env_of_pod(const struct ncclscope_model *m, uint32_t pod)
     return low;
 }
 
+/* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...": variables of a command in the input count as set in its processes, where
+ * NCCL's own lines would not show them. */
+static void take_command(struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    nsc_text rest = nsc_said(m, r, "text");
+    for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
+        ptrdiff_t eq = nsc_text_starts(word, "NCCL_") ? nsc_text_find(word, "=") : -1;
+        nsc_text name = {word.ptr, eq > 0 ? (size_t)eq : 0}, value = nsc_text_from(word, (size_t)(eq + 1));
+        if (!name.len || !value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) ||
+            !nsc_takes_level(name, value))
+            continue;
+        nsc_str n = nsc_keep(m, name), v = nsc_keep(m, value);
+        for (size_t i = 0; i < m->proc_order.len; i++) {
+            uint32_t proc = m->proc_order.item[i];
+            struct nsc_key key = {proc, n, 0};
+            if (m->procs.item[proc].source != r->where.source || nsc_map_get(&m->env_by, key) != NSC_NONE ||
+                (nsc_env_is_visible(m, proc) && !nsc_text_is(name, "NCCL_NET")))
+                continue;
+            struct nsc_env *x = nsc_vec_push(&m->env);
+            if (!x || nsc_map_put(&m->env_by, key, (uint32_t)(m->env.len - 1))) {
+                m->no_memory = true;
+                return;
+            }
+            *x = (struct nsc_env){.proc = proc, .name = n, .value = v, .by_pod = true, .by_command = true, .where = r->where};
+        }
+    }
+}
+
+void nsc_take_commands(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND)
+            take_command(m, &m->happened.item[i]);
+}
+
 int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err)
 {
     sqlite3 *db = NULL;

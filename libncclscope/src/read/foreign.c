@@ -134,8 +134,17 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     if (!named && !counts && !strchr("RMPrsth#eEFmpoG:|", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
-        if (is_worth_it(&g->others.row[i], named, counts) &&
+        if (g->others.row[i].kind != NCCLSCOPE_KIND_PY_RAISED && is_worth_it(&g->others.row[i], named, counts) &&
             nsc_pattern_match(&g->others.row[i].pattern, &g->lock, t, m))
+            return &g->others.row[i];
+    return NULL;
+}
+
+const struct nsc_row *nsc_foreign_raised(ncclscope_grammar *g, nsc_text text, struct nsc_match *m)
+{
+    for (size_t i = 0; i < g->others.rows; i++)
+        if (g->others.row[i].kind == NCCLSCOPE_KIND_PY_RAISED &&
+            nsc_pattern_match(&g->others.row[i].pattern, &g->lock, text, m))
             return &g->others.row[i];
     return NULL;
 }

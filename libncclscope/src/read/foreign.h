@@ -10,6 +10,8 @@ ncclscope_kind nsc_foreign_kind(nsc_text line);
  * of ncclras has begun and not ended. */
 ncclscope_kind nsc_json_kind(nsc_text line, bool *ras);
 /* The row of other.def that takes this line, or NULL. */
+/* The row of an exception, where a traceback ends. */
+const struct nsc_row *nsc_foreign_raised(ncclscope_grammar *g, nsc_text text, struct nsc_match *m);
 const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text line, struct nsc_match *m);
 
 /* "[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607]": level, month, day and time as Google's logger prints them: "321 02:07:08.408271257". */

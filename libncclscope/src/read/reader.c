@@ -309,6 +309,24 @@ static bool take_quoted(ncclscope_reader *r)
     return true;
 }
 
+/* "Traceback (most recent call last):", indented lines, and the exception in the column of the first: that alone is given out. Of a
+ * log that holds many tracebacks each is, so that the first is known. */
+static const struct nsc_row *exception_row(ncclscope_reader *r, nsc_text *text)
+{
+    nsc_text line = nsc_text_trim_end(r->line);
+    ptrdiff_t at = memchr(line.ptr, 'T', line.len) ? nsc_text_find(line, "Traceback (most recent call last)") : -1;
+    if (at >= 0) {
+        r->traceback = true;
+        r->quote_at = (size_t)at;
+        return NULL;
+    }
+    *text = r->traceback ? nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len) : (nsc_text){NULL, 0};
+    if (!text->len || text->ptr[0] == ' ' || text->ptr[0] == '\t')
+        return NULL;
+    r->traceback = false;
+    return nsc_foreign_raised(r->grammar, *text, &r->match);
+}
+
 static bool take_other(ncclscope_reader *r)
 {
     nsc_text body = strip_prefixes(r, r->line), text = bare_text(r->line, (size_t)(body.ptr - r->line.ptr));
@@ -340,8 +358,14 @@ static bool take_other(ncclscope_reader *r)
     r->record.level = NCCLSCOPE_LEVEL_OTHER;
     if (r->record.kind == NCCLSCOPE_KIND_UNKNOWN)
         r->record.kind = nsc_json_kind(body, &r->ras_json);
+    nsc_text raised = {NULL, 0};
+    const struct nsc_row *exception = r->record.kind == NCCLSCOPE_KIND_UNKNOWN && body.len ? exception_row(r, &raised) : NULL;
     const struct nsc_row *row =
         r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, body, &r->match) : NULL;
+    if (!row && exception) {
+        row = nsc_foreign_raised(r->grammar, raised, &r->match);
+        r->record.message = raised;
+    }
     if (row) {
         r->record.kind = row->kind;
         r->record.time = r->record.time.len ? r->record.time : nsc_glog_time(r->line);

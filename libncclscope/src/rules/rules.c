@@ -50,6 +50,13 @@ struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls,
     return f;
 }
 
+const char *nsc_env_source(const struct nsc_env *e)
+{
+    return e->by_command ? " So the command in this input has it; NCCL's own lines show no variables."
+           : e->by_pod   ? " So the pod's spec has it; this log shows no variables."
+                         : "";
+}
+
 void nsc_show(struct nsc_case *c, struct nsc_finding *f, const struct nsc_where *w)
 {
     (void)c;

@@ -8,7 +8,6 @@
 #include "rules/gpus.h"
 
 enum { NSC_EVIDENCE = 8, NSC_CAUSES_LISTED = 3 };
-#define NSC_BY_POD " So the pod's spec has it; this log shows no variables."
 
 struct nsc_case;
 
@@ -97,6 +96,7 @@ extern const struct nsc_rule nsc_rules[]; /* all, in the order in which they run
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
 void nsc_finding_free(struct nsc_finding *f); /* what it holds */
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *nsc_env_source(const struct nsc_env *e); /* what follows a cause where no line of NCCL says it: the pod's spec, a command; "" else */
 void nsc_show(struct nsc_case *c, struct nsc_finding *f,
               const struct nsc_where *w); /* evidence; the first 8 are kept */
 void nsc_show_first(struct nsc_case *c, struct nsc_finding *f,

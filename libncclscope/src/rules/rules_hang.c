@@ -421,6 +421,46 @@ static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *
     return NULL;
 }
 
+static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
+{
+    return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
+           nsc_text_find(reason, "NCCL") >= 0 || nsc_text_find(reason, "CUDA") >= 0;
+}
+
+/* The first exception that is neither NCCL's own nor a launcher's: the program failed by itself, where nothing before it tells of NCCL. */
+static void tell_exception(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text name = nsc_said(m, r, "name"), reason = nsc_text_trim(nsc_said(m, r, "reason"));
+        if (r->number != NCCLSCOPE_KIND_PY_RAISED || is_of_nccl_or_cuda(name, reason))
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title = nsc_words(c, "The program itself ended with an exception%s: %.*s: %.*s",
+                             r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "", (int)name.len,
+                             name.ptr, (int)(reason.len < 160 ? reason.len : 160), reason.len ? reason.ptr : "");
+        f->cause = "No failure of NCCL stands before it in this input; what peers print of closed connections follows from it.";
+        f->fix = "Read the traceback above the line.";
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}
+
+/* Did NCCL warn of something, or PyTorch's watchdog of a wait, anywhere? */
+static bool nccl_failed(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (timed_out(&m->happened.item[i]) || m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OOM ||
+            m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_NCCL)
+            return true;
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].broke)
+            return true;
+    return false;
+}
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -428,6 +468,8 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
     for (size_t i = 0; i < m->happened.len; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_RUN_ROOT)
             told = tell_root(c, i) || told;
+    if (!nccl_failed(m))
+        tell_exception(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
         const char *who = "";
@@ -489,6 +531,13 @@ static bool any_error(const struct nsc_case *c)
         if (c->f->list.item[i].severity == NCCLSCOPE_ERROR)
             return true;
     return false;
+}
+
+/* PyTorch's own allocator found no room. */
+void nsc_rule_program_memory(struct nsc_case *c)
+{
+    tell_program(c, NCCLSCOPE_KIND_TORCH_OOM, -1, "The program ran out of GPU memory",
+                 "PyTorch's allocator found no room on the GPU: the model and its batch need more, or other processes hold memory there.");
 }
 
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */

@@ -175,7 +175,7 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
     if (r->env) {
         f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, r->env->name).ptr,
                              nsc_say(c->m, r->env->value).ptr);
-        f->cause = r->env->by_pod ? nsc_words(c, "%s" NSC_BY_POD, f->cause) : f->cause;
+        f->cause = r->env->by_pod ? nsc_words(c, "%s%s", f->cause, nsc_env_source(r->env)) : f->cause;
         f->confidence = r->env->by_pod ? "likely" : f->confidence;
         f->severity = f->severity == NCCLSCOPE_ERROR && !has_rdma_device(c->m, proc) ? NCCLSCOPE_WARNING : f->severity;
     }

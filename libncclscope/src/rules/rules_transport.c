@@ -89,7 +89,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
         f->confidence = "likely";
     if (e->env && e->env->by_pod) {
         f->confidence = "likely";
-        f->cause = nsc_words(c, "%s" NSC_BY_POD, f->cause);
+        f->cause = nsc_words(c, "%s%s", f->cause, nsc_env_source(e->env));
     }
     if (f->severity == NCCLSCOPE_NOTE)
         f->title =
@@ -187,7 +187,7 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc
     f->cause = nsc_words(c, "%s: only the network is left.%s",
                          no_p2p ? "P2P and shared memory are both switched off"
                                 : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs",
-                         no_shm->by_pod ? NSC_BY_POD : "");
+                         nsc_env_source(no_shm));
     f->confidence = no_shm->by_pod ? "likely" : f->confidence;
     f->fix = "Remove NCCL_SHM_DISABLE, and NCCL_P2P_DISABLE if it is set.";
     nsc_show_first(c, f, &no_shm->where);

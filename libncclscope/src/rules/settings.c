@@ -114,7 +114,7 @@ void nsc_tell_settings(struct nsc_case *c)
         }
         f->other_values = f->other_values || e->value != f->value;
         if (!f->cause || (cost && f->severity == NCCLSCOPE_NOTE))
-            f->cause = nsc_words(c, "%s%s%s", s->cause, cost ? cost : "", e->by_pod ? NSC_BY_POD : "");
+            f->cause = nsc_words(c, "%s%s%s", s->cause, cost ? cost : "", nsc_env_source(e));
         f->severity = cost ? NCCLSCOPE_WARNING : f->severity;
         f->count++;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
