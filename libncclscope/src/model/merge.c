@@ -83,27 +83,29 @@ static bool is_mangled(nsc_text name, nsc_text of)
     size_t at = 0;
     for (size_t i = 0; i < of.len && at < name.len; i++)
         at += of.ptr[i] == name.ptr[at];
-    bool lacks = at == name.len && name.len < of.len && name.len * 2 >= of.len;
+    bool tail = name.len < of.len && !memcmp(of.ptr + of.len - name.len, name.ptr, name.len);
+    bool lacks = at == name.len && name.len < of.len && (name.len * 2 >= of.len || tail);
     return lacks || (name.len > of.len && !memcmp(name.ptr + name.len - of.len, of.ptr, of.len));
 }
 
 /* A pid that one line or two show under a torn name stays with the host that all its other lines name. */
 static bool mend_torn_names(struct ncclscope_model *m)
 {
-    enum { FEW = 3, MANY = 10 };
     bool any = false;
-    struct nsc_map by_pid = {0}; /* source and pid: its process with many lines */
+    struct nsc_map by_pid = {0}; /* source and pid: its process with most lines */
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
-        if (p->records >= MANY && !p->nameless &&
-            nsc_map_put(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0}, (uint32_t)i))
+        struct nsc_key key = {p->source, (uint64_t)p->pid, 0};
+        uint32_t before = p->nameless ? NSC_NONE : nsc_map_get(&by_pid, key);
+        bool more = before == NSC_NONE || p->records > m->procs.item[before].records;
+        if (!p->nameless && more && nsc_map_put(&by_pid, key, (uint32_t)i))
             m->no_memory = true;
     }
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
-        uint32_t whole = p->records > FEW || p->nameless
-                             ? NSC_NONE
-                             : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
+        uint32_t whole = p->nameless ? NSC_NONE : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
+        if (whole == i || (whole != NSC_NONE && p->records * 3 > m->procs.item[whole].records && p->records > 1))
+            continue; /* both speak often: two hosts that share a pid */
         if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod ||
             !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
             continue;

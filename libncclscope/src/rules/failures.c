@@ -123,6 +123,12 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     nsc_show_first(c, f, &f->began->where);
 }
 
+/* A network that was not there, on one host. */
+static bool missed_by_nobody(const struct nsc_finding *f)
+{
+    return !strncmp(f->rule->id, "net/", 4);
+}
+
 enum { WENT_ON = 20 };
 
 /* Did the process print much more behind the warning, come to an end that no error tells, and did nobody else fail? */
@@ -190,6 +196,8 @@ void nsc_tell_failures(struct nsc_case *c)
     }
     if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
         f->severity = NCCLSCOPE_WARNING;
+    else if (f && f->severity == NCCLSCOPE_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) && missed_by_nobody(f))
+        f->severity = NCCLSCOPE_NOTE;
     if (f)
         tell(c, f, first, processes, tied);
 }

@@ -280,6 +280,15 @@ const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t 
                : nsc_env_of(m, proc, "NCCL_P2P_LEVEL");
 }
 
+bool nsc_may_be_within_node(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_known_path p;
+    if (l->family != NSC_NET || l->proc == NSC_NONE || !nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1"))
+        return false;
+    nsc_path_of(m, l, &p);
+    return p.scope == NSC_SCOPE_UNKNOWN;
+}
+
 /* A link of NET to a rank whose own log is not here: NCCL takes the network only to other nodes, or where P2P and SHM are both
  * refused; so another node is likely, not certain. */
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain)
@@ -289,7 +298,7 @@ bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l
         return false;
     nsc_path_of(m, l, &p);
     *certain = p.scope == NSC_SCOPE_CLUSTER;
-    return p.scope != NSC_SCOPE_NODE;
+    return p.scope != NSC_SCOPE_NODE && !nsc_may_be_within_node(m, l);
 }
 
 static bool all_are_seen(const struct ncclscope_model *m)

@@ -108,6 +108,8 @@ static bool shm_is_missed(const struct ncclscope_model *m)
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
         nsc_path_of(m, l, &p);
+        if (nsc_may_be_within_node(m, l))
+            return true;
         if (l->family == NSC_NET && p.scope == NSC_SCOPE_NODE && l->proc != NSC_NONE &&
             nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1"))
             return true;

@@ -1,5 +1,5 @@
 /* rules_log.c - the log itself: what it does not hold, what is torn, what nobody knows. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 static uint64_t sum_records(const struct ncclscope_model *m, uint64_t *warnings, uint64_t *unknown, uint64_t *torn)
 {
@@ -13,6 +13,47 @@ static uint64_t sum_records(const struct ncclscope_model *m, uint64_t *warnings,
         *torn += s->torn_lines;
     }
     return n;
+}
+
+/* Two processes or more, each with a communicator of one rank. */
+static bool alone_together(const struct ncclscope_model *m)
+{
+    uint32_t first = NSC_NONE;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        if (m->ranks.item[i].nranks != 1 || m->ranks.item[i].parent_pointer)
+            continue;
+        if (first != NSC_NONE && m->ranks.item[i].proc != first)
+            return true;
+        first = m->ranks.item[i].proc;
+    }
+    return false;
+}
+
+/* Do collectives, results of a benchmark or the program's own end stand behind the initialisation? Then connections were made. */
+static bool behind_init(const struct ncclscope_model *m)
+{
+    bool called = m->tests.len || nsc_success_of(m);
+    for (size_t i = 0; i < m->ranks.len; i++)
+        called = called || m->ranks.item[i].called || m->ranks.item[i].destroyed.line;
+    return called;
+}
+
+/* What the log does tell: the network that was chosen, and that the program reached its end. */
+static const char *what_is_known(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    nsc_str net = 0;
+    bool one = true;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        one = one && (!net || !m->procs.item[i].network || m->procs.item[i].network == net);
+        net = net ? net : m->procs.item[i].network;
+    }
+    const struct nsc_where *end = nsc_success_of(m);
+    const char *none = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device" : "";
+    return nsc_words(c, "%s%s%s%s%s",
+                     net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
+                     net && one ? none : "", net && one ? "." : "",
+                     end ? " The program says that it reached its end" : "", end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "");
 }
 
 void nsc_rule_no_channels(struct nsc_case *c)
@@ -35,22 +76,33 @@ void nsc_rule_no_channels(struct nsc_case *c)
     uint64_t banners = 0;
     for (size_t i = 0; i < m->sources.len; i++)
         banners += m->sources.item[i].banners;
-    f->cause =
+    bool starts = false;
+    for (size_t i = 0; i < m->procs.len; i++)
+        starts = starts || m->procs.item[i].starts || m->procs.item[i].network;
+    const char *why =
         banners == records
             ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
         : warnings + banners == records ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
+        : !init && starts ? "The log shows how NCCL starts and no communicator: it ends early, or lines were left out."
         : !init  ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
                    "that ends early, or a failure before it."
+        : !pairs && alone_together(m) ? "Each process made a communicator of its own rank alone, at the same time: they did not join. The program was built without MPI (nccl-tests: make MPI=1), or does not take its rank from the launcher."
         : !pairs ? "Every communicator here has one rank: there is no pair of GPUs to connect."
+        : behind_init(m) ? "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: the log goes on behind them."
         : !late  ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
                    "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
                  : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
                    "before one, or NCCL_DEBUG_SUBSYS hides "
                    "the lines.";
+    f->cause = nsc_words(c, "%s%s", why, what_is_known(c));
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
-    if (init && !pairs)
+    if (init && !pairs && alone_together(m))
+        f->fix = "Build the program with MPI (nccl-tests: make MPI=1 MPI_HOME=...), or start it so that it knows its rank and the number of ranks.";
+    else if (init && !pairs)
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
+    else if (!late)
+        f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
 }

@@ -97,9 +97,9 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                                   .distance = ""};
             int severity = f->severity;
             nsc_explain(c, f, &ask);
-            f->severity = severity;
-            if (is_harmless_here(m, e))
-                f->severity = NCCLSCOPE_NOTE;
+            bool went_on = e->kind != NCCLSCOPE_KIND_NET_NONE && (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where));
+            f->severity = is_harmless_here(m, e) ? NCCLSCOPE_NOTE : went_on && severity == NCCLSCOPE_ERROR ? NCCLSCOPE_WARNING : severity;
+            f->part = went_on ? NSC_NO_FAILURE : f->part;
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -236,7 +236,7 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !nsc_any_socket(m))
+    if (nsc_raised(c, c->rule->id) || (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !nsc_any_socket(m)))
         return; /* on one host nobody misses it */
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
     if (misses && seen_comm) {

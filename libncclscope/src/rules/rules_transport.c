@@ -208,7 +208,7 @@ static void explain_near_nic(struct nsc_case *c, struct nsc_finding *f, const st
 
 void nsc_rule_net_within_node(struct nsc_case *c)
 {
-    bool there[NET_CAUSES] = {false}, socket[NET_CAUSES] = {false};
+    bool there[NET_CAUSES] = {false}, socket[NET_CAUSES] = {false}, unsure = false;
     size_t at[NET_CAUSES];
     uint32_t procs[NET_CAUSES];
     struct nsc_expected first[NET_CAUSES], e;
@@ -216,8 +216,10 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
         struct nsc_known_path p;
         nsc_path_of(c->m, l, &p);
-        if (l->family != NSC_NET || p.scope != NSC_SCOPE_NODE)
+        bool perhaps = nsc_may_be_within_node(c->m, l);
+        if (l->family != NSC_NET || (p.scope != NSC_SCOPE_NODE && !perhaps))
             continue;
+        unsure = unsure || perhaps;
         int why = nsc_judge(c->m, l, &e) == NSC_BY_DESIGN && e.because == NSC_BY_NIC ? NET_BY_DESIGN : NET_ODD;
         if (!there[why]) {
             nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
@@ -235,12 +237,16 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         if (!there[why])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[why]];
-        f->title = nsc_words(c, "%s talk%s over the network, though each is on one host%s", who(c, f, "ranks"),
-                             f->all_pairs == 1 ? "s" : "", socket[why] ? " (TCP sockets inside the machine)" : "");
+        f->title = nsc_words(c, unsure ? "%s talk%s over the network, perhaps inside one machine%s" : "%s talk%s over the network, though each is on one host%s", who(c, f, "ranks"),
+                             f->all_pairs == 1 ? "s" : "", !socket[why] ? "" : unsure ? " (TCP sockets)" : " (TCP sockets inside the machine)");
         if (why == NET_BY_DESIGN)
             explain_near_nic(c, f, &first[why]);
         else
             explain_net(c, f, procs[why], socket[why]);
+        if (unsure) {
+            f->confidence = "likely";
+            f->cause = nsc_words(c, "%s Each GPU is then a node of its own to NCCL, and its count of nodes tells nothing of machines.", f->cause);
+        }
         if (socket[why] && why != NET_BY_DESIGN)
             nsc_set_cost_of_level(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, procs[why], first[why].level);
     }
