@@ -335,12 +335,12 @@ def check_meanings(kinds):
 
 def check_hardware():
     """No figure without where and when it is from; names of variables are sorted, each once."""
-    def table(name, macro, ends=True):
+    def table(name, macro):
         path = os.path.join(LIBRARY, "tables", name)
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 if line.startswith(macro + "("):
-                    row = line[len(macro) + 1:line.rindex(")") if ends else None]
+                    row = line[len(macro) + 1:line.rindex(")")]
                     yield "%s:%d" % (name, number), [unquote(a) for a in ARGUMENT.findall(row)]
     dated = re.compile(r"\b20\d\d-\d\d\b")
     rows = 0
@@ -349,8 +349,10 @@ def check_hardware():
             rows += 1
             if not dated.search(row[-1]):
                 error(where, "the source has no date")
-    rules = {row[0] for _, row in table("rules.def", "RULE", ends=False)}
-    caused = {row[0] for macro in ("CAUSE", "KNOWN") for _, row in table("causes.def", macro, ends=False)}
+    def first_words(name, macro):
+        with open(os.path.join(LIBRARY, "tables", name), encoding="utf-8") as file:
+            return {match[1] for line in file if (match := re.match(macro + r"\((\w+), ", line))}
+    rules, caused = first_words("rules.def", "RULE"), first_words("causes.def", "(?:CAUSE|KNOWN)")
     for name in sorted(rules ^ caused):
         error("causes.def", "%s %s" % (name, "has no cause" if name in rules else "is no rule"))
     names = [row[0] for _, row in table("variables.def", "VARIABLE")]

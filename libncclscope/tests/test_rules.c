@@ -116,7 +116,7 @@ static void test_findings(void)
                       (!k || x->pairs.item[k - 1].a < x->pairs.item[k].a ||
                        (x->pairs.item[k - 1].a == x->pairs.item[k].a && x->pairs.item[k - 1].b < x->pairs.item[k].b)));
             if (x->caused_by)
-                CHECK(place_of(f, x->caused_by) < i);
+                CHECK(place_of(f, nsc_words_of_id(x->caused_by)) < i);
             CHECK(!strcmp(ncclscope_finding_id(f, i), x->rule->id));
             CHECK_INT(ncclscope_finding_severity(f, i), x->severity);
         }
@@ -135,7 +135,7 @@ static void test_worst_first(void)
             const struct nsc_finding *x = &f->list.item[i];
             bool is_root = false;
             for (size_t k = 0; k < f->list.len; k++)
-                is_root = is_root || (f->list.item[k].caused_by && !strcmp(f->list.item[k].caused_by, x->rule->id));
+                is_root = is_root || f->list.item[k].caused_by == x->rule->key;
             if (x->caused_by || is_root)
                 continue;
             CHECK(x->severity <= last);
@@ -247,7 +247,7 @@ static void test_missing_for_want_of_shm(void)
         BOTH("f000", "START") "vm:10:10 [0] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-a to "
                               "9637892 bytes\n",
         "ranks/missing");
-    CHECK(x && x->caused_by && !strcmp(x->caused_by, "shm/too-small"));
+    CHECK(x && x->caused_by == NSC_ID_SHM_TOO_SMALL);
     CHECK_INT(place_of(f, "shm/too-small"), 0);
     x = raised(&f, BOTH("f000", "START"), "ranks/missing");
     CHECK(x && !x->caused_by);

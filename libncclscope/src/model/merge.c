@@ -103,7 +103,8 @@ static bool mend_torn_names(struct ncclscope_model *m)
     }
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
-        uint32_t whole = p->nameless ? NSC_NONE : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
+        uint32_t whole =
+            p->nameless ? NSC_NONE : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
         if (whole == i || (whole != NSC_NONE && p->records * 3 > m->procs.item[whole].records && p->records > 1))
             continue; /* both speak often: two hosts that share a pid */
         if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod ||

@@ -140,7 +140,7 @@ struct nsc_tree {
 struct nsc_env {
     uint32_t proc;
     nsc_str name, value;
-    bool by_command; /* of a command that stands in the input; by_pod is set too */
+    bool by_command;        /* of a command that stands in the input; by_pod is set too */
     bool by_plugin, by_pod; /* by_pod: of the pod's spec, no line of the log says it */
     struct nsc_where where;
 };
@@ -187,7 +187,7 @@ struct nsc_warning {
     ncclscope_kind kind;
     nsc_str shape;
     uint64_t lines;
-    uint32_t proc; /* of the first, or NSC_NONE */
+    uint32_t proc;   /* of the first, or NSC_NONE */
     nsc_str message; /* of the first, as printed */
     bool broke, quoted;
     struct nsc_where where;
@@ -381,7 +381,7 @@ struct ncclscope_model {
     uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
     uint64_t nvls_calls;  /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
     struct nsc_where nvls_at;
-    uint32_t last_event;  /* that the record in hand made or counted up, or NSC_NONE */
+    uint32_t last_event; /* that the record in hand made or counted up, or NSC_NONE */
     nsc_str test_name;
     struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */
         int64_t pid;

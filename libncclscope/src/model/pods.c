@@ -300,7 +300,8 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
                 m->no_memory = true;
                 return;
             }
-            *x = (struct nsc_env){.proc = proc, .name = n, .value = v, .by_pod = true, .by_command = true, .where = r->where};
+            *x = (struct nsc_env){
+                .proc = proc, .name = n, .value = v, .by_pod = true, .by_command = true, .where = r->where};
         }
     }
 }

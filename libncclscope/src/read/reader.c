@@ -359,7 +359,8 @@ static bool take_other(ncclscope_reader *r)
     if (r->record.kind == NCCLSCOPE_KIND_UNKNOWN)
         r->record.kind = nsc_json_kind(body, &r->ras_json);
     nsc_text raised = {NULL, 0};
-    const struct nsc_row *exception = r->record.kind == NCCLSCOPE_KIND_UNKNOWN && body.len ? exception_row(r, &raised) : NULL;
+    const struct nsc_row *exception =
+        r->record.kind == NCCLSCOPE_KIND_UNKNOWN && body.len ? exception_row(r, &raised) : NULL;
     const struct nsc_row *row =
         r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, body, &r->match) : NULL;
     if (!row && exception) {

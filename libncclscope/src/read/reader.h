@@ -35,7 +35,7 @@ struct ncclscope_reader {
         alone;       /* records with another one right behind them on their line; and those that end with their line */
     bool long_shm;   /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
     bool ras_json;   /* within a report of ncclras */
-    bool traceback; /* a Python traceback is being read; its column is quote_at */
+    bool traceback;  /* a Python traceback is being read; its column is quote_at */
     bool quotes;     /* "Last error:" was the last line: the next is NCCL's, in another program's message */
     size_t quote_at; /* where that stood in its line, behind what a launcher put before both */
     bool digests;    /* for stores: is this the very text that was read before? */

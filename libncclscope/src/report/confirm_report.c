@@ -171,9 +171,9 @@ static void group(const struct nsc_report *r, size_t first)
     say_pairs(r, first);
 }
 
-static bool is_of_pairs(const char *id)
+static bool is_of_pairs(enum nsc_id key)
 {
-    return !strcmp(id, "probe/confirmed") || !strcmp(id, "probe/contradicts") || !strcmp(id, "probe/stale");
+    return key == NSC_ID_PROBE_CONFIRMED || key == NSC_ID_PROBE_CONTRADICTS || key == NSC_ID_PROBE_STALE;
 }
 
 /* What `ncclscope LOG` would begin with, where that is not told here. */
@@ -209,7 +209,7 @@ void nsc_confirm_text(const struct nsc_report *r)
                 group(r, i);
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (strncmp(f->rule->id, r->about, strlen(r->about)) != 0 || is_of_pairs(f->rule->id))
+        if (strncmp(f->rule->id, r->about, strlen(r->about)) != 0 || is_of_pairs(f->rule->key))
             continue;
         nsc_puts(r->out, others++ ? "" : "\n");
         nsc_text_finding(r, f);

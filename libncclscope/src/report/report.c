@@ -81,13 +81,13 @@ int ncclscope_confirm_report(const ncclscope_model *m, const ncclscope_findings 
 }
 
 /* Each cause, what to do then, and how it is seen. */
-static void explain_causes(const struct nsc_report *page, const char *id)
+static void explain_causes(const struct nsc_report *page, enum nsc_id key)
 {
     static const char *const kinds[] = {"", " A setting.", " By design: a note.", ""};
     char line[1500];
     int n = 0;
-    for (const struct nsc_cause *row = nsc_causes; row->id; row++) {
-        if (strcmp(row->id, id) != 0)
+    for (const struct nsc_cause *row = nsc_causes; row->key; row++) {
+        if (row->key != key)
             continue;
         snprintf(line, sizeof line, "%d. %s%s%s%s Seen by: %s.%s%s%s", n + 1, row->why, kinds[row->kind],
                  row->fix[0] ? " To do: " : "", row->fix, row->seen, row->source ? " Source: " : "",
@@ -130,7 +130,7 @@ int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
         nsc_part(&page, "means", nsc_text_of(r->means));
         nsc_part(&page, "why", nsc_text_of(r->why));
         nsc_part(&page, "needs", nsc_text_of(evidence_wanted(r)));
-        explain_causes(&page, r->id);
+        explain_causes(&page, r->key);
         nsc_part(&page, "fix", nsc_text_of(r->fix));
         nsc_part(&page, "verify", nsc_text_of(r->verify));
         nsc_part(&page, "source", nsc_text_of(r->doc));

@@ -356,7 +356,7 @@ static void finding(struct nsc_json *j, const struct ncclscope_model *m, const s
     nsc_json_string(j, "severity", nsc_severity_name(f->severity));
     nsc_json_string(j, "confidence", f->confidence);
     nsc_json_string(j, "class", f->cls);
-    nsc_json_string(j, "caused_by", f->caused_by);
+    nsc_json_string(j, "caused_by", nsc_words_of_id(f->caused_by));
     nsc_json_open(j, "cause_ids", '[');
     for (size_t i = 0; i < f->why_rows; i++)
         nsc_json_string(j, NULL, f->why_row[i]);

@@ -178,7 +178,7 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
     evidence(r, f);
     for (size_t i = 0; i < r->f->list.len; i++) { /* its wake: told once, here */
         const struct nsc_finding *x = &r->f->list.item[i];
-        if (!x->caused_by || strcmp(x->caused_by, f->rule->id) != 0 || x->severity < NCCLSCOPE_WARNING)
+        if (x->caused_by != f->rule->key || x->severity < NCCLSCOPE_WARNING)
             continue;
         snprintf(head, sizeof head, "%s (%s): %.120s", x->rule->id, nsc_severity_name(x->severity),
                  x->title ? x->title : "");
@@ -189,11 +189,11 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
 /* Told elsewhere: a variable with what it does, a symptom with its root, the silence of the log in the verdict. */
 static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    if (!strcmp(f->rule->id, "log/no-channels"))
+    if (f->rule->key == NSC_ID_LOG_NO_CHANNELS)
         return f->severity >= NCCLSCOPE_WARNING || r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
     if (f->severity < NCCLSCOPE_WARNING || r->flags & NCCLSCOPE_REPORT_VERBOSE)
         return false;
-    return nsc_is_folded(r, f) || (f->caused_by && strncmp(f->caused_by, "env/", 4) != 0);
+    return nsc_is_folded(r, f) || (f->caused_by && strncmp(nsc_words_of_id(f->caused_by), "env/", 4) != 0);
 }
 
 enum { ALIKE_SHOWN = 3 };
@@ -205,7 +205,7 @@ static bool is_one_of_many(const struct nsc_report *r, size_t i, bool note)
     size_t before = 0, behind = 0;
     for (size_t k = 0; k < r->f->list.len; k++) {
         const struct nsc_finding *x = &r->f->list.item[k];
-        if (k != i && !strcmp(x->rule->id, f->rule->id) && (x->severity < NCCLSCOPE_WARNING) == note && !is_told(r, x))
+        if (k != i && x->rule == f->rule && (x->severity < NCCLSCOPE_WARNING) == note && !is_told(r, x))
             k < i ? before++ : behind++;
     }
     if (r->flags & NCCLSCOPE_REPORT_VERBOSE || before < ALIKE_SHOWN)

@@ -184,7 +184,7 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
     const struct nsc_finding *f = &r->f->list.item[i];
     for (size_t k = i + 1; !strncmp(f->rule->id, "net/", 4) && k < r->f->list.len; k++) {
         const struct nsc_finding *x = &r->f->list.item[k];
-        if (x->caused_by && !strcmp(x->caused_by, f->rule->id) && !strcmp(x->rule->id, "net/socket"))
+        if (x->caused_by == f->rule->key && x->rule->key == NSC_ID_NET_SOCKET)
             return x; /* "ranks talk over sockets" says more than "no device was found" */
     }
     return f;
@@ -266,7 +266,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
     case NCCLSCOPE_NO_EVIDENCE:
         for (size_t i = 0; i < r->f->list.len; i++) {
             const struct nsc_finding *f = &r->f->list.item[i];
-            if (strcmp(f->rule->id, "log/no-channels") != 0)
+            if (f->rule->key != NSC_ID_LOG_NO_CHANNELS)
                 continue;
             nsc_mark(r, NSC_MARK_UNKNOWN);
             snprintf(line, sizeof line, "%s.", f->title);

@@ -226,7 +226,7 @@ static void findings(struct nsc_traits *t, const struct ncclscope_model *m, cons
         const struct nsc_finding *x = &f->list.item[i];
         add(t, NSC_TRAIT_FINDINGS, nsc_text_of(x->rule->id),
             keep(t, "%s, %s%s%s", nsc_severity_name(x->severity), x->cls, x->caused_by ? ", by " : "",
-                 x->caused_by ? x->caused_by : ""),
+                 x->caused_by ? nsc_words_of_id(x->caused_by) : ""),
             1, 0);
     }
     for (size_t i = 0; i < m->warnings.len; i++)

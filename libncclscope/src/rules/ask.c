@@ -190,9 +190,9 @@ enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release)
     return v.low >= release ? NSC_YES : v.high < release ? NSC_NO : NSC_UNSAID;
 }
 
-enum nsc_answer nsc_ask_raised(struct nsc_ask *q, const char *id)
+enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key)
 {
-    return yes_or(nsc_raised(q->c, id), NSC_NO);
+    return yes_or(nsc_raised(q->c, key), NSC_NO);
 }
 
 /* ---- who ---- */

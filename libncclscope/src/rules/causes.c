@@ -22,8 +22,8 @@
 #define POSSIBLE "possible"
 const struct nsc_cause nsc_causes[] = {
 #define CAUSE(id, NAME, kind, weight, sure, when, why, fix, seen, source) \
-    {id, #NAME, NSC_CAUSE_##kind, weight, sure, when_##NAME, why, fix, seen, source},
-#define KNOWN(id, cause, seen) {id, NULL, NSC_CAUSE_KNOWN, 0, NULL, NULL, cause, "", seen, NULL},
+    {NSC_ID_##id, #NAME, NSC_CAUSE_##kind, weight, sure, when_##NAME, why, fix, seen, source},
+#define KNOWN(id, cause, seen) {NSC_ID_##id, NULL, NSC_CAUSE_KNOWN, 0, NULL, NULL, cause, "", seen, NULL},
 #include "causes.def"
 #undef CAUSE
 #undef KNOWN
@@ -113,8 +113,8 @@ bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
     const struct nsc_cause *best = NULL, *open[NSC_CAUSES_LISTED];
     const struct nsc_where *line = NULL;
     size_t opens = 0;
-    for (const struct nsc_cause *row = nsc_causes; row->id; row++) {
-        if (!row->when || strcmp(row->id, f->rule->id) != 0)
+    for (const struct nsc_cause *row = nsc_causes; row->key; row++) {
+        if (!row->when || row->key != f->rule->key)
             continue;
         ask->line = NULL;
         enum nsc_answer answer = row->when(ask);
@@ -136,5 +136,6 @@ bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
     ask->line = line;
     if (best)
         take(c, f, ask, best);
-    return best || (!ask->event && !ask->said && opens && list(c, f, ask, open, opens)); /* a warning says itself what it is */
+    return best ||
+           (!ask->event && !ask->said && opens && list(c, f, ask, open, opens)); /* a warning says itself what it is */
 }

@@ -244,7 +244,7 @@ static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *
     } else if (known && e->level > own.near) {
         e->because = set ? NSC_BY_LEVEL : NSC_BY_DISTANCE;
         e->likely = e->level <= own.far || e->by_cpus;
-            /* NVLink may join what sits at two CPUs */ /* some releases and CPUs allow it */
+        /* NVLink may join what sits at two CPUs */ /* some releases and CPUs allow it */
         e->env = set;
     } else if (refused) {
         e->because = NSC_BY_DRIVER;

@@ -7,7 +7,8 @@ enum { ROOT = NSC_ROOT, WAKE = NSC_WAKE, STATE = NSC_NO_FAILURE, ECHO = NSC_ECHO
 struct failure {
     ncclscope_kind kind;
     int64_t number;
-    const char *words, *id;
+    const char *words;
+    enum nsc_id key;
     int severity;
     const char *cls;
     enum nsc_failure_part part;
@@ -16,7 +17,7 @@ struct failure {
 
 static const struct failure failures[] = {
 #define FAILURE(KIND, number, words, id, severity, cls, part, title, cause) \
-    {NCCLSCOPE_KIND_##KIND, number, words, id, severity, cls, (enum nsc_failure_part)part, title, cause},
+    {NCCLSCOPE_KIND_##KIND, number, words, NSC_ID_##id, severity, cls, (enum nsc_failure_part)part, title, cause},
 #include "failures.def"
 #undef FAILURE
 };
@@ -89,11 +90,11 @@ static const char *who(struct nsc_case *c, uint32_t proc)
 
 /* ---- one finding for each id ---- */
 
-static bool was_said_by(const struct ncclscope_model *m, uint32_t proc, const char *id, const struct nsc_event *before)
+static bool was_said_by(const struct ncclscope_model *m, uint32_t proc, enum nsc_id key, const struct nsc_event *before)
 {
     for (const struct nsc_event *e = m->events.item; e < before; e++) {
         const struct failure *f = e->proc == proc ? failure_of(e) : NULL;
-        if (f && !strcmp(f->id, id))
+        if (f && f->key == key)
             return true;
     }
     return false;
@@ -116,7 +117,8 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (c->m->procs.item[ask.proc].nameless)
         ask.proc = NSC_NONE;
     int severity = f->severity;
-    if (nsc_explain(c, f, &ask) && strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
+    if (nsc_explain(c, f, &ask) &&
+        strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
         f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
     f->confidence = "certain";
     f->severity = f->severity == NCCLSCOPE_NOTE ? f->severity : severity;
@@ -154,7 +156,7 @@ void nsc_tell_failures(struct nsc_case *c)
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct failure *row = failure_of(e);
-        if (!row || strcmp(row->id, c->rule->id) != 0)
+        if (!row || row->key != c->rule->key)
             continue;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
             f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_ERROR;
@@ -171,7 +173,7 @@ void nsc_tell_failures(struct nsc_case *c)
             tied = false;
         }
         f->count += e->count;
-        bool new_process = !was_said_by(m, e->proc, row->id, e);
+        bool new_process = !was_said_by(m, e->proc, row->key, e);
         processes += new_process;
         int64_t rank = new_process ? nsc_rank_of_process(m, e->proc) : -1;
         if (rank >= 0)
@@ -196,7 +198,8 @@ void nsc_tell_failures(struct nsc_case *c)
     }
     if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
         f->severity = NCCLSCOPE_WARNING;
-    else if (f && f->severity == NCCLSCOPE_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) && missed_by_nobody(f))
+    else if (f && f->severity == NCCLSCOPE_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
+             missed_by_nobody(f))
         f->severity = NCCLSCOPE_NOTE;
     if (f)
         tell(c, f, first, processes, tied);
@@ -221,26 +224,26 @@ static bool could_cause(const struct ncclscope_model *m, const struct nsc_findin
     if (f->began)
         return is_before(m, root->began, f->began) ||
                (root->part == NSC_ROOT && f->part == NSC_WAKE && !is_before(m, f->began, root->began));
-    bool waits = !strcmp(f->rule->id, "ranks/missing"); /* for one that failed */
+    bool waits = f->rule->key == NSC_ID_RANKS_MISSING; /* for one that failed */
     return f->part == NSC_WAKE && (!waits || f->comm == NSC_NONE || is_member(m, root->began->proc, f->comm));
 }
 
 /* Peers of a process that vanished see closed connections, and what follows from them. */
-static const char *vanished(const struct ncclscope_findings *all, const struct nsc_finding *f)
+static enum nsc_id vanished(const struct ncclscope_findings *all, const struct nsc_finding *f)
 {
     for (size_t i = 0; f->began && i < all->list.len; i++)
-        if (!strcmp(all->list.item[i].rule->id, "ranks/lost") && &all->list.item[i] != f)
-            return "ranks/lost";
-    return NULL;
+        if (all->list.item[i].rule->key == NSC_ID_RANKS_LOST && &all->list.item[i] != f)
+            return NSC_ID_RANKS_LOST;
+    return NSC_ID_NONE;
 }
 
 /* The launcher saw a process killed from outside or crash: what its peers see follows from that, whatever they printed first. */
-static const char *killed(const struct ncclscope_findings *all)
+static enum nsc_id killed(const struct ncclscope_findings *all)
 {
     for (size_t i = 0; i < all->list.len; i++)
-        if (!strcmp(all->list.item[i].rule->id, "ranks/exited") && all->list.item[i].part == NSC_ROOT)
-            return "ranks/exited";
-    return NULL;
+        if (all->list.item[i].rule->key == NSC_ID_RANKS_EXITED && all->list.item[i].part == NSC_ROOT)
+            return NSC_ID_RANKS_EXITED;
+    return NSC_ID_NONE;
 }
 
 /* Of those that could have caused it the first in time, what breaks by itself before what only follows; where time is not known,
@@ -248,7 +251,7 @@ static const char *killed(const struct ncclscope_findings *all)
 static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, const struct nsc_finding *f)
 {
     const struct nsc_finding *best = NULL;
-    bool lost = !strcmp(f->rule->id, "ranks/lost");
+    bool lost = f->rule->key == NSC_ID_RANKS_LOST;
     for (size_t i = 0; i < all->list.len; i++) {
         const struct nsc_finding *x = &all->list.item[i];
         if (!could_cause(all->model, x, f) || (best && best->part == NSC_ROOT && x->part == NSC_WAKE) ||
@@ -264,7 +267,7 @@ static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, 
 static bool follows_from(const struct ncclscope_model *m, const struct nsc_finding *f, uint32_t comm)
 {
     if (!f->began)
-        return !strcmp(f->rule->id, "ranks/missing") && f->comm == comm;
+        return f->rule->key == NSC_ID_RANKS_MISSING && f->comm == comm;
     bool broken_talk = f->part == NSC_WAKE || f->began->kind == NCCLSCOPE_KIND_MESSAGE_TRUNCATED;
     return broken_talk && is_member(m, f->began->proc, comm);
 }
@@ -278,7 +281,7 @@ static void blame_communicators(struct ncclscope_findings *all)
         for (size_t k = 0; is && k < all->list.len; k++) {
             struct nsc_finding *f = &all->list.item[k];
             if (!f->caused_by && f->rule != root->rule && follows_from(all->model, f, root->comm))
-                f->caused_by = root->rule->id;
+                f->caused_by = root->rule->key;
         }
     }
 }
@@ -297,16 +300,16 @@ static void relate_to_watchdog(struct ncclscope_findings *all)
 {
     struct nsc_finding *hung = NULL;
     for (size_t i = 0; i < all->list.len && !hung; i++)
-        hung = !strcmp(all->list.item[i].rule->id, "ranks/hung") ? &all->list.item[i] : NULL;
+        hung = all->list.item[i].rule->key == NSC_ID_RANKS_HUNG ? &all->list.item[i] : NULL;
     for (size_t i = 0; hung && i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
         uint64_t line = f->began && f->part != NSC_NO_FAILURE ? first_timeout(all->model, f->began->where.source) : 0;
         if (!line || f->caused_by)
             continue;
         if (f->began->where.line < line && !hung->caused_by && f->severity == NCCLSCOPE_ERROR)
-            hung->caused_by = f->rule->id;
+            hung->caused_by = f->rule->key;
         else if (f->began->where.line > line && f->part == NSC_WAKE)
-            f->caused_by = "ranks/hung";
+            f->caused_by = NSC_ID_RANKS_HUNG;
     }
 }
 
@@ -315,14 +318,14 @@ static void blame_interface(struct ncclscope_findings *all)
 {
     for (size_t i = 0; i < all->list.len; i++) {
         const struct nsc_finding *root = &all->list.item[i];
-        for (size_t k = 0; !strcmp(root->rule->id, "net/interface-suspect") && k < all->list.len; k++) {
+        for (size_t k = 0; root->rule->key == NSC_ID_NET_INTERFACE_SUSPECT && k < all->list.len; k++) {
             struct nsc_finding *f = &all->list.item[k];
             nsc_str host = f->began ? all->model->procs.item[f->began->proc].host : 0;
             bool shares = false;
             for (size_t h = 0; h < root->hosts.len; h++)
                 shares = shares || root->hosts.item[h] == host;
-            if (shares && !f->caused_by && !strcmp(f->rule->id, "net/timeout"))
-                f->caused_by = root->rule->id;
+            if (shares && !f->caused_by && f->rule->key == NSC_ID_NET_TIMEOUT)
+                f->caused_by = root->rule->key;
         }
     }
 }
@@ -338,8 +341,8 @@ void nsc_settle_failures(struct ncclscope_findings *all)
                 continue;
             const struct nsc_finding *root = cause_of(all, f);
             bool by_itself = !wake || (root && root->part == NSC_ROOT);
-            const char *gone = by_itself ? NULL : vanished(all, f), *end = by_itself ? NULL : killed(all);
-            f->caused_by = end ? end : gone ? gone : root ? root->rule->id : NULL;
+            enum nsc_id gone = by_itself ? NSC_ID_NONE : vanished(all, f), end = by_itself ? NSC_ID_NONE : killed(all);
+            f->caused_by = end ? end : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
         }
     relate_to_watchdog(all);
 }

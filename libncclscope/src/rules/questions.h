@@ -55,8 +55,8 @@ enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number);
 /* Is the release this one or newer? */
 enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release);
 #define SINCE(release) nsc_ask_since(q, release)
-enum nsc_answer nsc_ask_raised(struct nsc_ask *q, const char *id);
-#define RAISED(id) nsc_ask_raised(q, id)
+enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key);
+#define RAISED(NAME) nsc_ask_raised(q, NSC_ID_##NAME)
 /* Did the rule that asks find just this? */
 #define REASON(what) (q->reason == (int)NSC_##what ? NSC_YES : NSC_NO)
 /* Has another NIC of the same ranks GPUDirect? */

@@ -3,34 +3,24 @@
 
 #include <stdlib.h>
 
-enum { MOST_RULES = 128, DEEPEST_CAUSE = 4 };
-
-/* Place of a rule in the table; MOST_RULES if there is none of that id. */
-static size_t rule_at(const char *id)
-{
-    size_t i = 0;
-    while (id && i < MOST_RULES && nsc_rules[i].id && strcmp(nsc_rules[i].id, id) != 0)
-        i++;
-    return id && i < MOST_RULES && nsc_rules[i].id ? i : MOST_RULES;
-}
+enum { DEEPEST_CAUSE = 4 };
 
 /* The worst severity among a finding and everything it causes: a root is as urgent as its wake. */
 static void find_urgency(struct ncclscope_findings *f)
 {
-    int by_rule[MOST_RULES + 1] = {0}; /* of what it causes */
+    int wake[NSC_IDS] = {0}; /* of what an id causes */
     for (size_t i = 0; i < f->list.len; i++)
         f->list.item[i].urgency = f->list.item[i].severity;
     for (int depth = 0; depth < DEEPEST_CAUSE; depth++) {
         for (size_t i = 0; i < f->list.len; i++) {
-            size_t root = rule_at(f->list.item[i].caused_by);
-            if (f->list.item[i].urgency > by_rule[root])
-                by_rule[root] = f->list.item[i].urgency;
+            int *of_root = &wake[f->list.item[i].caused_by];
+            if (f->list.item[i].urgency > *of_root)
+                *of_root = f->list.item[i].urgency;
         }
         for (size_t i = 0; i < f->list.len; i++) {
             struct nsc_finding *x = &f->list.item[i];
-            size_t own = (size_t)(x->rule - nsc_rules);
-            if (own < MOST_RULES && by_rule[own] > x->urgency)
-                x->urgency = by_rule[own];
+            if (wake[x->rule->key] > x->urgency)
+                x->urgency = wake[x->rule->key];
         }
     }
 }
@@ -74,15 +64,14 @@ static int by_urgency(const void *a, const void *b)
 /* The worst first, but a root before what it causes: an effect waits until its root is told. */
 static void put_in_order(struct ncclscope_findings *f)
 {
-    size_t n = f->list.len, open[MOST_RULES + 1] = {0}; /* by rule: findings not told yet */
+    size_t n = f->list.len, open[NSC_IDS] = {0}; /* by id: findings not told yet */
     struct nsc_finding *told = nsc_alloc((n + 1) * sizeof *told);
     bool *done = nsc_alloc(n + 1);
     f->no_memory = f->no_memory || !told || !done;
     find_urgency(f);
     for (size_t i = 0; i < n; i++) {
-        size_t own = (size_t)(f->list.item[i].rule - nsc_rules);
         f->list.item[i].found = i;
-        open[own < MOST_RULES ? own : MOST_RULES]++;
+        open[f->list.item[i].rule->key]++;
     }
     if (n)
         qsort(f->list.item, n, sizeof *f->list.item, by_urgency);
@@ -92,13 +81,11 @@ static void put_in_order(struct ncclscope_findings *f)
             from++;
         for (size_t i = from; i < n && best == n; i++) {
             const struct nsc_finding *x = &f->list.item[i];
-            size_t root = rule_at(x->caused_by);
-            bool itself = x->rule == &nsc_rules[root < MOST_RULES ? root : 0] && root < MOST_RULES;
-            best = !done[i] && (root == MOST_RULES || open[root] <= (size_t)itself) ? i : n;
+            bool itself = x->rule->key == x->caused_by;
+            best = !done[i] && (!x->caused_by || open[x->caused_by] <= (size_t)itself) ? i : n;
         }
         best = best < n ? best : from; /* causes in a circle */
-        size_t own = (size_t)(f->list.item[best].rule - nsc_rules);
-        open[own < MOST_RULES ? own : MOST_RULES]--;
+        open[f->list.item[best].rule->key]--;
         done[best] = true;
         told[k] = f->list.item[best];
     }
@@ -112,16 +99,16 @@ static void put_in_order(struct ncclscope_findings *f)
 static void break_circles(struct ncclscope_findings *f)
 {
     for (size_t i = 0; i < f->list.len; i++) {
-        const char *id = f->list.item[i].caused_by;
+        enum nsc_id id = f->list.item[i].caused_by;
         for (int depth = 0; id && depth < DEEPEST_CAUSE; depth++) {
-            if (!strcmp(id, f->list.item[i].rule->id)) {
-                f->list.item[i].caused_by = depth ? NULL : id; /* a finding may follow from another of its id */
+            if (id == f->list.item[i].rule->key) {
+                f->list.item[i].caused_by = depth ? NSC_ID_NONE : id; /* a finding may follow from another of its id */
                 break;
             }
             size_t k = 0;
-            while (k < f->list.len && strcmp(f->list.item[k].rule->id, id) != 0)
+            while (k < f->list.len && f->list.item[k].rule->key != id)
                 k++;
-            id = k < f->list.len ? f->list.item[k].caused_by : NULL;
+            id = k < f->list.len ? f->list.item[k].caused_by : NSC_ID_NONE;
         }
     }
 }

@@ -194,10 +194,10 @@ struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable)
     return NULL;
 }
 
-bool nsc_raised(const struct nsc_case *c, const char *id)
+bool nsc_raised(const struct nsc_case *c, enum nsc_id key)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
-        if (!strcmp(c->f->list.item[i].rule->id, id))
+        if (c->f->list.item[i].rule->key == key)
             return true;
     return false;
 }
@@ -367,7 +367,7 @@ static int verdict_of(const struct ncclscope_findings *f)
     if (!records)
         return NCCLSCOPE_NO_NCCL_LINES;
     for (size_t i = 0; i < f->list.len; i++) {
-        bool silent = !strcmp(f->list.item[i].rule->id, "log/no-channels");
+        bool silent = f->list.item[i].rule->key == NSC_ID_LOG_NO_CHANNELS;
         no_channels = no_channels || silent;
         if (f->list.item[i].severity >= NCCLSCOPE_WARNING && !silent)
             return NCCLSCOPE_FINDINGS;
@@ -407,7 +407,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         if (x->pairs.len)
             qsort(x->pairs.item, x->pairs.len, sizeof *x->pairs.item, by_pair);
         if (x->caused_by && !nsc_raised(&c, x->caused_by))
-            x->caused_by = NULL;
+            x->caused_by = NSC_ID_NONE;
     }
     nsc_put_findings_in_order(f);
     f->verdict = verdict_of(f);

@@ -11,8 +11,18 @@ enum { NSC_EVIDENCE = 8, NSC_CAUSES_LISTED = 3 };
 
 struct nsc_case;
 
+/* What can be found: NSC_ID_NET_SOCKET is "net/socket". A name that rules.def lacks does not compile. */
+enum nsc_id {
+    NSC_ID_NONE,
+#define RULE(NAME, ...) NSC_ID_##NAME,
+#include "rules.def"
+#undef RULE
+    NSC_IDS
+};
+
 /* One id: the function that looks, and the words that explain. */
 struct nsc_rule {
+    enum nsc_id key;
     const char *id;
     void (*check)(struct nsc_case *c);
     const char *(*needs)(const struct ncclscope_model *m); /* why it cannot look, or NULL */
@@ -34,7 +44,7 @@ struct nsc_finding {
     const struct nsc_rule *rule;
     int severity;                           /* enum ncclscope_severity */
     const char *cls, *confidence;           /* as in the JSON report */
-    const char *caused_by;                  /* id of its root, or NULL */
+    enum nsc_id caused_by;                  /* its root, or NSC_ID_NONE */
     const char *title, *cause, *fix, *cost; /* NULL: nothing to say */
     const char *why_row[NSC_CAUSES_LISTED]; /* rows of causes.def that gave the cause */
     size_t why_rows;
@@ -91,12 +101,15 @@ struct nsc_case {
     struct nsc_finding spare; /* where a finding goes that there was no memory for */
 };
 
-extern const struct nsc_rule nsc_rules[]; /* all, in the order in which they run; ends with id NULL */
+extern const struct nsc_rule nsc_rules[];     /* all, in the order in which they run; ends with id NULL */
+const char *nsc_words_of_id(enum nsc_id key); /* "net/socket"; NULL of NSC_ID_NONE */
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
 void nsc_finding_free(struct nsc_finding *f); /* what it holds */
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char *nsc_env_source(const struct nsc_env *e); /* what follows a cause where no line of NCCL says it: the pod's spec, a command; "" else */
+const char *
+nsc_env_source(const struct nsc_env
+                   *e); /* what follows a cause where no line of NCCL says it: the pod's spec, a command; "" else */
 void nsc_show(struct nsc_case *c, struct nsc_finding *f,
               const struct nsc_where *w); /* evidence; the first 8 are kept */
 void nsc_show_first(struct nsc_case *c, struct nsc_finding *f,
@@ -110,7 +123,7 @@ const char *nsc_elsewhere(struct nsc_case *c,
                           const struct nsc_finding *f); /* what follows a title that counts pairs: other jobs */
 /* "128 pairs of GPUs": over all communicators. */
 const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things);
-bool nsc_raised(const struct nsc_case *c, const char *id);
+bool nsc_raised(const struct nsc_case *c, enum nsc_id key);
 /* Are both ranks on one machine for certain? Also where it has several host names. */
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
 struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable); /* of the rule in hand, or NULL */
@@ -170,7 +183,7 @@ void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost 
 void nsc_set_cost_of_level(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
                            uint32_t proc, enum nsc_level level);
 
-#define RULE(id, check, ...) void nsc_rule_##check(struct nsc_case *c);
+#define RULE(NAME, id, check, ...) void nsc_rule_##check(struct nsc_case *c);
 #include "rules.def"
 #undef RULE
 

@@ -63,14 +63,14 @@ static void set_cost(struct nsc_case *c, struct nsc_finding *f, const struct nsc
 }
 
 /* The finding that the log alone gives of the same connections. */
-static const char *root_of(struct nsc_case *c, const struct nsc_confirmed *x)
+static enum nsc_id root_of(struct nsc_case *c, const struct nsc_confirmed *x)
 {
-    const char *id = x->link->family == NSC_SHM ? "transport/shm-within-node"
+    enum nsc_id id = x->link->family == NSC_SHM ? NSC_ID_TRANSPORT_SHM_WITHIN_NODE
                      : x->link->family == NSC_P2P
-                         ? x->link->copy_engine ? "transport/p2p-copy-engine" : "transport/p2p-read"
-                     : nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu"
-                                                              : "transport/net-within-node";
-    return nsc_raised(c, id) ? id : NULL;
+                         ? x->link->copy_engine ? NSC_ID_TRANSPORT_P2P_COPY_ENGINE : NSC_ID_TRANSPORT_P2P_READ
+                     : nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU) ? NSC_ID_TRANSPORT_POD_PER_GPU
+                                                                   : NSC_ID_TRANSPORT_NET_WITHIN_NODE;
+    return nsc_raised(c, id) ? id : NSC_ID_NONE;
 }
 
 static struct nsc_finding *begin(struct nsc_case *c, const struct nsc_confirmed *x)

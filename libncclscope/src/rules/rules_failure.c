@@ -155,7 +155,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     f->part = NSC_WAKE;
     const char *sure = sureness(m, k);
 
-    f->caused_by = shm_failed(m, k) ? "shm/too-small" : NULL;
+    f->caused_by = shm_failed(m, k) ? NSC_ID_SHM_TOO_SMALL : NSC_ID_NONE;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
     if (never && !has_whole_job(m, k)) {
@@ -200,10 +200,11 @@ static void tell_lost_end(struct nsc_case *c, uint32_t comm)
     if (!f || f->rule != c->rule || f->severity != NCCLSCOPE_NOTE)
         f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "possible");
     f->count++;
-    f->title = nsc_words(c, "The end of the initialisation of %llu communicator%s is not in the log", (unsigned long long)f->count,
-                         f->count == 1 ? "" : "s");
-    f->cause = "Lines were lost or not logged: the program went on for long behind these ranks' last lines, and nothing "
-               "here says that it failed.";
+    f->title = nsc_words(c, "The end of the initialisation of %llu communicator%s is not in the log",
+                         (unsigned long long)f->count, f->count == 1 ? "" : "s");
+    f->cause =
+        "Lines were lost or not logged: the program went on for long behind these ranks' last lines, and nothing "
+        "here says that it failed.";
     f->fix = "Nothing, if the job runs; else give the logs of all its ranks, whole.";
     nsc_show(c, f, &k->where);
 }
@@ -433,7 +434,8 @@ void nsc_rule_unjudged(struct nsc_case *c)
             f->began = event_at(m, &w->where);
             f->title = nsc_words(c, "NCCL failed with a warning that no rule here knows: %.*s",
                                  (int)(words.len < 300 ? words.len : 300), words.ptr);
-            f->cause = w->quoted  ? "A program quotes it as NCCL's last error; that is the last warning of its process, which may be older than the failure."
+            f->cause = w->quoted ? "A program quotes it as NCCL's last error; that is the last warning of its process, "
+                                   "which may be older than the failure."
                        : w->broke ? "Calls returned an error right behind it, and its process did not go on."
                                   : "It is the last line of its process, whose communicator never came up.";
         }
@@ -534,7 +536,7 @@ static void name_mixed(struct nsc_case *c, struct nsc_finding *f)
 void nsc_rule_version_mismatch(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (nsc_raised(c, "ranks/version-mismatch")) {
+    if (nsc_raised(c, NSC_ID_RANKS_VERSION_MISMATCH)) {
         name_mixed(c, &c->f->list.item[c->f->list.len - 1]);
         return;
     }
@@ -586,7 +588,7 @@ void nsc_rule_same_gpu(struct nsc_case *c)
         struct nsc_finding *f = &c->f->list.item[i];
         if (f->rule != c->rule)
             continue;
-        f->caused_by = "env/hostid";
+        f->caused_by = NSC_ID_ENV_HOSTID;
         f->cause = nsc_words(
             c,
             "NCCL_HOSTID=%s makes processes of different host names one node to NCCL; GPUs of equal bus id on two "

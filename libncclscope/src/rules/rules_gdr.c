@@ -205,7 +205,7 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
     nsc_explain(c, f, &ask);
     if (r->cause == NSC_GDR_BY_VARIABLE) {
         f->confidence = is_certain(m, r) ? "certain" : "likely";
-        f->caused_by = "env/gdr-limited";
+        f->caused_by = NSC_ID_ENV_GDR_LIMITED;
         f->cause = r->env->by_pod ? nsc_words(c, "%s%s", f->cause, nsc_env_source(r->env)) : f->cause;
     }
 }

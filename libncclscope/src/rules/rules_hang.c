@@ -303,16 +303,16 @@ static const char *meaning_of_exit(int64_t code)
 static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_t code)
 {
     if (code == -6 || code == -15) {
-        f->caused_by = nsc_raised(c, "ranks/hung")      ? "ranks/hung"
-                       : nsc_raised(c, "ranks/missing") ? "ranks/missing"
-                                                        : NULL;
+        f->caused_by = nsc_raised(c, NSC_ID_RANKS_HUNG)      ? NSC_ID_RANKS_HUNG
+                       : nsc_raised(c, NSC_ID_RANKS_MISSING) ? NSC_ID_RANKS_MISSING
+                                                             : NSC_ID_NONE;
         return;
     }
     if (code == -9 || code == -11 || code == -7) /* not an exit that NCCL's own error may have led to */
         f->part = NSC_ROOT;
     for (size_t i = 0; i < c->f->list.len; i++)
-        if (!strcmp(c->f->list.item[i].rule->id, "ranks/hung"))
-            c->f->list.item[i].caused_by = "ranks/exited";
+        if (c->f->list.item[i].rule->key == NSC_ID_RANKS_HUNG)
+            c->f->list.item[i].caused_by = NSC_ID_RANKS_EXITED;
 }
 
 /* torchrun's summary: the lines below "Root Cause (first observed failure):". */
@@ -438,10 +438,12 @@ static void tell_exception(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
-        f->title = nsc_words(c, "The program itself ended with an exception%s: %.*s: %.*s",
-                             r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "", (int)name.len,
-                             name.ptr, (int)(reason.len < 160 ? reason.len : 160), reason.len ? reason.ptr : "");
-        f->cause = "No failure of NCCL stands before it in this input; what peers print of closed connections follows from it.";
+        f->title =
+            nsc_words(c, "The program itself ended with an exception%s: %.*s: %.*s",
+                      r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "", (int)name.len,
+                      name.ptr, (int)(reason.len < 160 ? reason.len : 160), reason.len ? reason.ptr : "");
+        f->cause = "No failure of NCCL stands before it in this input; what peers print of closed connections follows "
+                   "from it.";
         f->fix = "Read the traceback above the line.";
         nsc_show(c, f, &r->where);
         return;
@@ -500,7 +502,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    for (size_t i = 0; i < m->happened.len && !nsc_raised(c, c->rule->id); i++) {
+    for (size_t i = 0; i < m->happened.len && !nsc_raised(c, c->rule->key); i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if ((int)r->number != number && (int)r->number != other)
             continue;
@@ -537,7 +539,8 @@ static bool any_error(const struct nsc_case *c)
 void nsc_rule_program_memory(struct nsc_case *c)
 {
     tell_program(c, NCCLSCOPE_KIND_TORCH_OOM, -1, "The program ran out of GPU memory",
-                 "PyTorch's allocator found no room on the GPU: the model and its batch need more, or other processes hold memory there.");
+                 "PyTorch's allocator found no room on the GPU: the model and its batch need more, or other processes "
+                 "hold memory there.");
 }
 
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */

@@ -49,11 +49,13 @@ static const char *what_is_known(struct nsc_case *c)
         net = net ? net : m->procs.item[i].network;
     }
     const struct nsc_where *end = nsc_success_of(m);
-    const char *none = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device" : "";
+    const char *none =
+        nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device" : "";
     return nsc_words(c, "%s%s%s%s%s",
                      net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
                      net && one ? none : "", net && one ? "." : "",
-                     end ? " The program says that it reached its end" : "", end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "");
+                     end ? " The program says that it reached its end" : "",
+                     end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "");
 }
 
 void nsc_rule_no_channels(struct nsc_case *c)
@@ -84,21 +86,25 @@ void nsc_rule_no_channels(struct nsc_case *c)
             ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
         : warnings + banners == records ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
         : !init && starts ? "The log shows how NCCL starts and no communicator: it ends early, or lines were left out."
-        : !init  ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
-                   "that ends early, or a failure before it."
-        : !pairs && alone_together(m) ? "Each process made a communicator of its own rank alone, at the same time: they did not join. The program was built without MPI (nccl-tests: make MPI=1), or does not take its rank from the launcher."
-        : !pairs ? "Every communicator here has one rank: there is no pair of GPUs to connect."
-        : behind_init(m) ? "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: the log goes on behind them."
-        : !late  ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
-                   "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
-                 : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
-                   "before one, or NCCL_DEBUG_SUBSYS hides "
-                   "the lines.";
+        : !init           ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
+                            "that ends early, or a failure before it."
+        : !pairs && alone_together(m)
+            ? "Each process made a communicator of its own rank alone, at the same time: they did not join. The "
+              "program was built without MPI (nccl-tests: make MPI=1), or does not take its rank from the launcher."
+        : !pairs         ? "Every communicator here has one rank: there is no pair of GPUs to connect."
+        : behind_init(m) ? "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: "
+                           "the log goes on behind them."
+        : !late ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
+                  "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
+                : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
+                  "before one, or NCCL_DEBUG_SUBSYS hides "
+                  "the lines.";
     f->cause = nsc_words(c, "%s%s", why, what_is_known(c));
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
     if (init && !pairs && alone_together(m))
-        f->fix = "Build the program with MPI (nccl-tests: make MPI=1 MPI_HOME=...), or start it so that it knows its rank and the number of ranks.";
+        f->fix = "Build the program with MPI (nccl-tests: make MPI=1 MPI_HOME=...), or start it so that it knows its "
+                 "rank and the number of ranks.";
     else if (init && !pairs)
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
     else if (!late)

@@ -89,7 +89,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             if (is_unsupported(e) && !nsc_any_socket(m))
                 f->severity = NCCLSCOPE_WARNING;
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
-                f->caused_by = "net/no-rdma-device";
+                f->caused_by = NSC_ID_NET_NO_RDMA_DEVICE;
             struct nsc_ask ask = {.c = c,
                                   .m = m,
                                   .proc = m->procs.item[e->proc].nameless ? NSC_NONE : e->proc,
@@ -97,8 +97,11 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                                   .distance = ""};
             int severity = f->severity;
             nsc_explain(c, f, &ask);
-            bool went_on = e->kind != NCCLSCOPE_KIND_NET_NONE && (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where));
-            f->severity = is_harmless_here(m, e) ? NCCLSCOPE_NOTE : went_on && severity == NCCLSCOPE_ERROR ? NCCLSCOPE_WARNING : severity;
+            bool went_on = e->kind != NCCLSCOPE_KIND_NET_NONE &&
+                           (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where));
+            f->severity = is_harmless_here(m, e)                   ? NCCLSCOPE_NOTE
+                          : went_on && severity == NCCLSCOPE_ERROR ? NCCLSCOPE_WARNING
+                                                                   : severity;
             f->part = went_on ? NSC_NO_FAILURE : f->part;
         }
         f->count++;
@@ -135,9 +138,9 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
             f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise",
                                  nsc_say(m, e->text).ptr);
             f->cause = "Libfabric offered no EFA (or other RDMA) provider here, and the plugin took what was left.";
-            f->caused_by = nsc_raised(c, "transport/pod-per-gpu") ? "transport/pod-per-gpu"
-                           : nsc_raised(c, "net/efa-not-used")    ? "net/efa-not-used"
-                                                                  : NULL;
+            f->caused_by = nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU) ? NSC_ID_TRANSPORT_POD_PER_GPU
+                           : nsc_raised(c, NSC_ID_NET_EFA_NOT_USED)    ? NSC_ID_NET_EFA_NOT_USED
+                                                                       : NSC_ID_NONE;
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -163,7 +166,7 @@ void nsc_rule_efa_not_used(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
-            f->caused_by = nsc_is_one_machine(c) ? "transport/pod-per-gpu" : NULL;
+            f->caused_by = nsc_is_one_machine(c) ? NSC_ID_TRANSPORT_POD_PER_GPU : NSC_ID_NONE;
             f->title = nsc_words(c, "EFA is not used on %s: ranks of different nodes talk over %s",
                                  nsc_say(m, type).ptr, socket ? "sockets" : nsc_words(c, "libfabric's %s", is.ptr));
             f->cause = socket ? "The network plugin (aws-ofi-nccl) is not in the image, did not load or did not start; "
@@ -215,8 +218,8 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->title = fatal ? "No InfiniBand or RoCE device was found, and NCCL had no other network to use"
                              : "No InfiniBand or RoCE device was found, though the job runs on more than one node";
-            if (!fatal && nsc_raised(c, "transport/pod-per-gpu"))
-                f->caused_by = "transport/pod-per-gpu";
+            if (!fatal && nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU))
+                f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -236,7 +239,7 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (nsc_raised(c, c->rule->id) || (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !nsc_any_socket(m)))
+    if (nsc_raised(c, c->rule->key) || (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !nsc_any_socket(m)))
         return; /* on one host nobody misses it */
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
     if (misses && seen_comm) {
@@ -305,7 +308,7 @@ void nsc_rule_mixed_networks(struct nsc_case *c)
         f->cause =
             no_ib ? "NCCL_IB_DISABLE=1 is set on one of the two."
                   : "A node lacks what the others have (device, driver, plugin, variable), and its ranks fell back.";
-        f->caused_by = no_ib ? "env/ib-disabled" : NULL;
+        f->caused_by = no_ib ? NSC_ID_ENV_IB_DISABLED : NSC_ID_NONE;
         for (int n = 0; n < 2; n++) {
             nsc_name_rank(c, f, (uint64_t)both[n]->rank);
             nsc_name_host(c, f, m->procs.item[both[n]->proc].host);

@@ -299,7 +299,7 @@ static void tell_lopsided_nvlink(struct nsc_case *c)
         if (!f) {
             const struct nsc_env *file = nsc_env_of(m, NSC_NONE, "NCCL_TOPO_FILE");
             f = nsc_found(c, NCCLSCOPE_WARNING, file ? "configuration" : "fault", "certain");
-            f->caused_by = file ? "env/topo-file" : NULL;
+            f->caused_by = file ? NSC_ID_ENV_TOPO_FILE : NSC_ID_NONE;
             f->title = nsc_words(c, "NVLink between GPU %s and GPU %s of %s is %g GB/s one way and %g the other",
                                  nsc_say(m, p->a).ptr, nsc_say(m, p->b).ptr, nsc_say(m, p->host).ptr, p->bw, back->bw);
             f->cause = file ? nsc_words(c,
@@ -344,7 +344,7 @@ static void tell_forced_channels(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
-            f->caused_by = "env/channels-limited";
+            f->caused_by = NSC_ID_ENV_CHANNELS_LIMITED;
             f->title =
                 nsc_words(c, "Only %lld channels between GPUs on NVLink: %s=%s", (long long)m->ranks.item[l->rank].coll,
                           nsc_say(m, e->name).ptr, nsc_say(m, e->value).ptr);

@@ -252,7 +252,7 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
 bool nsc_is_one_machine(const struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
-        if (!strcmp(c->f->list.item[i].rule->id, "transport/pod-per-gpu") &&
+        if (c->f->list.item[i].rule->key == NSC_ID_TRANSPORT_POD_PER_GPU &&
             !strcmp(c->f->list.item[i].confidence, "certain"))
             return true;
     return false;

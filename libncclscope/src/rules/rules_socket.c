@@ -55,14 +55,14 @@ struct socket_reason {
 };
 
 /* Is it raised of this host? */
-static bool raised_on(const struct nsc_case *c, const char *id, nsc_str host)
+static bool raised_on(const struct nsc_case *c, enum nsc_id key, nsc_str host)
 {
     for (size_t i = 0; i < c->f->list.len; i++) {
         const struct nsc_finding *f = &c->f->list.item[i];
         bool names = !f->hosts.len;
         for (size_t k = 0; !names && k < f->hosts.len; k++)
             names = f->hosts.item[k] == host;
-        if (names && !strcmp(f->rule->id, id))
+        if (names && f->rule->key == key)
             return true;
     }
     return false;
@@ -81,11 +81,11 @@ static struct socket_reason reason_of(const struct nsc_case *c, uint32_t proc)
     if (r.env) {
         r.cause = nsc_text_is(nsc_say(m, r.env->name), "NCCL_NET") ? NSC_SOCKET_ASKED_NET : NSC_SOCKET_ASKED_IB;
         r.line = &r.env->where;
-    } else if (raised_on(c, "net/efa-not-used", host)) {
+    } else if (raised_on(c, NSC_ID_NET_EFA_NOT_USED, host)) {
         r.cause = NSC_SOCKET_EFA;
-    } else if (raised_on(c, "net/plugin-missing", host)) {
+    } else if (raised_on(c, NSC_ID_NET_PLUGIN_MISSING, host)) {
         r.cause = NSC_SOCKET_PLUGIN_MISSING;
-    } else if (raised_on(c, "net/plugin-failed", host)) {
+    } else if (raised_on(c, NSC_ID_NET_PLUGIN_FAILED, host)) {
         r.cause = NSC_SOCKET_PLUGIN_FAILED;
     } else if (none) {
         r.cause = NSC_SOCKET_NO_DEVICE;
@@ -146,16 +146,16 @@ static void find_reasons(const struct nsc_case *c, const struct reasons *by)
 }
 
 /* Findings of this log that explain it. */
-static const char *root_of(enum nsc_socket_reason reason)
+static enum nsc_id root_of(enum nsc_socket_reason reason)
 {
     switch (reason) {
-    case NSC_SOCKET_ASKED_IB: return "env/ib-disabled";
-    case NSC_SOCKET_ASKED_NET: return "env/net-forced";
-    case NSC_SOCKET_EFA: return "net/efa-not-used";
-    case NSC_SOCKET_PLUGIN_MISSING: return "net/plugin-missing";
-    case NSC_SOCKET_PLUGIN_FAILED: return "net/plugin-failed";
-    case NSC_SOCKET_NO_DEVICE: return "net/no-rdma-device";
-    default: return NULL;
+    case NSC_SOCKET_ASKED_IB: return NSC_ID_ENV_IB_DISABLED;
+    case NSC_SOCKET_ASKED_NET: return NSC_ID_ENV_NET_FORCED;
+    case NSC_SOCKET_EFA: return NSC_ID_NET_EFA_NOT_USED;
+    case NSC_SOCKET_PLUGIN_MISSING: return NSC_ID_NET_PLUGIN_MISSING;
+    case NSC_SOCKET_PLUGIN_FAILED: return NSC_ID_NET_PLUGIN_FAILED;
+    case NSC_SOCKET_NO_DEVICE: return NSC_ID_NET_NO_RDMA_DEVICE;
+    default: return NSC_ID_NONE;
     }
 }
 
@@ -184,14 +184,14 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
 static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r,
                        const struct nsc_link *l)
 {
-    bool pods = nsc_raised(c, "transport/pod-per-gpu");
+    bool pods = nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU);
     f->title = nsc_words(c, "%s talk%s over TCP sockets, not RDMA", nsc_count_pairs(c, f, "ranks on different nodes"),
                          f->all_pairs == 1 ? "s" : "");
     if (r->cause == NSC_SOCKET_PODS) {
-        f->caused_by = "transport/pod-per-gpu";
+        f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
         f->cause = "Pods are nodes to NCCL, so the GPUs of their machine meet only over the network.";
     } else if (pods && !r->env && !nsc_is_one_machine(c)) {
-        f->caused_by = "transport/pod-per-gpu";
+        f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
         f->cause = "If these pods share a machine, their GPUs need no network at all: pods are nodes to NCCL.";
     } else {
         explain(c, f, r, l->proc, l);
@@ -203,7 +203,7 @@ static void gather(struct nsc_case *c, const struct reasons *by)
 {
     const struct ncclscope_model *m = c->m;
     size_t at[NSC_SOCKET_REASONS];
-    bool there[NSC_SOCKET_REASONS] = {false}, pods = nsc_raised(c, "transport/pod-per-gpu");
+    bool there[NSC_SOCKET_REASONS] = {false}, pods = nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU);
     struct socket_reason first[NSC_SOCKET_REASONS];
     const struct nsc_link *link[NSC_SOCKET_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {

@@ -59,12 +59,12 @@ static enum nsc_shm_reason shm_reason(const struct ncclscope_model *m, const str
     }
 }
 
-static const char *shm_root(enum nsc_shm_reason why)
+static enum nsc_id shm_root(enum nsc_shm_reason why)
 {
-    return why == NSC_SHM_BY_DISABLE ? "env/p2p-disabled"
-           : why == NSC_SHM_BY_LEVEL ? "env/p2p-level"
-           : why == NSC_SHM_REFUSED  ? "transport/p2p-disabled-by-driver"
-                                     : NULL;
+    return why == NSC_SHM_BY_DISABLE ? NSC_ID_ENV_P2P_DISABLED
+           : why == NSC_SHM_BY_LEVEL ? NSC_ID_ENV_P2P_LEVEL
+           : why == NSC_SHM_REFUSED  ? NSC_ID_TRANSPORT_P2P_DISABLED_BY_DRIVER
+                                     : NSC_ID_NONE;
 }
 
 static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_reason why,
@@ -160,7 +160,7 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc
     const struct nsc_env *id = proc == NSC_NONE ? NULL : other_host_id(c->m, proc);
     if (!no_shm && id) {
         f->cls = "configuration";
-        f->caused_by = "env/hostid";
+        f->caused_by = NSC_ID_ENV_HOSTID;
         f->cause =
             nsc_words(c,
                       "NCCL_HOSTID differs between processes of one host (%s is one of its values): to NCCL they "
@@ -183,7 +183,7 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc
         return;
     }
     f->cls = "configuration";
-    f->caused_by = "env/shm-disabled";
+    f->caused_by = NSC_ID_ENV_SHM_DISABLED;
     f->cause = nsc_words(c, "%s: only the network is left.%s",
                          no_p2p ? "P2P and shared memory are both switched off"
                                 : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs",
@@ -237,15 +237,22 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         if (!there[why])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[why]];
-        f->title = nsc_words(c, unsure ? "%s talk%s over the network, perhaps inside one machine%s" : "%s talk%s over the network, though each is on one host%s", who(c, f, "ranks"),
-                             f->all_pairs == 1 ? "s" : "", !socket[why] ? "" : unsure ? " (TCP sockets)" : " (TCP sockets inside the machine)");
+        f->title = nsc_words(c,
+                             unsure ? "%s talk%s over the network, perhaps inside one machine%s"
+                                    : "%s talk%s over the network, though each is on one host%s",
+                             who(c, f, "ranks"), f->all_pairs == 1 ? "s" : "",
+                             !socket[why] ? ""
+                             : unsure     ? " (TCP sockets)"
+                                          : " (TCP sockets inside the machine)");
         if (why == NET_BY_DESIGN)
             explain_near_nic(c, f, &first[why]);
         else
             explain_net(c, f, procs[why], socket[why]);
         if (unsure) {
             f->confidence = "likely";
-            f->cause = nsc_words(c, "%s Each GPU is then a node of its own to NCCL, and its count of nodes tells nothing of machines.", f->cause);
+            f->cause = nsc_words(
+                c, "%s Each GPU is then a node of its own to NCCL, and its count of nodes tells nothing of machines.",
+                f->cause);
         }
         if (socket[why] && why != NET_BY_DESIGN)
             nsc_set_cost_of_level(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, procs[why], first[why].level);

@@ -4,13 +4,14 @@
 enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS, PARTS };
 
 struct setting {
-    const char *name, *value, *id;
+    const char *name, *value;
+    enum nsc_id key;
     enum costs costs;
     const char *cause;
 };
 
 static const struct setting settings[] = {
-#define SETTING(name, value, id, costs, cause) {name, value, id, costs, cause},
+#define SETTING(name, value, id, costs, cause) {name, value, NSC_ID_##id, costs, cause},
 #include "settings.def"
 #undef SETTING
 };
@@ -30,7 +31,7 @@ static const struct setting *setting_of(const struct nsc_case *c, const struct n
 {
     for (size_t i = 0; !e->by_plugin && i < sizeof settings / sizeof settings[0]; i++)
         if (nsc_text_is(nsc_say(c->m, e->name), settings[i].name) && fits(&settings[i], nsc_say(c->m, e->value)))
-            return strcmp(settings[i].id, c->rule->id) == 0 ? &settings[i] : NULL;
+            return settings[i].key == c->rule->key ? &settings[i] : NULL;
     return NULL;
 }
 

@@ -14,9 +14,14 @@ void nsc_rule_none(struct nsc_case *c)
 }
 
 const struct nsc_rule nsc_rules[] = {
-#define RULE(id, check, needs, means, why, fix, verify, doc) \
-    {id, nsc_rule_##check, nsc_needs_##needs, means, why, fix, verify, doc},
+#define RULE(NAME, id, check, needs, means, why, fix, verify, doc) \
+    {NSC_ID_##NAME, id, nsc_rule_##check, nsc_needs_##needs, means, why, fix, verify, doc},
 #include "rules.def"
 #undef RULE
     {0},
 };
+
+const char *nsc_words_of_id(enum nsc_id key)
+{
+    return key ? nsc_rules[key - 1].id : NULL;
+}

@@ -278,8 +278,8 @@ static bool add_findings(ncclscope_store *s, int64_t scan, const ncclscope_findi
     for (size_t i = 0; i < f->list.len; i++) {
         const struct nsc_finding *x = &f->list.item[i];
         ok = ok && insert(s, "INSERT INTO finding VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "nnsssssssssn", scan, (int64_t)i,
-                          x->rule->id, nsc_severity_name(x->severity), x->cls, x->confidence, x->caused_by, x->title,
-                          x->cause, x->fix, x->cost, (int64_t)x->count);
+                          x->rule->id, nsc_severity_name(x->severity), x->cls, x->confidence,
+                          nsc_words_of_id(x->caused_by), x->title, x->cause, x->fix, x->cost, (int64_t)x->count);
         for (size_t k = 0; k < x->evidences; k++)
             ok = ok && insert(s, "INSERT INTO evidence VALUES(?,?,?,?,?)", "nnnnt", scan, (int64_t)i,
                               (int64_t)x->evidence[k].source, (int64_t)x->evidence[k].line, x->evidence[k].text);
