@@ -305,6 +305,18 @@ static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_c
     return shared;
 }
 
+/* "init.cu:568 -> 1" of a process that printed no end of its initialisation: up to 2.21.5 connections are a part of it. */
+static bool gave_up(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    bool ended = r->complete.line || r->called || r->split_off || r->destroyed.line;
+    for (size_t i = ended ? m->events.len : 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->proc == r->proc && e->kind == NCCLSCOPE_KIND_BACKTRACE && nsc_text_find(e->where.text, "init.cu:") >= 0)
+            return true;
+    }
+    return false;
+}
+
 /* The distinct ranks seen decide what can be said. */
 static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c)
 {
@@ -316,7 +328,7 @@ static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c)
         last = r->rank;
         aborted = aborted || r->aborted.line;
         open = open || !nsc_is_done(r);
-        failed = failed || (!nsc_is_done(r) && has_event(m, r->proc, NCCLSCOPE_KIND_BACKTRACE));
+        failed = failed || (!nsc_is_done(r) && has_event(m, r->proc, NCCLSCOPE_KIND_BACKTRACE)) || gave_up(m, r);
     }
     c->state = aborted                ? NSC_ABORTED
                : failed               ? NSC_FAILED

@@ -274,6 +274,9 @@ static nsc_text quoted_text(ncclscope_reader *r)
         nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
         bool again = nsc_text_starts(text, before);
         r->quotes = again || !text.len;
+        ptrdiff_t more =
+            nsc_text_find(text, ", Traceback (most recent call last)"); /* of a message in one line with what follows */
+        text.len = more > 0 ? (size_t)more : text.len;
         return again ? none : text;
     }
     if (line.len < 11 || !memchr(line.ptr, 'L', line.len))

@@ -93,6 +93,22 @@ static void pods(const struct nsc_report *r)
         nsc_printf(r->out, "and %zu more pods (-v lists them)\n", r->m->pods.len - shown);
 }
 
+/* "1 host, 8 processes, 8 GPUs, 1 communicator"; what no line names is said so, not counted as none. */
+static void count_things(const struct nsc_report *r, size_t hosts)
+{
+    size_t processes = r->m->proc_order.len, comms = r->m->comms.len;
+    unsigned long long gpus = (unsigned long long)nsc_count_gpus(r->m);
+    if (hosts)
+        nsc_printf(r->out, "%zu host%s, %zu process%s, ", hosts, hosts == 1 ? "" : "s", processes,
+                   processes == 1 ? "" : "es");
+    if (gpus)
+        nsc_printf(r->out, "%llu GPU%s, ", gpus, gpus == 1 ? "" : "s");
+    if (comms)
+        nsc_printf(r->out, "%zu communicator%s", comms, comms == 1 ? "" : "s");
+    else
+        nsc_puts(r->out, gpus ? "no line of a communicator" : "no line of a communicator or of its GPUs");
+}
+
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
 {
     char line[500], version[120];
@@ -113,10 +129,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
              (unsigned long long)t->records, t->records ? "   " : "", t->records ? version : "");
     nsc_safe_line(r, line);
     if (t->records)
-        nsc_printf(r->out, "%zu host%s, %zu process%s, %llu GPU%s, %zu communicator%s", hosts, hosts == 1 ? "" : "s",
-                   r->m->proc_order.len, r->m->proc_order.len == 1 ? "" : "es",
-                   (unsigned long long)nsc_count_gpus(r->m), nsc_count_gpus(r->m) == 1 ? "" : "s", r->m->comms.len,
-                   r->m->comms.len == 1 ? "" : "s");
+        count_things(r, hosts);
     if (r->m->comms.len && whole == r->m->comms.len)
         nsc_puts(r->out, ", complete");
     else if (r->m->comms.len && part == r->m->comms.len)

@@ -1,15 +1,16 @@
 /* text_verdict.c - the first lines of the report for a person: the answer, and what was expected and is not so. */
+#include "model/machines.h"
 #include "report/text.h"
 
 #include <stdio.h>
 
-/* Ranks that connections name, where nothing else names them. */
+/* Ranks whose own connections are here, where nothing else names them; of their peers only the number is known. */
 static uint64_t count_talkers(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
     for (size_t i = 0; i < m->links.len; i++) {
-        nsc_map_put(&seen, (struct nsc_key){m->links.item[i].src, 0, 0}, 0);
-        nsc_map_put(&seen, (struct nsc_key){m->links.item[i].dst, 0, 0}, 0);
+        const struct nsc_link *l = &m->links.item[i];
+        nsc_map_put(&seen, (struct nsc_key){l->direction == 2 ? l->dst : l->src, 0, 0}, 0);
     }
     uint64_t n = seen.used;
     nsc_map_free(&seen);
@@ -115,6 +116,29 @@ static bool has_open_warnings(const struct nsc_report *r)
     return false;
 }
 
+/* Ranks of several nodes in one communicator, and not one connection of the input leaves a node: lines were left out. */
+static bool lacks_network(const struct nsc_report *r, const struct seen_paths *s)
+{
+    bool network = false;
+    for (int path = 0; path <= NSC_PATH_UNKNOWN; path++)
+        network = network || (s->links[path] && path != NSC_PATH_P2P && path != NSC_PATH_NVLINK &&
+                              path != NSC_PATH_PCIE && path != NSC_PATH_SHM);
+    for (size_t i = 0; !network && i < r->m->comms.len; i++) {
+        const struct nsc_comm *k = &r->m->comms.item[i];
+        uint32_t first = NSC_NONE;
+        for (uint32_t n = 0; n < k->count; n++) {
+            const struct nsc_rank *rank = &r->m->ranks.item[r->m->members.item[k->first + n]];
+            uint32_t machine = nsc_machine_of(r->m, r->m->procs.item[rank->proc].host);
+            if (rank->mnnvl > 0)
+                break;
+            if (rank->nnodes > 1 || (first != NSC_NONE && machine != first))
+                return true;
+            first = machine;
+        }
+    }
+    return false;
+}
+
 /* What keeps "nothing is wrong" from being the whole answer. */
 static const char *reservation(const struct nsc_report *r, const struct seen_paths *s)
 {
@@ -122,6 +146,8 @@ static const char *reservation(const struct nsc_report *r, const struct seen_pat
         return " as far as the input could be read; it was not read whole, so this is no all-clear.";
     if (has_open_warnings(r))
         return "; but NCCL printed warnings that no rule here judges: read them below.";
+    if (lacks_network(r, s))
+        return " within nodes; no connection between nodes is in this input: how they talk cannot be told.";
     if (!s->links[NSC_PATH_P2P] || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE])
         return ", nothing to mend.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."

@@ -90,6 +90,22 @@ static const char *who(struct nsc_case *c, uint32_t proc)
 
 /* ---- one finding for each id ---- */
 
+/* Processes that said what this row of the table is about, and of them those that said it in the words of `said`. */
+static uint64_t count_processes(const struct ncclscope_model *m, const struct failure *row,
+                                const struct nsc_event *said, uint64_t *same)
+{
+    uint64_t n = 0;
+    *same = 0;
+    for (const struct nsc_event *e = m->events.item; e < m->events.item + m->events.len; e++) {
+        bool again = failure_of(e) != row;
+        for (const struct nsc_event *b = m->events.item; b < e && !again; b++)
+            again = b->proc == e->proc && failure_of(b) == row;
+        n += !again;
+        *same += !again && e->text == said->text;
+    }
+    return n;
+}
+
 static bool was_said_by(const struct ncclscope_model *m, uint32_t proc, enum nsc_id key, const struct nsc_event *before)
 {
     for (const struct nsc_event *e = m->events.item; e < before; e++) {
@@ -100,19 +116,44 @@ static bool was_said_by(const struct ncclscope_model *m, uint32_t proc, enum nsc
     return false;
 }
 
-static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, uint64_t processes, bool tied)
+/* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {said}, all of it. */
+static const char *fill(struct nsc_case *c, const char *words, const struct nsc_event *e)
 {
+    const char *brace = strchr(words, '{');
+    if (!brace)
+        return words;
+    ptrdiff_t said = nsc_text_find(e->where.text, "NCCL WARN "), call = nsc_text_find(e->where.text, "Call to ");
+    nsc_text put = said < 0 ? e->where.text : nsc_text_from(e->where.text, (size_t)said + sizeof "NCCL WARN " - 1);
+    if (!strncmp(brace, "{call}", 6)) {
+        nsc_text rest = call < 0 ? NSC_TEXT("a call") : nsc_text_from(e->where.text, (size_t)call + 8);
+        put = call < 0 ? rest : nsc_next_word(&rest);
+    }
+    put.len = put.len < 200 ? put.len : 200;
+    return nsc_words(c, "%.*s%.*s%s", (int)(brace - words), words, (int)put.len, put.ptr, brace + 6);
+}
+
+static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
+{
+    uint64_t same, processes = count_processes(c->m, first, f->began, &same);
     nsc_text text = nsc_say(c->m, f->began->text);
     int64_t number;
     if (nsc_to_i64(text, &number)) /* a rank or a device: the line itself says whose */
         text.len = 0;
-    const char *others = processes > 1 ? nsc_words(c, "; %llu processes say so", (unsigned long long)processes) : "";
+    while (text.len && (text.ptr[0] == ':' || text.ptr[0] == ' '))
+        text = nsc_text_from(text, 1);
+    text.len -= text.len && text.ptr[text.len - 1] == '.';
+    if (strstr(first->title, "{said}"))
+        text.len = 0;
+    const char *others = processes > 1 ? nsc_words(c, "; %llu processes say %s", (unsigned long long)processes,
+                                                   same < processes ? "the like" : "so")
+                                       : "";
     f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
     const char *whose = who(c, f->began->proc);
-    f->title = nsc_words(c, "%s%s%.*s", first->title, text.len ? ": " : "", (int)text.len, text.len ? text.ptr : "");
+    f->title = nsc_words(c, "%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "", (int)text.len,
+                         text.len ? text.ptr : "");
     if (*whose)
         f->title = nsc_words(c, "%s (%s%s%s)", f->title, processes > 1 && !tied ? "first " : "", whose, others);
-    f->cause = first->cause;
+    f->cause = fill(c, first->cause, f->began);
     struct nsc_ask ask = {.c = c, .m = c->m, .proc = f->began->proc, .event = f->began, .distance = ""};
     if (c->m->procs.item[ask.proc].nameless)
         ask.proc = NSC_NONE;
@@ -150,7 +191,6 @@ void nsc_tell_failures(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
-    uint64_t processes = 0;
     bool tied = false;     /* which came first is not known */
     bool weathered = true; /* all processes that said it went on for long */
     for (size_t i = 0; i < m->events.len; i++) {
@@ -174,7 +214,6 @@ void nsc_tell_failures(struct nsc_case *c)
         }
         f->count += e->count;
         bool new_process = !was_said_by(m, e->proc, row->key, e);
-        processes += new_process;
         int64_t rank = new_process ? nsc_rank_of_process(m, e->proc) : -1;
         if (rank >= 0)
             nsc_name_rank(c, f, (uint64_t)rank);
@@ -202,7 +241,7 @@ void nsc_tell_failures(struct nsc_case *c)
              missed_by_nobody(f))
         f->severity = NCCLSCOPE_NOTE;
     if (f)
-        tell(c, f, first, processes, tied);
+        tell(c, f, first, tied);
 }
 
 /* ---- root and wake ---- */

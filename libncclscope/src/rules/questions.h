@@ -66,6 +66,8 @@ enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q);
 #define FINISHED nsc_ask_finished(q)
 /* Do all ranks run on one host? */
+enum nsc_answer nsc_ask_one_process(struct nsc_ask *q);
+#define ONE_PROCESS nsc_ask_one_process(q) /* does the whole log come from one, with all GPUs? */
 enum nsc_answer nsc_ask_one_host(struct nsc_ask *q);
 #define ONE_HOST nsc_ask_one_host(q)
 

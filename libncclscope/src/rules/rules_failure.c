@@ -25,13 +25,16 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
     }
     if (!f)
         return;
+    struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .event = f->began, .distance = ""};
+    nsc_explain(c, f, &ask);
+    bool full = !strcmp(f->confidence, "certain");
+    f->confidence = "certain"; /* that it failed; of the cause the words say how sure it is */
     if (bytes > 0)
-        f->title = nsc_words(c, "/dev/shm is too small: a segment of %lld bytes (%.1f MiB) could not be created",
-                             (long long)bytes, (double)bytes / 1048576.0);
+        f->title = nsc_words(c, "%s shared memory segment of %lld bytes (%.1f MiB) could not be created",
+                             full ? "/dev/shm is too small: a" : "A", (long long)bytes, (double)bytes / 1048576.0);
     else
-        f->title = "/dev/shm is too small: a shared memory segment could not be created";
-    f->cause =
-        "Containers get 64 MiB by default, and segments left over from crashed jobs (/dev/shm/nccl-*) fill it too.";
+        f->title =
+            nsc_words(c, "%s shared memory segment could not be created", full ? "/dev/shm is too small: a" : "A");
     uint32_t pod = f->began && f->began->proc != NSC_NONE ? m->procs.item[f->began->proc].in_pod : NSC_NONE;
     const char *shm = pod == NSC_NONE ? NULL : nsc_shm_of_pod(c, &m->pods.item[pod]);
     f->cause =
@@ -131,7 +134,7 @@ static const char *sureness(const struct ncclscope_model *m, const struct nsc_co
         unended = unended || m->sources.item[i].stats.unended;
     }
     bool failed = k->state == NSC_FAILED || warnings || m->happened.len;
-    return is_battered(m) || (unended && !failed) ? "possible" : failed ? "certain" : "likely";
+    return is_battered(m) || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
 }
 
 static void tell_missing(struct nsc_case *c, uint32_t comm)
@@ -179,8 +182,8 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
             (long long)waiting, waiting == 1 ? "" : "s", never == 1 ? "" : "s");
     } else {
         f->confidence = sure;
-        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s started and never finished",
-                             (long long)k->nranks, who);
+        f->title = nsc_words(c, "A communicator of %lld rank%s never became complete: %s started and never finished",
+                             (long long)k->nranks, k->nranks == 1 ? "" : "s", who);
         f->cause =
             !strcmp(sure, "certain")
                 ? "All ranks appeared, but initialisation did not end for these: look at their last lines and at "
@@ -233,8 +236,13 @@ void nsc_rule_partial(struct nsc_case *c)
         int64_t missing = absent(c, k, f);
         f->comm = (uint32_t)i;
         f->count = (uint64_t)missing;
-        f->title = nsc_words(c, "%lld of %lld ranks of a communicator are not in this input: %s", (long long)missing,
-                             (long long)k->nranks, who_is_missing(c, f, missing));
+        bool unnamed = (int64_t)m->proc_order.len >= k->nranks; /* their lines may be here */
+        f->title = nsc_words(c, "%lld of %lld ranks of a communicator %s: %s", (long long)missing, (long long)k->nranks,
+                             unnamed && missing == 1 ? "is named by no line of this input"
+                             : unnamed               ? "are named by no line of this input"
+                             : missing == 1          ? "is not in this input"
+                                                     : "are not in this input",
+                             who_is_missing(c, f, missing));
         f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, "
                    "is in their logs.";
         nsc_show(c, f, &k->where);

@@ -68,9 +68,11 @@ void nsc_rule_no_channels(struct nsc_case *c)
     for (size_t i = 0; i < c->f->list.len; i++)
         alone = alone && c->f->list.item[i].severity < NCCLSCOPE_WARNING;
     struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
-    bool init = m->comms.len > 0, late = false, pairs = false;
-    for (size_t i = 0; i < m->procs.len; i++)
-        late = late || nsc_version_of(m, (uint32_t)i).high >= 22200;
+    bool init = m->comms.len > 0, late = true, early = true, pairs = false;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        late = late && nsc_version_of(m, (uint32_t)i).low >= 22200;
+        early = early && nsc_version_of(m, (uint32_t)i).high < 22200;
+    }
     for (size_t i = 0; i < m->comms.len; i++)
         pairs = pairs || m->comms.item[i].nranks > 1;
     f->count = records;
@@ -86,19 +88,21 @@ void nsc_rule_no_channels(struct nsc_case *c)
             ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
         : warnings + banners == records ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
         : !init && starts ? "The log shows how NCCL starts and no communicator: it ends early, or lines were left out."
-        : !init           ? "No communicator was initialised in what was logged: NCCL_DEBUG_SUBSYS without INIT, a log "
-                            "that ends early, or a failure before it."
+        : !init ? "No line here says that a communicator is initialised: NCCL_DEBUG_SUBSYS without INIT, or a "
+                  "part of a log: one that ends early, or lines that were picked out of it."
         : !pairs && alone_together(m)
             ? "Each process made a communicator of its own rank alone, at the same time: they did not join. The "
               "program was built without MPI (nccl-tests: make MPI=1), or does not take its rank from the launcher."
         : !pairs         ? "Every communicator here has one rank: there is no pair of GPUs to connect."
         : behind_init(m) ? "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: "
                            "the log goes on behind them."
-        : !late ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
+        : early ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
                   "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
-                : "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
-                  "before one, or NCCL_DEBUG_SUBSYS hides "
-                  "the lines.";
+        : late
+            ? "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
+              "before one, or NCCL_DEBUG_SUBSYS hides the lines."
+            : "Connections are printed while a communicator is initialised (up to 2.21.5) or at the first collective "
+              "(from 2.22.3 on): this log ends before that, or NCCL_DEBUG_SUBSYS hides the lines.";
     f->cause = nsc_words(c, "%s%s", why, what_is_known(c));
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
@@ -107,7 +111,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
                  "rank and the number of ranks.";
     else if (init && !pairs)
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
-    else if (!late)
+    else if (early)
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);

@@ -80,12 +80,14 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                 : e->kind == NCCLSCOPE_KIND_OFI_FAILED
                     ? "aws-ofi-nccl was found and could not start"
                     : nsc_words(c, "The network plugin %s was found and could not start", nsc_say(m, e->text).ptr);
-            f->cause = e->kind == NCCLSCOPE_KIND_NET_NONE && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)
-                           ? "Only InfiniBand was tried and no device was found; sockets were not tried, as "
-                             "NCCL_NET=IB makes it (NCCL prints no line "
-                             "for that variable)."
-                       : is_unsupported(e) ? "It was built for another release: NCCL goes on without it."
-                                           : "The lines before this one say what it missed.";
+            f->cause =
+                e->kind == NCCLSCOPE_KIND_NET_NONE && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)
+                    ? "Only InfiniBand was tried and no device was found; sockets were not tried, as "
+                      "NCCL_NET=IB makes it (NCCL prints no line "
+                      "for that variable)."
+                : is_unsupported(e)
+                    ? "It was built for another release: NCCL goes on without it."
+                    : "What it missed it says itself, in its own lines before this one, where they are in the input.";
             if (is_unsupported(e) && !nsc_any_socket(m))
                 f->severity = NCCLSCOPE_WARNING;
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
