@@ -83,7 +83,7 @@ int ncclscope_confirm_report(const ncclscope_model *m, const ncclscope_findings 
 /* Each cause, what to do then, and how it is seen. */
 static void explain_causes(const struct nsc_report *page, enum nsc_id key)
 {
-    static const char *const kinds[] = {"", " A setting.", " By design: a note.", ""};
+    static const char *const kinds[] = {"", " A setting.", " By design: a note.", " Perhaps nothing to mend.", ""};
     char line[1500];
     int n = 0;
     for (const struct nsc_cause *row = nsc_causes; row->key; row++) {

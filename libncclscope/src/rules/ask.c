@@ -141,6 +141,17 @@ enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q)
     return NSC_NO;
 }
 
+enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    for (size_t i = 0; q->link && i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (l->family == NSC_P2P && l->proc == q->link->proc && l->src == q->link->src)
+            return NSC_YES;
+    }
+    return NSC_NO;
+}
+
 /* ---- what was set, what was said ---- */
 
 enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char *value)

@@ -79,6 +79,8 @@ static void take(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
         f->cls = "by-design";
     } else if (row->kind == NSC_CAUSE_SETTING) {
         f->cls = "configuration";
+    } else if (row->kind == NSC_CAUSE_UNSURE && f->severity == NCCLSCOPE_ERROR) {
+        f->severity = NCCLSCOPE_WARNING;
     }
     if (q->line)
         nsc_show_first(c, f, q->line);

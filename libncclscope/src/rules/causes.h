@@ -4,7 +4,7 @@
 
 #include "rules/ask.h"
 
-enum nsc_cause_kind { NSC_CAUSE_FAULT, NSC_CAUSE_SETTING, NSC_CAUSE_DESIGN, NSC_CAUSE_KNOWN };
+enum nsc_cause_kind { NSC_CAUSE_FAULT, NSC_CAUSE_SETTING, NSC_CAUSE_DESIGN, NSC_CAUSE_UNSURE, NSC_CAUSE_KNOWN };
 
 struct nsc_cause {
     enum nsc_id key;

@@ -369,6 +369,26 @@ static void blame_interface(struct ncclscope_findings *all)
     }
 }
 
+/* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. */
+static void explain_exit(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        if (f->rule->key != NSC_ID_RANKS_EXITED || f->caused_by || f->part != NSC_NO_FAILURE || !f->evidences)
+            continue;
+        const struct nsc_where *end = &f->evidence[0];
+        const struct nsc_finding *root = NULL;
+        for (size_t k = 0; k < all->list.len; k++) {
+            const struct nsc_finding *x = &all->list.item[k];
+            bool before = x->began && x->severity == NCCLSCOPE_ERROR && !x->caused_by && x->rule != f->rule &&
+                          x->began->where.source == end->source && x->began->where.line < end->line;
+            if (before && (!root || x->began->where.line < root->began->where.line))
+                root = x;
+        }
+        f->caused_by = root ? root->rule->key : NSC_ID_NONE;
+    }
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
     blame_interface(all);
@@ -384,4 +404,5 @@ void nsc_settle_failures(struct ncclscope_findings *all)
             f->caused_by = end ? end : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
         }
     relate_to_watchdog(all);
+    explain_exit(all);
 }

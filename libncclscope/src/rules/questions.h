@@ -63,6 +63,8 @@ enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key);
 enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
 #define OTHER_NICS_HAVE_GDR nsc_ask_others_gdr(q)
 /* Does the program say that it reached its end? */
+enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q);
+#define SHOWS_P2P nsc_ask_shows_p2p(q) /* does the process have P2P to another GPU? */
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q);
 #define FINISHED nsc_ask_finished(q)
 /* Do all ranks run on one host? */

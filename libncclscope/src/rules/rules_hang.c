@@ -423,9 +423,13 @@ static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *
 
 static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
 {
+    if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0) /* PyTorch's store, before NCCL is called */
+        return false;
     return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
            nsc_text_find(reason, "NCCL") >= 0 || nsc_text_find(reason, "CUDA") >= 0;
 }
+
+enum { REASON_SHOWN = 180 };
 
 /* The first exception that is neither NCCL's own nor a launcher's: the program failed by itself, where nothing before it tells of NCCL. */
 static void tell_exception(struct nsc_case *c)
@@ -438,13 +442,17 @@ static void tell_exception(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
-        f->title =
-            nsc_words(c, "The program itself ended with an exception%s: %.*s: %.*s",
-                      r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "", (int)name.len,
-                      name.ptr, (int)(reason.len < 160 ? reason.len : 160), reason.len ? reason.ptr : "");
+        reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
+        f->title = nsc_words(c, "The program itself ended with an exception%s: %.*s: %.*s%s",
+                             r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "",
+                             (int)name.len, name.ptr, (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
+                             reason.len ? reason.ptr : "", reason.len > REASON_SHOWN ? " ..." : "");
         f->cause = "No failure of NCCL stands before it in this input; what peers print of closed connections follows "
                    "from it.";
         f->fix = "Read the traceback above the line.";
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        nsc_explain(c, f, &ask);
+        f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
         nsc_show(c, f, &r->where);
         return;
     }

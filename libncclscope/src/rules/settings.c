@@ -1,7 +1,7 @@
 /* settings.c - variables that somebody set, by settings.def; values that NCCL ignores; and variables that differ between ranks. */
 #include "rules/rules.h"
 
-enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS, PARTS };
+enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS, PARTS, WIDENS };
 
 struct setting {
     const char *name, *value;
@@ -111,6 +111,7 @@ void nsc_tell_settings(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", e->by_pod ? "likely" : "certain");
             f->about = e->name;
             f->value = e->value;
+            f->fix = s->costs == WIDENS ? "Leave it where this machine needs it; measure with and without it." : f->fix;
             f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
         }
         f->other_values = f->other_values || e->value != f->value;
