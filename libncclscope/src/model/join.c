@@ -2,6 +2,7 @@
  *
  * Communicators join by commId; children without one by their parent's id, how many children it had made, and the colour; older
  * logs, which say none of this, by size and by how many of that size the process had made before. */
+#include "read/changes.h"
 #include "model/version.h"
 #include "model/path.h"
 
@@ -282,7 +283,7 @@ static void forget_early_use(struct ncclscope_model *m)
     for (size_t i = 0; i < m->ranks.len; i++) {
         struct nsc_rank *r = &m->ranks.item[i];
         const struct nsc_source_info *s = &m->sources.item[m->procs.item[r->proc].source];
-        if (nsc_version_of(m, r->proc).high < 22200 && !s->stats.torn_lines && !s->problem)
+        if (nsc_version_of(m, r->proc).high < NSC_CHANGE_RUNTIME_CONNECT && !s->stats.torn_lines && !s->problem)
             r->used = false;
     }
 }
@@ -436,7 +437,8 @@ static void excuse_the_oldest(struct ncclscope_model *m)
             connects[m->links.item[i].proc] = true;
     for (size_t i = 0; !ends && i < m->ranks.len; i++) {
         struct nsc_rank *r = &m->ranks.item[i];
-        r->used = r->used || (r->bare_start && connects[r->proc] && nsc_version_of(m, r->proc).low <= 20305);
+        r->used = r->used ||
+                  (r->bare_start && connects[r->proc] && nsc_version_of(m, r->proc).low < NSC_CHANGE_INIT_COMPLETE);
     }
     m->no_memory = m->no_memory || !connects;
     nsc_free(connects);

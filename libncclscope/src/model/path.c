@@ -1,4 +1,5 @@
 /* path.c - from the word behind "via" to what can be known: by the lines that prove or exclude NVLink. */
+#include "read/changes.h"
 #include "model/path.h"
 
 #include "model/on_machine.h"
@@ -137,7 +138,7 @@ bool nsc_is_rccl(const struct ncclscope_model *m)
 
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
 {
-    return m->procs.item[proc].env_seen || nsc_version_of(m, proc).high < 21605;
+    return m->procs.item[proc].env_seen || nsc_version_of(m, proc).high < NSC_CHANGE_VARIABLES_FILTERED;
 }
 
 /* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
@@ -154,7 +155,8 @@ static const struct nsc_where *chunk_proves(const struct ncclscope_model *m, con
     unsigned version = nsc_version_of(m, r->proc).low;
     if (r->chunk != 524288 || r->nranks < 2 || r->nnodes != 1)
         return NULL;
-    if (version < 21602 || (version < 22501 && r->nranks != 2) || m->procs.item[r->proc].rccl)
+    if (version < NSC_CHANGE_CHUNK_SIZES || (version < NSC_CHANGE_CHUNK_OF_ALL_PAIRS && r->nranks != 2) ||
+        m->procs.item[r->proc].rccl)
         return NULL;
     if (env_is_there(m, r->proc, "NCCL_P2P_NVL_CHUNKSIZE") || env_is_there(m, r->proc, "NCCL_P2P_PCI_CHUNKSIZE"))
         return NULL;
@@ -197,7 +199,7 @@ static bool contradicts(const struct ncclscope_model *m, const struct nsc_link *
 {
     nsc_str here = m->procs.item[own->proc].bootstrap_addr, there = m->procs.item[proof->proc].bootstrap_addr;
     bool small = l->family == NSC_P2P && own->chunk > 0 && own->chunk < 524288 && own->nnodes == 1 &&
-                 own->parent == NSC_NONE && nsc_version_of(m, own->proc).low >= 22501;
+                 own->parent == NSC_NONE && nsc_version_of(m, own->proc).low >= NSC_CHANGE_CHUNK_OF_ALL_PAIRS;
     return (here && there && here != there) || small;
 }
 
@@ -219,7 +221,8 @@ void nsc_find_proofs(struct ncclscope_model *m)
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
         uint32_t first = c->count ? m->members.item[c->first] : NSC_NONE;
-        bool late = first != NSC_NONE && nsc_version_of(m, m->ranks.item[first].proc).low >= 22501;
+        bool late =
+            first != NSC_NONE && nsc_version_of(m, m->ranks.item[first].proc).low >= NSC_CHANGE_CHUNK_OF_ALL_PAIRS;
         bool all = first != NSC_NONE && !c->shared_names && (late || m->ranks.item[first].nranks == 2) &&
                    chunk_proves(m, &m->ranks.item[first]); /* of every pair */
         for (uint32_t x = 0; all && x < c->count; x++)

@@ -1,4 +1,5 @@
 /* version.c - texts come and go with releases: those that a process prints say between which two its NCCL is. */
+#include "read/changes.h"
 #include "model/path.h"
 
 #include "read/texts.h"
@@ -167,13 +168,14 @@ enum nsc_brackets nsc_brackets_of(const struct ncclscope_model *m, const struct 
     struct nsc_version v = nsc_version_of(m, l->proc);
     if (!l->src_dev)
         return NSC_BRACKETS_UNKNOWN;
-    if (v.low >= 21803)
+    if (v.low >= NSC_CHANGE_BRACKETS_NVML)
         return NSC_BRACKETS_NVML;
-    if (v.low >= 20506 && v.high <= 21801)
-        return v.high == 21801 && l->row == NSC_VIA_P2P_CUMEM ? NSC_BRACKETS_CUDA : NSC_BRACKETS_BUS_ID;
-    if (v.low >= 20402 && v.high <= 20408)
+    if (v.low >= NSC_CHANGE_BRACKETS_BUS_ID && v.high < NSC_CHANGE_BRACKETS_NVML)
+        return v.high == NSC_CHANGE_BRACKETS_CUDA_OF_CUMEM && l->row == NSC_VIA_P2P_CUMEM ? NSC_BRACKETS_CUDA
+                                                                                          : NSC_BRACKETS_BUS_ID;
+    if (v.low >= NSC_CHANGE_BRACKETS_NVML_OF_P2P && v.high < NSC_CHANGE_BRACKETS_BUS_ID)
         return l->family == NSC_P2P ? NSC_BRACKETS_NVML : NSC_BRACKETS_CUDA;
-    if (v.high <= 20307)
+    if (v.high < NSC_CHANGE_BRACKETS_NVML_OF_P2P)
         return NSC_BRACKETS_CUDA;
     return is_bus_id(nsc_say(m, l->src_dev)) ? NSC_BRACKETS_BUS_ID : NSC_BRACKETS_UNKNOWN;
 }

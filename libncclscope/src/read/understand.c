@@ -1,4 +1,5 @@
 /* understand.c - the message of a record to its row, its text or nothing; and whether another writer cut it. */
+#include "read/changes.h"
 #include "base/alloc.h"
 #include "read/reader.h"
 #include "read/texts.h"
@@ -85,7 +86,7 @@ static void note_release(ncclscope_reader *r)
 {
     unsigned version = nsc_version_number(nsc_record_field(&r->record, NCCLSCOPE_FIELD_VERSION));
     if (version)
-        r->long_shm = version < 23007;
+        r->long_shm = version < NSC_CHANGE_SHM_IN_TWO_WORDS;
 }
 
 /* Where one writer broke into another's line, what stands before is whole only if nothing could follow it: "rank 1 nranks 4" may have

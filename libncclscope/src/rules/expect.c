@@ -1,4 +1,5 @@
 /* expect.c - NCCL's own decision between P2P, shared memory and network for two GPUs of a node, and how the log fits it. */
+#include "read/changes.h"
 #include "rules/expect.h"
 
 #include "rules/rules.h"
@@ -82,7 +83,8 @@ const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const st
             return NULL;
         bool by_bus_id = e->kind == NCCLSCOPE_KIND_P2P_REFUSED || e->kind == NCCLSCOPE_KIND_P2P_QUERY_FAILED;
         /* Up to 2.18.6 NCCL says what NVML says, and goes on to use P2P. */
-        bool by_nvml = (e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF && (version >= 21901 || l->family != NSC_P2P)) ||
+        bool by_nvml = (e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF &&
+                        (version >= NSC_CHANGE_NVML_REFUSAL_HOLDS || l->family != NSC_P2P)) ||
                        e->kind == NCCLSCOPE_KIND_P2P_NVLINK_OFF;
         if ((by_bus_id || by_nvml || e->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO) && names_pair(m, e, &x, by_bus_id))
             return e;
@@ -209,8 +211,8 @@ static bool nic_is_nearer(const struct ncclscope_model *m, const struct nsc_link
 {
     const struct nsc_gpu_path *path = x->a && x->b ? nsc_gpu_path_of(m, x->a, x->b) : NULL;
     const struct nsc_gpu_node *a = path ? nsc_gpu_node_of(m, x->a) : NULL, *b = path ? nsc_gpu_node_of(m, x->b) : NULL;
-    return a && b && nsc_version_of(m, l->proc).low >= 21403 && a->nic > path->bw && b->nic > path->bw &&
-           !nsc_env_is(m, l->proc, "NCCL_NET_DISABLE_INTRA", "1");
+    return a && b && nsc_version_of(m, l->proc).low >= NSC_CHANGE_NIC_BEFORE_CPU && a->nic > path->bw &&
+           b->nic > path->bw && !nsc_env_is(m, l->proc, "NCCL_NET_DISABLE_INTRA", "1");
 }
 
 /* GPUs of the node, at least: as NCCL counts them, or ranks that the log shows there; -1: not known. */
@@ -330,7 +332,8 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
     }
     if (set.because == NSC_BY_NIC && l->family == NSC_NET)
         return NSC_BY_DESIGN;
-    if (set.because == NSC_BY_NEARNESS && set.level == NSC_LEVEL_SYS && nsc_version_of(m, l->proc).high >= 21901) {
+    if (set.because == NSC_BY_NEARNESS && set.level == NSC_LEVEL_SYS &&
+        nsc_version_of(m, l->proc).high >= NSC_CHANGE_NVML_REFUSAL_HOLDS) {
         const struct nsc_event *refused = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_P2P_DRIVER_OFF);
         out->because = refused ? NSC_BY_DRIVER : NSC_BY_SILENCE;
         out->line = refused ? &refused->where : out->line;

@@ -1,4 +1,5 @@
 /* rules_gdr.c - RDMA without GPUDirect, per NIC and direction: data makes a stop in host memory, and why. */
+#include "read/changes.h"
 #include "model/topology.h"
 #include "rules/ask.h"
 
@@ -28,7 +29,7 @@ static bool is_of_gpu(const struct ncclscope_model *m, const struct nsc_event *e
     if (!gpu.len || gpu.ptr[0] == '?' || !own ||
         memchr(gpu.ptr, '[', gpu.len)) /* "0[0]", up to 2.5.7: of the process itself */
         return true;                   /* the line names none; or whose it is is not known */
-    if (version >= 22403)
+    if (version >= NSC_CHANGE_GDR_LINE_BY_RANK)
         return nsc_to_i64(gpu, &rank) && rank == own->rank;
     return !own->bus_id || nsc_text_eq(gpu, nsc_say(m, own->bus_id));
 }
@@ -72,9 +73,9 @@ static struct gdr_distance distance_of(const struct ncclscope_model *m, uint32_t
     nsc_next_word(&words);
     if (!nsc_to_i64(nsc_next_word(&words), &apart) || !nsc_to_i64(nsc_next_word(&words), &limit))
         return d;
-    limit -= v.high < 20604; /* "distance 2 >= 2": what lies below the number is allowed */
+    limit -= v.high < NSC_CHANGE_DISTANCE_INCLUDED; /* "distance 2 >= 2": what lies below the number is allowed */
     d.apart = d.type ? d.apart : nsc_level_of_number(&v, apart);
-    d.limit = limit < 0 && v.high < 20604 ? NSC_LEVEL_LOC : nsc_level_of_number(&v, limit);
+    d.limit = limit < 0 && v.high < NSC_CHANGE_DISTANCE_INCLUDED ? NSC_LEVEL_LOC : nsc_level_of_number(&v, limit);
     d.line = &far->where;
     return d;
 }
@@ -82,7 +83,7 @@ static struct gdr_distance distance_of(const struct ncclscope_model *m, uint32_t
 /* As far as NCCL allows it by itself: from 2.27.3 on through the CPU over C2C too (Grace). */
 static enum nsc_level own_limit(const struct ncclscope_model *m, uint32_t proc)
 {
-    return nsc_version_of(m, proc).low >= 22703 ? NSC_LEVEL_P2C : NSC_LEVEL_PXB;
+    return nsc_version_of(m, proc).low >= NSC_CHANGE_GDR_BY_C2C ? NSC_LEVEL_P2C : NSC_LEVEL_PXB;
 }
 
 /* Farther than a limit. PXN: over the NIC of another GPU, whose distance is not known here. */
@@ -131,7 +132,8 @@ static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_li
     struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
     const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
     const struct nsc_gpu_node *g = own ? nsc_gpu_node_of(m, own) : NULL;
-    return (k.gpu && k.gpu->cc >= 80 && nsc_version_of(m, l->proc).low >= 21901) || (g && g->nvlink > 0);
+    return (k.gpu && k.gpu->cc >= 80 && nsc_version_of(m, l->proc).low >= NSC_CHANGE_GDR_READ_OF_AMPERE) ||
+           (g && g->nvlink > 0);
 }
 
 static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, bool receives_have_it)

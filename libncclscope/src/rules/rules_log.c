@@ -1,4 +1,5 @@
 /* rules_log.c - the log itself: what it does not hold, what is torn, what nobody knows. */
+#include "read/changes.h"
 #include "rules/ask.h"
 
 static uint64_t sum_records(const struct ncclscope_model *m, uint64_t *warnings, uint64_t *unknown, uint64_t *torn)
@@ -70,8 +71,8 @@ void nsc_rule_no_channels(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
     bool init = m->comms.len > 0, late = true, early = true, pairs = false;
     for (size_t i = 0; i < m->procs.len; i++) {
-        late = late && nsc_version_of(m, (uint32_t)i).low >= 22200;
-        early = early && nsc_version_of(m, (uint32_t)i).high < 22200;
+        late = late && nsc_version_of(m, (uint32_t)i).low >= NSC_CHANGE_RUNTIME_CONNECT;
+        early = early && nsc_version_of(m, (uint32_t)i).high < NSC_CHANGE_RUNTIME_CONNECT;
     }
     for (size_t i = 0; i < m->comms.len; i++)
         pairs = pairs || m->comms.item[i].nranks > 1;

@@ -1,4 +1,5 @@
 /* rules_p2p.c - P2P: how data moves, over what, and what stands in its way. */
+#include "read/changes.h"
 #include "rules/expect.h"
 #include "rules/rules.h"
 
@@ -21,7 +22,7 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
         weak = f ? weak : k.gpu && !k.gpu->p2p;
         f = f ? f : nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
         first = first ? first : e;
-        only_told = only_told && told && nsc_version_of(m, e->proc).high < 21901;
+        only_told = only_told && told && nsc_version_of(m, e->proc).high < NSC_CHANGE_NVML_REFUSAL_HOLDS;
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
@@ -369,9 +370,10 @@ void nsc_rule_few_channels(struct nsc_case *c)
 static const char *nvls_is_missing(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
     struct nsc_version v = nsc_version_of(m, r->proc);
-    struct nsc_gpu_class k = r->nvls == 0 && v.how >= NSC_VERSION_PEER && v.low >= 21801 ? nsc_gpu_of(m, r->proc)
-                                                                                         : (struct nsc_gpu_class){0};
-    bool few = r->local_ranks < (v.low >= 22807 ? 2 : 3); /* by design */
+    struct nsc_gpu_class k = r->nvls == 0 && v.how >= NSC_VERSION_PEER && v.low >= NSC_CHANGE_NVLS
+                                 ? nsc_gpu_of(m, r->proc)
+                                 : (struct nsc_gpu_class){0};
+    bool few = r->local_ranks < (v.low >= NSC_CHANGE_NVLS_OF_TWO ? 2 : 3); /* by design */
     if (!k.gpu || k.gpu->cc < 90 || few || !nsc_env_is_visible(m, r->proc) ||
         nsc_env_of(m, r->proc, "NCCL_NVLS_ENABLE") || nsc_env_is(m, r->proc, "NCCL_CUMEM_ENABLE", "0") ||
         nsc_env_of(m, r->proc, "NCCL_ALGO"))

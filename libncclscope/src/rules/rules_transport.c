@@ -1,4 +1,5 @@
 /* rules_transport.c - paths between ranks of one node: P2P, shared memory, and the network where it should not be. */
+#include "read/changes.h"
 #include "rules/expect.h"
 #include "rules/ask.h"
 
@@ -20,7 +21,7 @@ static const char *who(struct nsc_case *c, const struct nsc_finding *f, const ch
  * is in the log, so would they be. */
 static bool shows_p2p_variables(const struct ncclscope_model *m, uint32_t proc)
 {
-    if (proc == NSC_NONE || nsc_version_of(m, proc).low < 20703)
+    if (proc == NSC_NONE || nsc_version_of(m, proc).low < NSC_CHANGE_P2P_VARIABLES_TOLD)
         return false;
     for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
         if (m->ranks.item[i].start.line && m->ranks.item[i].complete.line && m->ranks.item[i].local_ranks > 1)
@@ -35,7 +36,7 @@ static bool lacks_nvlink(const struct ncclscope_model *m, uint32_t proc)
          i = m->ranks.item[i].before) {
         const struct nsc_rank *r = &m->ranks.item[i];
         if (r->nnodes == 1 && r->nranks == 2 && r->chunk > 0 && r->chunk < 524288 && !m->procs.item[proc].rccl &&
-            nsc_version_of(m, proc).low >= 21602)
+            nsc_version_of(m, proc).low >= NSC_CHANGE_CHUNK_SIZES)
             return true;
     }
     return false;

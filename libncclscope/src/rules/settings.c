@@ -1,4 +1,5 @@
 /* settings.c - variables that somebody set, by settings.def; values that NCCL ignores; and variables that differ between ranks. */
+#include "read/changes.h"
 #include "rules/rules.h"
 
 enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS, PARTS, WIDENS };
@@ -138,7 +139,7 @@ static bool ends_in_it(const struct ncclscope_model *m, uint32_t proc)
 {
     for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
         if (m->ranks.item[i].start.line && !nsc_is_done(&m->ranks.item[i]))
-            return nsc_version_of(m, proc).high >= 22403;
+            return nsc_version_of(m, proc).high >= NSC_CHANGE_BAD_ALGO_FAILS;
     return false;
 }
 
