@@ -303,12 +303,18 @@ static enum nsc_path path_of_class(nsc_text class)
 static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
 {
     const struct nsc_where *because = NULL;
+    const struct nsc_env *level;
     nsc_str told = nsc_told_class(m, l, true, &because), offered = 0;
     out->path = NSC_PATH_P2P;
     if (told && !nsc_text_is(nsc_say(m, told), "X")) {
         out->path = path_of_class(nsc_say(m, told));
         out->proof = NSC_PROOF_STATED;
         out->because = because;
+    } else if (l->proc != NSC_NONE && (level = nsc_env_of(m, l->proc, "NCCL_P2P_LEVEL")) &&
+               nsc_text_is(nsc_say(m, level->value), "NVL")) { /* no P2P over anything farther */
+        out->path = NSC_PATH_NVLINK;
+        out->proof = NSC_PROOF_INFERRED;
+        out->because = &level->where;
     } else if (infer_nvlink(m, l, &because)) {
         out->path = NSC_PATH_NVLINK;
         out->proof = NSC_PROOF_INFERRED;

@@ -105,6 +105,8 @@ static size_t word_before(nsc_text s, size_t from, size_t at)
 /* "init.cc:738", "/build/src/misc/rocmwrap.cc:148": what a location looks like where no header tells where it begins. */
 static bool is_file_and_line(nsc_text word)
 {
+    ptrdiff_t blank = nsc_text_find(word, " (");
+    word.len = blank > 0 ? (size_t)blank : word.len;
     ptrdiff_t dot = nsc_text_find(word, ".cc:");
     static const char *const others[] = {".cpp:", ".cu:", ".c:", ".h:"};
     for (size_t i = 0; dot < 0 && i < sizeof others / sizeof others[0]; i++)
@@ -121,6 +123,8 @@ static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h
     while (at > from && s.ptr[at - 1] == ' ')
         at--;
     size_t word = word_before(s, from, at);
+    if (word > from + 1 && s.ptr[word] == '(' && s.ptr[at - 1] == ')') /* "register.cc:42 (ncclRegister)" */
+        word = word_before(s, from, word - 1);
     nsc_text location = {s.ptr + word, at - word};
     if (h->level == NCCLSCOPE_LEVEL_WARN && location.len && is_file_and_line(location)) {
         h->location = location;
@@ -151,7 +155,8 @@ static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h
         }
         h->host.len = letter ? h->host.len : 0;
         h->start = word;
-    } else if (word == from) { /* "node [1] ...": a word that stands for what was taken away */
+    } else if (word == from ||
+               (word > from + 2 && s.ptr[word - 2] == ']')) { /* "node [1] ...": in place of what was taken away */
         h->start = word;
     }
     h->pid = h->host.len ? h->pid : -1;

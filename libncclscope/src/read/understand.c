@@ -99,6 +99,14 @@ static bool may_be_cut(ncclscope_reader *r, const struct nsc_row *row)
     return nsc_grammar_goes_on(r->grammar, row, r->record.message, &r->match);
 }
 
+/* "Using network Socket    # nothing else was found": what somebody wrote behind a line that they posted. */
+static nsc_text without_remark(nsc_text message)
+{
+    ptrdiff_t at = memchr(message.ptr, '#', message.len) ? nsc_text_find(message, "  # ") : -1;
+    message.len = at > 0 ? (size_t)at : message.len;
+    return nsc_text_trim_end(message);
+}
+
 static const struct nsc_via cut_short = {.row = NSC_VIA_CUT, .net_dev = -1, .proxy_rank = -1};
 
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
@@ -108,7 +116,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     from_marker.len = (size_t)(rec->message.ptr + rec->message.len - from_marker.ptr);
     while (rec->message.len && !rec->message.ptr[rec->message.len - 1]) /* an overlong line of 2.13 to 2.19 */
         rec->message.len--;
-    rec->message = nsc_text_trim_end(rec->message);
+    rec->message = without_remark(nsc_text_trim_end(rec->message));
     nsc_take_repeated(&rec->message, &rec->repeated);
     const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     size_t span = row && !cut ? 0 : nsc_record_span(rec);

@@ -97,7 +97,7 @@ static void pods(const struct nsc_report *r)
 static void count_things(const struct nsc_report *r, size_t hosts)
 {
     size_t processes = r->m->proc_order.len, comms = r->m->comms.len;
-    unsigned long long gpus = (unsigned long long)nsc_count_gpus(r->m);
+    unsigned long long gpus = (unsigned long long)nsc_count_named_gpus(r->m);
     if (hosts)
         nsc_printf(r->out, "%zu host%s, %zu process%s, ", hosts, hosts == 1 ? "" : "s", processes,
                    processes == 1 ? "" : "es");

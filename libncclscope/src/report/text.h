@@ -28,6 +28,7 @@ bool nsc_is_folded(const struct nsc_report *r,
                    const struct nsc_finding *f); /* is it a variable behind another finding, told with that? */
 const struct nsc_finding *nsc_headline(const struct nsc_report *r); /* that the verdict tells; NULL: none */
 bool nsc_is_open(const struct nsc_warning *w);                      /* a warning of NCCL that no rule judges */
+uint64_t nsc_count_named_gpus(const struct ncclscope_model *m);     /* by lines of communicators; 0: none names one */
 uint64_t nsc_count_gpus(const struct ncclscope_model *m);
 
 #endif

@@ -4,20 +4,23 @@
 
 #include <stdio.h>
 
-/* Ranks whose own connections are here, where nothing else names them; of their peers only the number is known. */
+/* Ranks of this input by its connections: who prints them, and who is reached without a network. */
 static uint64_t count_talkers(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
     for (size_t i = 0; i < m->links.len; i++) {
         const struct nsc_link *l = &m->links.item[i];
-        nsc_map_put(&seen, (struct nsc_key){l->direction == 2 ? l->dst : l->src, 0, 0}, 0);
+        uint32_t host = l->proc == NSC_NONE ? 0 : m->procs.item[l->proc].host;
+        nsc_map_put(&seen, (struct nsc_key){l->direction == 2 ? l->dst : l->src, host, 0}, 0);
+        if (l->family == NSC_P2P || l->family == NSC_SHM)
+            nsc_map_put(&seen, (struct nsc_key){l->dst, host, 0}, 0);
     }
     uint64_t n = seen.used;
     nsc_map_free(&seen);
     return n;
 }
 
-uint64_t nsc_count_gpus(const struct ncclscope_model *m)
+uint64_t nsc_count_named_gpus(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
     for (size_t i = 0; i < m->ranks.len; i++) {
@@ -32,7 +35,13 @@ uint64_t nsc_count_gpus(const struct ncclscope_model *m)
     nsc_map_free(&seen);
     for (size_t i = 0; i < m->comms.len; i++) /* machines of one name share bus ids; ranks of one communicator no GPU */
         n = (uint64_t)m->comms.item[i].seen > n ? (uint64_t)m->comms.item[i].seen : n;
-    return n ? n : count_talkers(m);
+    return n;
+}
+
+uint64_t nsc_count_gpus(const struct ncclscope_model *m)
+{
+    uint64_t n = nsc_count_named_gpus(m), talkers = m->comms.len <= 1 ? count_talkers(m) : 0;
+    return n > talkers ? n : talkers;
 }
 
 struct seen_paths {

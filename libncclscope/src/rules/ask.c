@@ -141,6 +141,18 @@ enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q)
     return NSC_NO;
 }
 
+enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id)
+{
+    enum nsc_answer answer = NSC_UNSAID;
+    for (uint32_t i = q->proc == NSC_NONE ? NSC_NONE : q->m->procs.item[q->proc].last_rank; i != NSC_NONE;
+         i = q->m->ranks.item[i].before) {
+        if (nsc_text_is(nsc_say(q->m, q->m->ranks.item[i].bus_id), bus_id))
+            return NSC_YES;
+        answer = q->m->ranks.item[i].bus_id ? NSC_NO : answer;
+    }
+    return answer;
+}
+
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;

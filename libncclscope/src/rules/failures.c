@@ -97,7 +97,7 @@ static uint64_t count_processes(const struct ncclscope_model *m, const struct fa
     uint64_t n = 0;
     *same = 0;
     for (const struct nsc_event *e = m->events.item; e < m->events.item + m->events.len; e++) {
-        bool again = failure_of(e) != row;
+        bool again = failure_of(e) != row || (e->quoted && !said->quoted); /* a program's words of its own NCCL */
         for (const struct nsc_event *b = m->events.item; b < e && !again; b++)
             again = b->proc == e->proc && failure_of(b) == row;
         n += !again;

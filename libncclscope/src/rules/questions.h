@@ -58,11 +58,15 @@ enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release);
 enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key);
 #define RAISED(NAME) nsc_ask_raised(q, NSC_ID_##NAME)
 /* Did the rule that asks find just this? */
+#define NO_DISTANCE \
+    (q->distance && q->distance[0] ? NSC_NO : NSC_YES) /* does the log leave open how far apart the two are? */
 #define REASON(what) (q->reason == (int)NSC_##what ? NSC_YES : NSC_NO)
 /* Has another NIC of the same ranks GPUDirect? */
 enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
 #define OTHER_NICS_HAVE_GDR nsc_ask_others_gdr(q)
 /* Does the program say that it reached its end? */
+enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
+#define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q);
 #define SHOWS_P2P nsc_ask_shows_p2p(q) /* does the process have P2P to another GPU? */
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q);

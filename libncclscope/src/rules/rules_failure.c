@@ -137,6 +137,15 @@ static const char *sureness(const struct ncclscope_model *m, const struct nsc_co
     return is_battered(m) || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
 }
 
+/* Did a member print what NCCL knows only after all ranks have told each other what they are? */
+static bool have_met(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].nnodes > 0)
+            return true;
+    return false;
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -168,6 +177,17 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         f->cause =
             "Ranks of the communicator that it was split off are not in this input either: lines are left out, or "
             "the logs of other processes. Only with those can be told whether ranks really wait.";
+    } else if (never && have_met(m, k) && strcmp(sure, "certain") != 0) {
+        f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor are %s of %lld",
+                             who, (long long)k->nranks);
+        f->confidence = "possible";
+        f->cause =
+            "NCCL counted the nodes of this communicator: all of its ranks had found each other by then. The logs of "
+            "the others, and the rest of this one, would tell how it ended.";
+        f->fix = "Give the logs of all ranks, whole.";
+        f->severity = NCCLSCOPE_NOTE;
+        f->cls = "visibility";
+        f->part = NSC_NO_FAILURE;
     } else if (never) {
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
@@ -191,7 +211,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
                 : "All ranks appeared, but initialisation did not end for these - or this input ends before it "
                   "did: a copy of a log that still grew, or the first part of one.";
     }
-    if (!strcmp(f->confidence, "possible")) /* what is only possible is no error */
+    if (!strcmp(f->confidence, "possible") && f->severity == NCCLSCOPE_ERROR) /* what is only possible is no error */
         f->severity = NCCLSCOPE_WARNING;
 }
 

@@ -105,6 +105,9 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                           : went_on && severity == NCCLSCOPE_ERROR ? NCCLSCOPE_WARNING
                                                                    : severity;
             f->part = went_on ? NSC_NO_FAILURE : f->part;
+            nsc_str network = m->procs.item[e->proc].network;
+            if (network && f->severity > NCCLSCOPE_NOTE)
+                f->cause = nsc_words(c, "%s NCCL then chose the network %s.", f->cause, nsc_say(m, network).ptr);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
