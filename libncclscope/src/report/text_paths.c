@@ -10,6 +10,12 @@ static const char *const words[] = {"NVLink",      "P2P, NVLink or PCIe",    "P2
                                     "host memory", "RDMA with GPUDirect",    "network, no GPUDirect",
                                     "TCP sockets", "in-network collectives", "unknown"};
 
+static const char *words_of(const struct nsc_report *r, int path)
+{
+    bool amd = nsc_is_rccl(r->m);
+    return amd && path == NSC_PATH_NVLINK ? "xGMI" : amd && path == NSC_PATH_P2P ? "P2P, xGMI or PCIe" : words[path];
+}
+
 /* The communicator whose paths are drawn: the largest with links; NSC_NONE when no line names one. */
 static uint32_t drawn_comm(const struct ncclscope_model *m, bool *any)
 {
@@ -54,11 +60,14 @@ static void add_channels(struct row *x, const struct nsc_link *l)
 /* Per kind of path: how many pairs, over how many channels, in whose words. */
 static void tally(const struct ncclscope_model *m, uint32_t comm, struct row rows[NSC_PATH_UNKNOWN + 1])
 {
+    bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = nsc_links_of(m, comm); i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
         if (nsc_comm_of_link(m, l) != comm)
             return;
+        if (no_collnet && l->family == NSC_COLLNET)
+            continue;
         nsc_path_of(m, l, &p);
         struct row *x = &rows[p.path];
         add_channels(x, l);
@@ -81,7 +90,7 @@ static void legend(const struct nsc_report *r, uint32_t comm)
     for (int p = 0; p <= NSC_PATH_UNKNOWN; p++) {
         if (!rows[p].pairs.len)
             continue;
-        nsc_printf(r->out, "   %c  %-22s ", letters[p], words[p]);
+        nsc_printf(r->out, "   %c  %-22s ", letters[p], words_of(r, p));
         nsc_safe(r, nsc_say(r->m, rows[p].via));
         nsc_printf(r->out, "%s   %llu pair%s, %llu channel%s%s\n", rows[p].several ? " ..." : "",
                    (unsigned long long)rows[p].pairs.len, rows[p].pairs.len == 1 ? "" : "s",
@@ -112,10 +121,11 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
 {
     char cell[MATRIX_RANKS][MATRIX_RANKS];
     memset(cell, '.', sizeof cell);
+    bool no_collnet = nsc_collnet_was_refused(r->m);
     for (size_t i = 0; i < r->m->link_order.len; i++) {
         const struct nsc_link *l = &r->m->links.item[r->m->link_order.item[i]];
         struct nsc_known_path p;
-        if (nsc_comm_of_link(r->m, l) != comm || l->src >= n || l->dst >= n)
+        if (nsc_comm_of_link(r->m, l) != comm || l->src >= n || l->dst >= n || (no_collnet && l->family == NSC_COLLNET))
             continue;
         nsc_path_of(r->m, l, &p);
         char *c = &cell[l->src][l->dst];
@@ -136,7 +146,7 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
     }
 }
 
-/* Links between two hosts, or inside one, counted by path; the same picture elsewhere is counted, not repeated. */
+/* Pairs of ranks between two hosts, or inside one, counted by path; the same picture elsewhere is counted, not repeated. */
 struct host_pair {
     nsc_str from, to; /* 0: the rank's log is not in the input */
     uint32_t links[NSC_PATH_UNKNOWN + 1];
@@ -154,11 +164,12 @@ static nsc_str host_of_rank(const struct ncclscope_model *m, uint32_t comm, uint
 
 static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pairs *pairs)
 {
-    struct nsc_map by = {0};
+    struct nsc_map by = {0}, seen = {0}; /* a pair has a link for each of its NICs */
+    bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
-        if (nsc_comm_of_link(m, l) != comm)
+        if (nsc_comm_of_link(m, l) != comm || (no_collnet && l->family == NSC_COLLNET))
             continue;
         nsc_str from = host_of_rank(m, comm, l->src), to = host_of_rank(m, comm, l->dst);
         uint32_t k = nsc_map_get(&by, (struct nsc_key){from, to, 0});
@@ -171,8 +182,11 @@ static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pai
             new->to = to;
         }
         nsc_path_of(m, l, &p);
-        pairs->item[k].links[p.path]++;
+        struct nsc_key pair = {l->src, l->dst, (uint64_t)p.path};
+        pairs->item[k].links[p.path] += nsc_map_get(&seen, pair) == NSC_NONE;
+        nsc_map_put(&seen, pair, 0);
     }
+    nsc_map_free(&seen);
     nsc_map_free(&by);
 }
 
@@ -186,7 +200,7 @@ static void say_host(const struct nsc_report *r, nsc_str host)
     nsc_safe(r, host ? nsc_say(r->m, host) : NSC_TEXT("(not in the input)"));
 }
 
-/* Beyond a few ranks: host against host, how many links of which path; what is alike is told once, so that the odd one stands out. */
+/* Beyond a few ranks: host against host, how many pairs of which path; what is alike is told once, so that the odd one stands out. */
 static void host_table(const struct nsc_report *r, uint32_t comm)
 {
     host_pairs pairs = {0};

@@ -53,9 +53,12 @@ struct seen_paths {
 static struct seen_paths look(const struct ncclscope_model *m)
 {
     struct seen_paths s = {0};
+    bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
+        if (l->family == NSC_COLLNET && no_collnet)
+            continue;
         nsc_path_of(m, l, &p);
         s.links[p.path]++;
         if (p.path == NSC_PATH_NVLINK && !s.proof)

@@ -193,6 +193,11 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
         nsc_words(c, "%zu pair%s of GPUs use%s P2P; %s or PCIe cannot be told from this log", f->pairs.len,
                   f->pairs.len == 1 ? "" : "s", f->pairs.len == 1 ? "s" : "", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
     f->cause = "NCCL prints the same words for P2P over NVLink and over PCIe, and no line here tells them apart.";
+    if (nsc_is_rccl(c->m)) {
+        f->cause = "RCCL prints the same words for P2P over xGMI and over PCIe, and no line here tells them apart.";
+        f->fix = "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH shows the class of each path; `rocm-smi --showtopo` on the node "
+                 "does too.";
+    }
 }
 
 /* ---- pairs that are not alike ---- */
