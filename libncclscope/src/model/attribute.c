@@ -236,7 +236,9 @@ static bool read_line(const ncclscope_record *rec, struct nsc_link *l, uint64_t 
     *conn = 0;
     nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_CONN), conn);
     l->direction = nsc_text_is(direction, "send") ? 1 : nsc_text_is(direction, "receive") ? 2 : 0;
-    if (!nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_CHANNEL), channel))
+    nsc_text number = nsc_record_field(rec, NCCLSCOPE_FIELD_CHANNEL);
+    *channel = 0; /* up to 2.1 none is printed */
+    if (number.len && !nsc_to_u64(number, channel))
         return false;
     if (rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) { /* one rank and the network */
         if (!nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_RANK), &rank))

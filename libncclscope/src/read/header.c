@@ -195,6 +195,26 @@ static size_t find_nccl(nsc_text line, size_t from)
     return line.len;
 }
 
+/* NCCL 2.0 and 2.1 print no "NCCL": "vm:8258:8258 [0] INFO Using 512 threads", "vm:8258:8258 [0] misc/ibvwrap.cu:60 WARN Failed ...". */
+static bool find_old(nsc_text line, size_t from, struct nsc_header *out)
+{
+    if (!nsc_header_bare(line, from, out))
+        return false;
+    nsc_text rest = nsc_text_from(line, out->marker), word = nsc_next_word(&rest);
+    if (is_location(word) && word.len > 3) {
+        out->location = word;
+        word = nsc_next_word(&rest);
+    }
+    out->level = nsc_text_is(word, "WARN") && out->location.len    ? NCCLSCOPE_LEVEL_WARN
+                 : nsc_text_is(word, "INFO") && !out->location.len ? NCCLSCOPE_LEVEL_INFO
+                                                                   : 0;
+    out->marker = (size_t)(word.ptr - line.ptr);
+    out->message = (size_t)(rest.ptr - line.ptr);
+    out->message += out->message < line.len && line.ptr[out->message] == ' ';
+    out->whole = true;
+    return out->level && word.len && rest.len;
+}
+
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
 {
     for (size_t at = find_nccl(line, from); at < line.len; at = find_nccl(line, at + 5)) {
@@ -219,7 +239,7 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
         }
         return true;
     }
-    return false;
+    return !from && find_old(line, from, out);
 }
 
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out)
