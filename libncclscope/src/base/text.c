@@ -151,3 +151,17 @@ size_t nsc_put_utf8(char *to, uint32_t c)
     to[2] = (char)(0x80 | (c >> 6 & 63));
     return to[3] = (char)(0x80 | (c & 63)), 4;
 }
+
+ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at)
+{
+    size_t len = strlen(s);
+    if (a.len < len)
+        return -1;
+    const char *p = a.ptr + at, *end = a.ptr + a.len - (len - 1 - at);
+    while (p < end && (p = memchr(p, s[at], (size_t)(end - p)))) {
+        if (!memcmp(p - at, s, len))
+            return p - at - a.ptr;
+        p++;
+    }
+    return -1;
+}

@@ -42,6 +42,9 @@ static inline bool nsc_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Offset of `s` in `a`, or -1, by the letter s[at], which few lines hold: faster than nsc_text_find, which is memmem. */
+ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at);
+
 /* Offset of `s` in `a`, or -1. */
 static inline ptrdiff_t nsc_text_find(nsc_text a, const char *s)
 {

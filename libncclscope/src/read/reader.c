@@ -249,7 +249,7 @@ static nsc_text bare_text(nsc_text line, size_t start)
 /* "  2: NCCL version 2.22.3+cuda12.6": a launcher's prefix that no record of this source has shown yet. */
 static nsc_text behind_prefix(ncclscope_reader *r)
 {
-    ptrdiff_t at = nsc_text_find(r->line, "CCL version ");
+    ptrdiff_t at = nsc_text_find_by(r->line, "CCL version ", 0);
     struct nsc_prefix_memo memo = {.rows = 0};
     struct nsc_prefix prefix;
     if (at < 2 || (r->line.ptr[at - 1] != 'N' && r->line.ptr[at - 1] != 'R'))
@@ -279,9 +279,7 @@ static nsc_text quoted_text(ncclscope_reader *r)
         text.len = more > 0 ? (size_t)more : text.len;
         return again ? none : text;
     }
-    if (line.len < 11 || !memchr(line.ptr, 'L', line.len))
-        return none;
-    ptrdiff_t at = nsc_text_find(line, before);
+    ptrdiff_t at = nsc_text_find_by(line, before, 0);
     if (at >= 0) {
         nsc_text text = nsc_text_from(line, (size_t)at + sizeof before - 1);
         while (text.len && (text.ptr[0] == ' ' || nsc_text_starts(text, "\\n")))
@@ -290,7 +288,7 @@ static nsc_text quoted_text(ncclscope_reader *r)
         r->quote_at = (size_t)at;
         return text;
     }
-    at = nsc_text_find(line, "NCCL failure ") >= 0 ? nsc_text_find(line, " / ") : -1;
+    at = nsc_text_find_by(line, "NCCL failure ", 0) >= 0 ? nsc_text_find(line, " / ") : -1;
     nsc_text text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
     text.len -= text.len && text.ptr[text.len - 1] == '\'';
     return nsc_text_trim(text);
@@ -317,7 +315,7 @@ static bool take_quoted(ncclscope_reader *r)
 static const struct nsc_row *exception_row(ncclscope_reader *r, nsc_text *text)
 {
     nsc_text line = nsc_text_trim_end(r->line);
-    ptrdiff_t at = memchr(line.ptr, 'T', line.len) ? nsc_text_find(line, "Traceback (most recent call last)") : -1;
+    ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
     if (at >= 0) {
         r->traceback = true;
         r->quote_at = (size_t)at;
