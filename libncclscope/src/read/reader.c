@@ -264,39 +264,9 @@ static nsc_text behind_prefix(ncclscope_reader *r)
 
 /* ---- NCCL's words in the message of another program ---- */
 
-/* The text behind "Last error:", or behind the slash of "Test NCCL failure common.cu:958 'unhandled cuda error / Failed to bind ...'":
- * what ncclGetLastError returned, the last text that NCCL warned with in that process. */
-static nsc_text quoted_text(ncclscope_reader *r)
-{
-    static const char before[] = "Last error:";
-    nsc_text line = nsc_text_trim_end(r->line), none = {NULL, 0};
-    if (r->quotes) {
-        nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
-        bool again = nsc_text_starts(text, before);
-        r->quotes = again || !text.len;
-        ptrdiff_t more =
-            nsc_text_find(text, ", Traceback (most recent call last)"); /* of a message in one line with what follows */
-        text.len = more > 0 ? (size_t)more : text.len;
-        return again ? none : text;
-    }
-    ptrdiff_t at = nsc_text_find_by(line, before, 0);
-    if (at >= 0) {
-        nsc_text text = nsc_text_from(line, (size_t)at + sizeof before - 1);
-        while (text.len && (text.ptr[0] == ' ' || nsc_text_starts(text, "\\n")))
-            text = nsc_text_from(text, text.ptr[0] == ' ' ? 1 : 2);
-        r->quotes = !text.len;
-        r->quote_at = (size_t)at;
-        return text;
-    }
-    at = nsc_text_find_by(line, "NCCL failure ", 0) >= 0 ? nsc_text_find(line, " / ") : -1;
-    nsc_text text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
-    text.len -= text.len && text.ptr[text.len - 1] == '\'';
-    return nsc_text_trim(text);
-}
-
 static bool take_quoted(ncclscope_reader *r)
 {
-    nsc_text text = quoted_text(r);
+    nsc_text text = nsc_quoted_text(r);
     bool strict;
     const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, &r->match) : NULL;
     if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, &r->match, &strict)))
@@ -308,24 +278,6 @@ static bool take_quoted(ncclscope_reader *r)
     r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     r->record.match = row && !row->pattern.literal ? &r->match : NULL;
     return true;
-}
-
-/* "Traceback (most recent call last):", indented lines, and the exception in the column of the first: that alone is given out. Of a
- * log that holds many tracebacks each is, so that the first is known. */
-static const struct nsc_row *exception_row(ncclscope_reader *r, nsc_text *text)
-{
-    nsc_text line = nsc_text_trim_end(r->line);
-    ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
-    if (at >= 0) {
-        r->traceback = true;
-        r->quote_at = (size_t)at;
-        return NULL;
-    }
-    *text = r->traceback ? nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len) : (nsc_text){NULL, 0};
-    if (!text->len || text->ptr[0] == ' ' || text->ptr[0] == '\t')
-        return NULL;
-    r->traceback = false;
-    return nsc_foreign_raised(r->grammar, *text, &r->match);
 }
 
 static bool take_other(ncclscope_reader *r)
@@ -361,7 +313,7 @@ static bool take_other(ncclscope_reader *r)
         r->record.kind = nsc_json_kind(body, &r->ras_json);
     nsc_text raised = {NULL, 0};
     const struct nsc_row *exception =
-        r->record.kind == NCCLSCOPE_KIND_UNKNOWN && body.len ? exception_row(r, &raised) : NULL;
+        r->record.kind == NCCLSCOPE_KIND_UNKNOWN && body.len ? nsc_exception_row(r, &raised) : NULL;
     const struct nsc_row *row =
         r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, body, &r->match) : NULL;
     if (!row && exception) {

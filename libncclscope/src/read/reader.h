@@ -54,6 +54,9 @@ struct ncclscope_reader {
 void nsc_mark_torn(ncclscope_reader *r); /* the line in hand */
 /* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut);
+/* quoted.c: the text of NCCL that the line in hand quotes, len 0: none; and the row of the exception that it ends a traceback with. */
+nsc_text nsc_quoted_text(ncclscope_reader *r);
+const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text);
 /* Is this all of a message that NCCL prints? */
 enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message);
 

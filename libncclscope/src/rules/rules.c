@@ -202,6 +202,14 @@ bool nsc_raised(const struct nsc_case *c, enum nsc_id key)
     return false;
 }
 
+bool nsc_any_error(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR)
+            return true;
+    return false;
+}
+
 const char *nsc_needs_links(const struct ncclscope_model *m)
 {
     return m->link_order.len ? NULL : "no connection lines (\"Channel ... via ...\") in this log";

@@ -165,7 +165,9 @@ const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t p
                                      ncclscope_kind kind); /* proc NSC_NONE: any */
 /* Does the variable hold this value in the process (NSC_NONE: in any)? The line that says so, or NULL. */
 const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value);
-void nsc_tell_ras(struct nsc_case *c); /* rules_ras.c: the part of ranks/hung that rests on ncclras */
+bool nsc_any_error(const struct nsc_case *c);       /* is one told already? */
+bool nsc_timed_out(const struct nsc_own_record *r); /* did PyTorch's watchdog give up a collective? */
+void nsc_tell_ras(struct nsc_case *c);              /* rules_ras.c: the part of ranks/hung that rests on ncclras */
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 /* NCCL_P2P_DISABLE=1, or what it is logged as up to 2.22.3: NCCL_P2P_LEVEL LOC. */
 const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc);

@@ -193,5 +193,6 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
     f->count = unknown;
     f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope",
                          (unsigned long long)unknown, (unsigned long long)records);
-    f->cause = "Another release of NCCL, a fork, a private plugin, or lines that were cut. What they say was not judged.";
+    f->cause =
+        "Another release of NCCL, a fork, a private plugin, or lines that were cut. What they say was not judged.";
 }

@@ -1,0 +1,53 @@
+/* quoted.c - NCCL's words in the message of another program, and the exception that ends a traceback. */
+#include "read/foreign.h"
+#include "read/reader.h"
+
+/* The text behind "Last error:", or behind the slash of "Test NCCL failure common.cu:958 'unhandled cuda error / Failed to bind ...'":
+ * what ncclGetLastError returned, the last text that NCCL warned with in that process. */
+nsc_text nsc_quoted_text(ncclscope_reader *r)
+{
+    static const char before[] = "Last error:";
+    nsc_text line = nsc_text_trim_end(r->line), none = {NULL, 0};
+    if (r->quotes) {
+        nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
+        bool again = nsc_text_starts(text, before);
+        r->quotes = again || !text.len;
+        ptrdiff_t more =
+            nsc_text_find(text, ", Traceback (most recent call last)"); /* of a message in one line with what follows */
+        text.len = more > 0 ? (size_t)more : text.len;
+        return again ? none : text;
+    }
+    ptrdiff_t at = nsc_text_find_by(line, before, 0);
+    if (at >= 0) {
+        nsc_text text = nsc_text_from(line, (size_t)at + sizeof before - 1);
+        while (text.len && (text.ptr[0] == ' ' || nsc_text_starts(text, "\\n")))
+            text = nsc_text_from(text, text.ptr[0] == ' ' ? 1 : 2);
+        r->quotes = !text.len;
+        r->quote_at = (size_t)at;
+        return text;
+    }
+    at = nsc_text_find_by(line, "NCCL failure ", 0) >= 0 ? nsc_text_find(line, " / ") : -1;
+    nsc_text text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
+    text.len -= text.len && text.ptr[text.len - 1] == '\'';
+    return nsc_text_trim(text);
+}
+
+/* "Traceback (most recent call last):", indented lines, and the exception in the column of the first: that alone is given out. Of a
+ * log that holds many tracebacks each is, so that the first is known. */
+const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
+{
+    nsc_text line = nsc_text_trim_end(r->line);
+    ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
+    if (at >= 0) {
+        r->traceback = true;
+        r->quote_at = (size_t)at;
+        return NULL;
+    }
+    if (r->traceback && nsc_text_starts(line, "  File \"")) /* only the first line has what a logger put in front */
+        r->quote_at = 0;
+    *text = r->traceback ? nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len) : (nsc_text){NULL, 0};
+    if (!text->len || text->ptr[0] == ' ' || text->ptr[0] == '\t')
+        return NULL;
+    r->traceback = false;
+    return nsc_foreign_raised(r->grammar, *text, &r->match);
+}

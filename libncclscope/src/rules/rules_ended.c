@@ -1,0 +1,288 @@
+/* rules_ended.c - processes that ended: by a signal, an exception, out of memory, or giving up over an error of CUDA or NCCL. */
+#include "rules/ask.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *meaning_of_exit(int64_t code)
+{
+    switch (code) {
+    case -9: return "SIGKILL: the kernel's OOM killer, or somebody killed it";
+    case -6: return "SIGABRT: it gave up itself, as PyTorch does after a time-out";
+    case -11: return "SIGSEGV: it crashed";
+    case -7: return "SIGBUS: often a /dev/shm that is too small";
+    case -15: return "SIGTERM: the launcher or the scheduler ended it";
+    case 1: return "an exception of the program: look at its traceback";
+    default: return "one of its own: look at its output";
+    }
+}
+
+/* A process that aborts itself does so because it waited; one that was killed is what the others wait for. */
+static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_t code)
+{
+    if (code == -6 || code == -15) {
+        f->caused_by = nsc_raised(c, NSC_ID_RANKS_HUNG)      ? NSC_ID_RANKS_HUNG
+                       : nsc_raised(c, NSC_ID_RANKS_MISSING) ? NSC_ID_RANKS_MISSING
+                                                             : NSC_ID_NONE;
+        return;
+    }
+    if (code == -9 || code == -11 || code == -7) /* not an exit that NCCL's own error may have led to */
+        f->part = NSC_ROOT;
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule->key == NSC_ID_RANKS_HUNG)
+            c->f->list.item[i].caused_by = NSC_ID_RANKS_EXITED;
+}
+
+/* torchrun's summary: the lines below "Root Cause (first observed failure):". */
+static bool tell_root(struct nsc_case *c, size_t at)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *root = &m->happened.item[at];
+    int64_t rank = -1, code = 0, pid = -1;
+    nsc_text time = {NULL, 0};
+    nsc_str host_id = 0;
+    for (size_t i = at + 1; i < m->happened.len && m->happened.item[i].where.source == root->where.source &&
+                            m->happened.item[i].where.line <= root->where.line + 8;
+         i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_RUN_RANK)
+            nsc_number_said(m, r, "rank", &rank);
+        else if (r->number == NCCLSCOPE_KIND_RUN_EXIT && nsc_number_said(m, r, "code", &code))
+            nsc_number_said(m, r, "pid", &pid);
+        else if (r->number == NCCLSCOPE_KIND_RUN_HOST)
+            host_id = nsc_field_of(m, r, "name");
+        else if (r->number == NCCLSCOPE_KIND_RUN_TIME)
+            time = nsc_said(m, r, "time");
+    }
+    if (rank < 0)
+        return false;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    nsc_name_rank(c, f, (uint64_t)rank);
+    nsc_name_host(c, f, host_id);
+    nsc_text host = host_id ? nsc_say(m, host_id) : (nsc_text){NULL, 0};
+    f->count = 1;
+    f->title =
+        nsc_words(c, "The launcher saw rank %lld fail first: process %lld%s%.*s, exit code %lld%s%.*s", (long long)rank,
+                  (long long)pid, host.len ? " on " : "", (int)host.len, host.len ? host.ptr : "", (long long)code,
+                  time.len ? ", " : "", (int)time.len, time.len ? time.ptr : "");
+    f->cause = nsc_words(c, "Exit code %lld is %s.", (long long)code, meaning_of_exit(code));
+    nsc_show(c, f, &root->where);
+    tell_root_and_wake(c, f, code);
+    return true;
+}
+
+/* "Killed" and the like, as srun prints them, to the code that torchrun would give. */
+static int64_t code_of_words(nsc_text words)
+{
+    static const struct {
+        const char *begin;
+        int64_t code;
+    } known[] = {{"Killed", -9},    {"Out Of Memory", -9}, {"Segmentation fault", -11},
+                 {"Bus error", -7}, {"Terminated", -15},   {"Aborted", -6}};
+    int64_t code;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (nsc_text_starts(words, known[i].begin))
+            return known[i].code;
+    nsc_text exited = NSC_TEXT("Exited with exit code ");
+    if (!nsc_text_starts(words, exited.ptr) || !nsc_to_i64(nsc_text_trim(nsc_text_from(words, exited.len)), &code))
+        return 0;
+    return code > 128 && code < 128 + 32 ? 128 - code : code; /* a shell's way to tell a signal */
+}
+
+/* What a launcher other than torchrun's summary says of one process; 0: nothing, or a good end. */
+static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
+{
+    const struct ncclscope_model *m = c->m;
+    int64_t code = 0;
+    if (r->number == NCCLSCOPE_KIND_SRUN_ENDED) {
+        nsc_text tasks = nsc_said(m, r, "group"), host = nsc_said(m, r, "name");
+        bool several = nsc_text_find(tasks, "-") >= 0 || nsc_text_find(tasks, ",") >= 0;
+        *who =
+            nsc_words(c, "task%s %.*s on %.*s", several ? "s" : "", (int)tasks.len, tasks.ptr, (int)host.len, host.ptr);
+        return code_of_words(nsc_said(m, r, "reason"));
+    }
+    nsc_text name = nsc_said(m, r, "name"), reason = nsc_said(m, r, "reason"), pid = nsc_said(m, r, "pid");
+    if (r->number == NCCLSCOPE_KIND_MPI_EXIT && nsc_number_said(m, r, "code", &code)) {
+        const struct nsc_own_record *process = r > m->happened.item ? r - 1 : r;
+        nsc_text rank =
+            process->number == NCCLSCOPE_KIND_MPI_PROCESS ? nsc_said(m, process, "rank") : (nsc_text){"", 0};
+        *who = nsc_words(c, "%s%.*s", rank.len ? "rank " : "a process", (int)rank.len, rank.ptr);
+        return code > 128 && code < 128 + 32 ? 128 - code : code;
+    }
+    if (r->number == NCCLSCOPE_KIND_MPI_SIGNAL && nsc_number_said(m, r, "code", &code)) {
+        nsc_text rank = nsc_said(m, r, "rank");
+        *who = nsc_words(c, "rank %.*s on %.*s", (int)rank.len, rank.ptr, (int)name.len, name.ptr);
+        return -code;
+    }
+    bool crash = r->number == NCCLSCOPE_KIND_SIGNAL_CAUGHT || r->number == NCCLSCOPE_KIND_SIGNAL_OF_MPI;
+    if (crash && nsc_number_said(m, r, "code", &code)) {
+        *who = nsc_words(c, "process %.*s on %.*s", (int)pid.len, pid.ptr, (int)name.len, name.ptr);
+        return -code;
+    }
+    if (r->number == NCCLSCOPE_KIND_SIGNAL_PYTHON) {
+        *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
+        return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
+    }
+    if (r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT) {
+        nsc_text local = nsc_said(m, r, "local_rank");
+        *who = nsc_words(c, "a process%s%.*s", local.len ? " of local rank " : "", (int)local.len, local.ptr);
+        nsc_number_said(m, r, "code", &code);
+    }
+    return code;
+}
+
+static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_SLURM_OOM)
+            return &m->happened.item[i];
+    return NULL;
+}
+
+static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
+{
+    if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0) /* PyTorch's store, before NCCL is called */
+        return false;
+    return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
+           nsc_text_find(reason, "NCCL") >= 0 || nsc_text_find(reason, "CUDA") >= 0;
+}
+
+enum { REASON_SHOWN = 180 };
+
+/* The first exception that is neither NCCL's own nor a launcher's: the program failed by itself, where nothing before it tells of NCCL. */
+static void tell_exception(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text name = nsc_said(m, r, "name"), reason = nsc_text_trim(nsc_said(m, r, "reason"));
+        if (r->number != NCCLSCOPE_KIND_PY_RAISED || is_of_nccl_or_cuda(name, reason))
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
+        f->title = nsc_words(c, "The program itself ended with an exception%s: %.*s: %.*s%s",
+                             r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "",
+                             (int)name.len, name.ptr, (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
+                             reason.len ? reason.ptr : "", reason.len > REASON_SHOWN ? " ..." : "");
+        f->cause = "No failure of NCCL stands before it in this input; what peers print of closed connections follows "
+                   "from it.";
+        f->fix = "Read the traceback above the line.";
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        nsc_explain(c, f, &ask);
+        f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}
+
+/* Did NCCL warn of something, or PyTorch's watchdog of a wait, anywhere? */
+static bool nccl_failed(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (nsc_timed_out(&m->happened.item[i]) || m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OOM ||
+            m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_NCCL)
+            return true;
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].broke)
+            return true;
+    return false;
+}
+
+void nsc_rule_ranks_exited(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    bool told = false;
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_RUN_ROOT)
+            told = tell_root(c, i) || told;
+    if (!nccl_failed(m))
+        tell_exception(c);
+    for (size_t i = 0; !told && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
+        const char *who = "";
+        int64_t code = ending(c, r, &who);
+        if (!code)
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        f->count = 1;
+        bool own_words = r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON;
+        f->title = own_words  ? nsc_words(c, "A process crashed with signal %lld: %s", (long long)-code, who)
+                   : code < 0 ? nsc_words(c, "The launcher saw %s end by signal %lld", who, (long long)-code)
+                              : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
+        f->cause = code == -9 && oom ? "Slurm says that the kernel's OOM killer ended processes of this step."
+                                     : nsc_words(c, "%s %lld is %s.", code < 0 ? "Signal" : "Exit code",
+                                                 (long long)(code < 0 ? -code : code), meaning_of_exit(code));
+        nsc_show(c, f, &r->where);
+        if (code == -9 && oom)
+            nsc_show(c, f, &oom->where);
+        tell_root_and_wake(c, f, code);
+        told = true;
+    }
+}
+
+/* ---- programs that gave up ---- */
+
+/* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
+static void tell_program(struct nsc_case *c, int number, int other, const char *title, const char *cause)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len && !nsc_raised(c, c->rule->key); i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if ((int)r->number != number && (int)r->number != other)
+            continue;
+        nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
+        f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title =
+            nsc_words(c, "%s: %.*s", title, (int)(reason.len < 200 ? reason.len : 200), reason.len ? reason.ptr : "");
+        f->cause = cause;
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        nsc_explain(c, f, &ask);
+        f->confidence = "certain";
+        nsc_show(c, f, &r->where);
+    }
+}
+
+void nsc_rule_program_cuda(struct nsc_case *c)
+{
+    tell_program(
+        c, NCCLSCOPE_KIND_PROGRAM_CUDA, NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA",
+        "CUDA's errors are sticky: a kernel of the program or of NCCL made it before. The first one in time, over all "
+        "ranks, is the one to look at.");
+}
+
+/* PyTorch's own allocator found no room. */
+void nsc_rule_program_memory(struct nsc_case *c)
+{
+    tell_program(c, NCCLSCOPE_KIND_TORCH_OOM, -1, "The program ran out of GPU memory",
+                 "PyTorch's allocator found no room on the GPU: the model and its batch need more, or other processes "
+                 "hold memory there.");
+}
+
+/* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
+void nsc_rule_program_failed(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    if (!nsc_any_error(c))
+        tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
+                     "The program reports that a call of NCCL failed",
+                     "NCCL's own warnings before it would say why; none of them is in this input.");
+    if (!nsc_any_error(c))
+        tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
+                     "What NCCL warned of before it is not in this input.");
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t count;
+        if (r->number != NCCLSCOPE_KIND_TEST_BOUNDS || !nsc_number_said(m, r, "count", &count) || !count)
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title = nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
+        f->cause =
+            "Data did not arrive as it was sent: a GPU, an NVLink or a NIC corrupts it, or P2P goes where IOMMU or ACS "
+            "misdirect it.";
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}
