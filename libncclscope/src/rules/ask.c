@@ -238,6 +238,7 @@ int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc)
 nsc_text nsc_message_of(const struct nsc_where *w)
 {
     ptrdiff_t at = nsc_text_find(w->text, "NCCL WARN ");
+    at = at < 0 ? nsc_text_find(w->text, "NCCL INFO ") : at;
     return nsc_text_trim(at < 0 ? w->text : nsc_text_from(w->text, (size_t)at + 10));
 }
 

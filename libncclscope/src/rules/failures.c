@@ -122,8 +122,8 @@ static const char *fill(struct nsc_case *c, const char *words, const struct nsc_
     const char *brace = strchr(words, '{');
     if (!brace)
         return words;
-    ptrdiff_t said = nsc_text_find(e->where.text, "NCCL WARN "), call = nsc_text_find(e->where.text, "Call to ");
-    nsc_text put = said < 0 ? e->where.text : nsc_text_from(e->where.text, (size_t)said + sizeof "NCCL WARN " - 1);
+    ptrdiff_t call = nsc_text_find(e->where.text, "Call to ");
+    nsc_text put = nsc_message_of(&e->where);
     if (!strncmp(brace, "{call}", 6)) {
         nsc_text rest = call < 0 ? NSC_TEXT("a call") : nsc_text_from(e->where.text, (size_t)call + 8);
         put = call < 0 ? rest : nsc_next_word(&rest);

@@ -207,6 +207,49 @@ static bool ends_its_process(const struct ncclscope_model *m, const struct nsc_w
     return p->informs && p->source == w->where.source && p->last_line == w->where.line && open;
 }
 
+static const char *meaning_of_result(int64_t code)
+{
+    static const char *const words[] = {"a call of CUDA or HIP failed",
+                                        "a call of the system or the network failed",
+                                        "a check within NCCL failed",
+                                        "an argument was not valid",
+                                        "NCCL was called in a way that cannot be",
+                                        "the other side was gone or not reached"};
+    return code >= 1 && code <= 6 ? words[code - 1] : "something failed";
+}
+
+/* "transport/p2p.cc:352 -> 1", "transport.cc:197 -> 1", and no warning: only the way that an error took back is in this input. */
+static void tell_trail(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *first = NULL;
+    uint64_t n = 0;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->number < 1 || e->number > 6 ||
+            nsc_lived_on(m, e->proc, &e->where) || (first && e->proc != first->proc))
+            continue;
+        first = first ? first : e;
+        n += e->count;
+    }
+    if (n < 2 || nsc_success_of(m))
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    nsc_text words = nsc_message_of(&first->where);
+    f->part = NSC_WAKE;
+    f->began = first;
+    f->count = n;
+    f->title =
+        nsc_words(c, "Calls of NCCL returned an error, first %.*s, and the warning that says why is not in this input",
+                  (int)(words.len < 120 ? words.len : 120), words.ptr);
+    f->cause = nsc_words(c, "Result %lld is: %s.", (long long)first->number, meaning_of_result(first->number));
+    f->fix =
+        "Give the lines before it: the WARN of the same thread names the cause. With NCCL_DEBUG=INFO it is printed.";
+    if (!m->procs.item[first->proc].nameless)
+        nsc_name_host(c, f, m->procs.item[first->proc].host);
+    nsc_show(c, f, &first->where);
+}
+
 /* One finding for the first: what else is not known is listed with it. */
 void nsc_rule_unjudged(struct nsc_case *c)
 {
@@ -236,6 +279,8 @@ void nsc_rule_unjudged(struct nsc_case *c)
             nsc_name_host(c, f, m->procs.item[w->proc].host);
         nsc_show(c, f, &w->where);
     }
+    if (!f && !m->warnings.len && !nsc_any_error(c))
+        tell_trail(c);
 }
 
 /* ---- ranks that were slow to start ---- */

@@ -1,6 +1,6 @@
 /* settings.c - variables that somebody set, by settings.def; values that NCCL ignores; and variables that differ between ranks. */
 #include "read/changes.h"
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 enum costs { ALWAYS, NEVER, SOCKETS, STAGED, BINDS, PARTS, WIDENS };
 
@@ -143,13 +143,6 @@ static bool ends_in_it(const struct ncclscope_model *m, uint32_t proc)
     return false;
 }
 
-/* The message of an event's line, without who said it. */
-static nsc_text said_by(const struct nsc_event *e)
-{
-    ptrdiff_t at = nsc_text_find(e->where.text, "NCCL ");
-    return nsc_text_trim(at < 0 ? e->where.text : nsc_text_from(e->where.text, (size_t)at + sizeof "NCCL INFO " - 1));
-}
-
 void nsc_rule_env_unknown(struct nsc_case *c)
 {
     nsc_tell_spec_variables(c);
@@ -161,7 +154,7 @@ void nsc_rule_env_unknown(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
-            nsc_text said = said_by(e);
+            nsc_text said = nsc_message_of(&e->where);
             f->title = nsc_words(c, "NCCL does not take a variable, or its value: %.*s",
                                  (int)(said.len < 120 ? said.len : 120), said.ptr);
             f->cause = "NCCL says so itself, and goes on with its default or with what the line names.";
