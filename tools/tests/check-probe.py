@@ -238,7 +238,7 @@ def measured_wrong(base):
         check(name, 'told', words in ' '.join(s['reason'] for s in report['facts']['skipped']), report['facts']['skipped'])
         check(name, 'figures', len(report['facts'].get('measured', [])) == figures, len(report['facts'].get('measured', [])))
         check(name, 'facts', report['facts']['gpus'] == facts['gpus'])
-    for trouble_, words, least in (('cuMemcpyAsync@3000=crash', 'crashed (signal 11)', 10), ('cuEventSynchronize@300=hang', 'did not answer', 10)):
+    for trouble_, words, least in (('cuMemcpyAsync@3000=crash', 'crashed (signal 11)', 10), ('cuEventSynchronize@150=hang', 'did not answer', 10)):
         began = time.time()
         run = probe(base, *MEASURE, '--seconds', '4', trouble=trouble_)
         facts = json.loads(run.stdout)['facts']
