@@ -261,6 +261,36 @@ static void test_one_process_two_files(void)
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
 }
 
+/* Ranks of a process, walked from its last one: how many there are, and that each is its own. */
+static size_t walk_ranks(const struct ncclscope_model *m, uint32_t proc)
+{
+    size_t n = 0;
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE && n <= m->ranks.len; i = m->ranks.item[i].before) {
+        CHECK(i < m->ranks.len);
+        if (i >= m->ranks.len)
+            return SIZE_MAX;
+        CHECK_INT(m->ranks.item[i].proc, proc);
+        n++;
+    }
+    return n;
+}
+
+/* Two processes that became one have one chain of ranks, and ranks of others keep theirs. */
+static void test_ranks_after_merge(void)
+{
+    const struct ncclscope_model *m = two_sources(
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        START(A, "0x1", "0", "2", "0xab"),
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        START(B, "0x2", "1", "2", "0xab")
+        COMPLETE(B, "0x2", "1", "2", "0xab")
+        START(A, "0x3", "0", "2", "0xcd")
+        START(B, "0x4", "1", "2", "0xcd"));
+    CHECK_INT(m->proc_order.len, 2);
+    for (size_t i = 0; i < m->proc_order.len; i++)
+        CHECK_INT(walk_ranks(m, m->proc_order.item[i]), 2);
+}
+
 /* One host name in several files with other pids: NCCL_DEBUG_FILE=%h.%p. */
 static void test_one_host_many_files(void)
 {
@@ -424,6 +454,7 @@ static void test_problem_and_stats(void)
 /* clang-format on */
 CHECKS(TEST(test_two_ranks), TEST(test_states), TEST(test_children), TEST(test_pointer_again),
        TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous), TEST(test_rccl_states_it),
-       TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_one_host_many_files),
-       TEST(test_same_twice), TEST(test_env), TEST(test_warnings_by_shape), TEST(test_versions),
-       TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))
+       TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_ranks_after_merge),
+       TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env), TEST(test_warnings_by_shape),
+       TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix),
+       TEST(test_problem_and_stats))

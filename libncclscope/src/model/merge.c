@@ -260,6 +260,20 @@ static void renumber(struct ncclscope_model *m, const uint32_t *now)
         follow(&m->trees.item[i].rank, now);
 }
 
+/* Each process's ranks, chained from its last one. Two processes that became one have one chain; an absorbed rank is in none. */
+static void chain_ranks(struct ncclscope_model *m, const uint32_t *now)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        m->procs.item[i].last_rank = NSC_NONE;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        struct nsc_proc *p = &m->procs.item[m->ranks.item[i].proc];
+        if (now[i] != i)
+            continue;
+        m->ranks.item[i].before = p->last_rank;
+        p->last_rank = (uint32_t)i;
+    }
+}
+
 void nsc_merge_sources(struct ncclscope_model *m)
 {
     bool mended = mend_torn_names(m), merged = m->sources.len > 1 && merge_processes(m);
@@ -275,8 +289,10 @@ void nsc_merge_sources(struct ncclscope_model *m)
         m->events.item[i].proc = root_of(m, m->events.item[i].proc);
     merge_env(m);
     uint32_t *now = merge_ranks(m);
-    if (now)
+    if (now) {
         renumber(m, now);
+        chain_ranks(m, now);
+    }
     m->no_memory = m->no_memory || !now;
     nsc_free(now);
 }
