@@ -223,9 +223,10 @@ enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key)
 int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc)
 {
     int64_t rank = -1, largest = 0;
-    for (size_t i = 0; i < m->ranks.len; i++) {
+    for (uint32_t i = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank; i != NSC_NONE;
+         i = m->ranks.item[i].before) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        if (r->proc != proc || r->nranks <= largest || r->rank < 0)
+        if (r->nranks < largest || r->nranks <= 0 || r->rank < 0)
             continue;
         largest = r->nranks;
         rank = r->rank;

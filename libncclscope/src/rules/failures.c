@@ -95,25 +95,19 @@ static uint64_t count_processes(const struct ncclscope_model *m, const struct fa
                                 const struct nsc_event *said, uint64_t *same)
 {
     uint64_t n = 0;
+    uint32_t counted = NSC_NONE, alike = NSC_NONE; /* events lie by process in their order */
     *same = 0;
-    for (const struct nsc_event *e = m->events.item; e < m->events.item + m->events.len; e++) {
-        bool again = failure_of(e) != row || (e->quoted && !said->quoted); /* a program's words of its own NCCL */
-        for (const struct nsc_event *b = m->events.item; b < e && !again; b++)
-            again = b->proc == e->proc && failure_of(b) == row;
-        n += !again;
-        *same += !again && e->text == said->text;
+    for (size_t i = 0; i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if ((e->proc == counted && (e->proc == alike || e->text != said->text)) || failure_of(e) != row ||
+            (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
+            continue;
+        n += e->proc != counted;
+        counted = e->proc;
+        *same += e->proc != alike && e->text == said->text;
+        alike = e->text == said->text ? e->proc : alike;
     }
     return n;
-}
-
-static bool was_said_by(const struct ncclscope_model *m, uint32_t proc, enum nsc_id key, const struct nsc_event *before)
-{
-    for (const struct nsc_event *e = m->events.item; e < before; e++) {
-        const struct failure *f = e->proc == proc ? failure_of(e) : NULL;
-        if (f && f->key == key)
-            return true;
-    }
-    return false;
 }
 
 /* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {said}, all of it. */
@@ -213,8 +207,7 @@ void nsc_tell_failures(struct nsc_case *c)
             tied = false;
         }
         f->count += e->count;
-        bool new_process = !was_said_by(m, e->proc, row->key, e);
-        int64_t rank = new_process ? nsc_rank_of_process(m, e->proc) : -1;
+        int64_t rank = nsc_rank_of_process(m, e->proc);
         if (rank >= 0)
             nsc_name_rank(c, f, (uint64_t)rank);
         nsc_name_host(c, f, m->procs.item[e->proc].host);
