@@ -2,8 +2,6 @@
 #include "read/reader.h"
 
 #include "base/alloc.h"
-#include "read/foreign.h"
-#include "read/texts.h"
 
 enum { CHUNK = 64 * 1024 };
 
@@ -122,7 +120,7 @@ static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out
     return true;
 }
 
-static void set_who(struct ncclscope_record *rec, const struct nsc_header *h)
+void nsc_set_who(struct ncclscope_record *rec, const struct nsc_header *h)
 {
     rec->host = h->host;
     rec->location = h->location;
@@ -132,7 +130,7 @@ static void set_who(struct ncclscope_record *rec, const struct nsc_header *h)
     rec->level = h->level;
 }
 
-static void new_record(ncclscope_reader *r)
+void nsc_new_record(ncclscope_reader *r)
 {
     r->record = (struct ncclscope_record){
         .line = r->physical.number,
@@ -166,7 +164,7 @@ static void take_record(ncclscope_reader *r)
 {
     struct nsc_header h = r->next;
     size_t end = r->line.len;
-    new_record(r);
+    nsc_new_record(r);
     r->has_next = find_header(r, h.message < end ? h.message : end, &r->next);
     if (r->has_next) {
         end = r->next.start;
@@ -180,7 +178,7 @@ static void take_record(ncclscope_reader *r)
         h.pid = h.dev = -1;
         h.host.len = h.location.len = 0;
     }
-    set_who(&r->record, &h);
+    nsc_set_who(&r->record, &h);
     r->record.flags |= h.whole    ? NCCLSCOPE_FLAG_HEADER
                        : stripped ? NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED
                                   : NCCLSCOPE_FLAG_TORN;
@@ -193,143 +191,6 @@ static void take_record(ncclscope_reader *r)
     r->stats.records++;
     r->stats.warnings += h.level == NCCLSCOPE_LEVEL_WARN;
     nsc_understand(r, &h, r->has_next || r->physical.cut);
-}
-
-/* ---- lines that hold no marker ---- */
-
-/* A record put together from its two halves: what the first half's header said, at the line of the second. */
-static bool take_joined(ncclscope_reader *r, nsc_text body)
-{
-    nsc_text message;
-    struct nsc_debt *who;
-    const struct nsc_row *row = nsc_debts_pay(&r->debts, r->grammar, &r->via_cache, body, &r->match, &message, &who);
-    if (!row)
-        return false;
-    nsc_mark_torn(r);
-    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO,
-                           .pid = who->pid,
-                           .tid = who->tid,
-                           .dev = who->dev,
-                           .host = {who->host, who->host_len}};
-    set_who(&r->record, &h);
-    r->record.message = message;
-    r->record.kind = row->kind;
-    r->record.match = row->pattern.literal ? NULL : &r->match;
-    r->record.flags |= NCCLSCOPE_FLAG_JOINED | NCCLSCOPE_FLAG_TORN | (who->host_len ? NCCLSCOPE_FLAG_HEADER : 0);
-    return true;
-}
-
-/* Prefixes of the kind that this source's records carry, cut off a line that holds none; what they say is taken. */
-static nsc_text strip_prefixes(ncclscope_reader *r, nsc_text line)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < r->memo.rows; i++) {
-        struct nsc_pattern *p = &r->grammar->prefix[r->memo.row[i]];
-        if (!nsc_pattern_match(p, &r->grammar->lock, nsc_text_from(line, at), &r->match))
-            break;
-        at += r->match.length;
-    }
-    struct nsc_prefix_memo memo = r->memo;
-    if (at)
-        nsc_prefix_parse(r->grammar, (nsc_text){line.ptr, at}, &memo, &r->match, &r->prefix);
-    return nsc_text_from(line, at);
-}
-
-/* The line from `start` on, without what quotes, tables and pages put around it. */
-static nsc_text bare_text(nsc_text line, size_t start)
-{
-    while (start < line.len && strchr(" \t'\"`|>", line.ptr[start]))
-        start++;
-    bool bytes = nsc_text_starts(nsc_text_from(line, start), "b'");
-    start += bytes ? 2 : 0;
-    line.len = start < line.len ? nsc_without_tail(line, start) : start;
-    return nsc_text_trim(nsc_text_from(line, start));
-}
-
-/* "  2: NCCL version 2.22.3+cuda12.6": a launcher's prefix that no record of this source has shown yet. */
-static nsc_text behind_prefix(ncclscope_reader *r)
-{
-    ptrdiff_t at = nsc_text_find_by(r->line, "CCL version ", 0);
-    struct nsc_prefix_memo memo = {.rows = 0};
-    struct nsc_prefix prefix;
-    if (at < 2 || (r->line.ptr[at - 1] != 'N' && r->line.ptr[at - 1] != 'R'))
-        return (nsc_text){NULL, 0};
-    nsc_text before = {r->line.ptr, (size_t)at - 1};
-    nsc_prefix_parse(r->grammar, before, &memo, &r->match, &prefix);
-    if (prefix.foreign)
-        return (nsc_text){NULL, 0};
-    r->prefix = prefix;
-    return bare_text(r->line, before.len);
-}
-
-/* ---- NCCL's words in the message of another program ---- */
-
-static bool take_quoted(ncclscope_reader *r)
-{
-    nsc_text text = nsc_quoted_text(r);
-    bool strict;
-    const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, &r->match) : NULL;
-    if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, &r->match, &strict)))
-        return false;
-    new_record(r);
-    r->record.message = text;
-    r->record.level = NCCLSCOPE_LEVEL_OTHER;
-    r->record.flags |= NCCLSCOPE_FLAG_QUOTED;
-    r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
-    r->record.match = row && !row->pattern.literal ? &r->match : NULL;
-    return true;
-}
-
-static bool take_other(ncclscope_reader *r)
-{
-    nsc_text body = strip_prefixes(r, r->line), text = bare_text(r->line, (size_t)(body.ptr - r->line.ptr));
-    if (!nsc_is_version_line(text) && (text = behind_prefix(r)).len && !nsc_is_version_line(text))
-        text.len = 0;
-    struct nsc_header bare;
-    if (take_quoted(r))
-        return true;
-    new_record(r);
-    r->record.message = nsc_text_trim_end(body);
-    if (!body.len)
-        return false;
-    if (nsc_is_version_line(text)) {
-        const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, text, &r->match);
-        r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
-        r->record.match = row ? &r->match : NULL;
-        r->record.level = NCCLSCOPE_LEVEL_VERSION;
-        r->stats.records++;
-        r->stats.unknown += !row;
-        return true;
-    }
-    if (nsc_header_bare(body, 0, &bare)) {
-        nsc_hosts_mend(&r->hosts, &bare);
-        nsc_mark_torn(r);
-        nsc_debts_add(&r->debts, &bare, nsc_marker_begun(nsc_text_from(body, bare.marker)));
-        return false;
-    }
-    r->record.kind = nsc_foreign_kind(body);
-    r->record.level = NCCLSCOPE_LEVEL_OTHER;
-    if (r->record.kind == NCCLSCOPE_KIND_UNKNOWN)
-        r->record.kind = nsc_json_kind(body, &r->ras_json);
-    nsc_text raised = {NULL, 0};
-    const struct nsc_row *exception =
-        r->record.kind == NCCLSCOPE_KIND_UNKNOWN && body.len ? nsc_exception_row(r, &raised) : NULL;
-    const struct nsc_row *row =
-        r->record.kind == NCCLSCOPE_KIND_UNKNOWN ? nsc_foreign_row(r->grammar, body, &r->match) : NULL;
-    if (!row && exception) {
-        row = nsc_foreign_raised(r->grammar, raised, &r->match);
-        r->record.message = raised;
-    }
-    if (row) {
-        r->record.kind = row->kind;
-        r->record.time = r->record.time.len ? r->record.time : nsc_glog_time(r->line);
-        r->record.match = row->pattern.literal ? NULL : &r->match;
-    }
-    if (r->record.kind != NCCLSCOPE_KIND_UNKNOWN || take_joined(r, body))
-        return true;
-    if (nsc_is_residue(body))
-        nsc_mark_torn(r);
-    return false;
 }
 
 /* ---- lines that were wrapped at a terminal's width ---- */
@@ -411,7 +272,7 @@ static bool read_line(ncclscope_reader *r)
     if (!is_clean(r, found))
         found = look_again(r, found);
     if (!found)
-        return take_other(r);
+        return nsc_take_unmarked(r);
     if (r->prefix.foreign && r->next.whole) {
         nsc_mark_torn(r);
         strip_glued(r);

@@ -54,6 +54,11 @@ struct ncclscope_reader {
 void nsc_mark_torn(ncclscope_reader *r); /* the line in hand */
 /* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut);
+/* An empty record at the line in hand; and what a header says put into it. */
+void nsc_new_record(ncclscope_reader *r);
+void nsc_set_who(struct ncclscope_record *rec, const struct nsc_header *h);
+/* unmarked.c: the line in hand, without a header of NCCL's; true: it gave r->record. */
+bool nsc_take_unmarked(ncclscope_reader *r);
 /* quoted.c: the text of NCCL that the line in hand quotes, len 0: none; and the row of the exception that it ends a traceback with. */
 nsc_text nsc_quoted_text(ncclscope_reader *r);
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text);

@@ -1,0 +1,162 @@
+/* unmarked.c - lines that hold no header of NCCL's: a version line, NCCL's words in another program's message, rows of other programs, and
+ * what is left of torn records. */
+#include "read/foreign.h"
+#include "read/reader.h"
+#include "read/texts.h"
+
+/* A record put together from its two halves: what the first half's header said, at the line of the second. */
+static bool take_joined(ncclscope_reader *r, nsc_text body)
+{
+    nsc_text message;
+    struct nsc_debt *who;
+    const struct nsc_row *row = nsc_debts_pay(&r->debts, r->grammar, &r->via_cache, body, &r->match, &message, &who);
+    if (!row)
+        return false;
+    nsc_mark_torn(r);
+    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO,
+                           .pid = who->pid,
+                           .tid = who->tid,
+                           .dev = who->dev,
+                           .host = {who->host, who->host_len}};
+    nsc_set_who(&r->record, &h);
+    r->record.message = message;
+    r->record.kind = row->kind;
+    r->record.match = row->pattern.literal ? NULL : &r->match;
+    r->record.flags |= NCCLSCOPE_FLAG_JOINED | NCCLSCOPE_FLAG_TORN | (who->host_len ? NCCLSCOPE_FLAG_HEADER : 0);
+    return true;
+}
+
+/* Prefixes of the kind that this source's records carry, cut off a line that holds none; what they say is taken. */
+static nsc_text strip_prefixes(ncclscope_reader *r, nsc_text line)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < r->memo.rows; i++) {
+        struct nsc_pattern *p = &r->grammar->prefix[r->memo.row[i]];
+        if (!nsc_pattern_match(p, &r->grammar->lock, nsc_text_from(line, at), &r->match))
+            break;
+        at += r->match.length;
+    }
+    struct nsc_prefix_memo memo = r->memo;
+    if (at)
+        nsc_prefix_parse(r->grammar, (nsc_text){line.ptr, at}, &memo, &r->match, &r->prefix);
+    return nsc_text_from(line, at);
+}
+
+/* The line from `start` on, without what quotes, tables and pages put around it. */
+static nsc_text bare_text(nsc_text line, size_t start)
+{
+    while (start < line.len && strchr(" \t'\"`|>", line.ptr[start]))
+        start++;
+    bool bytes = nsc_text_starts(nsc_text_from(line, start), "b'");
+    start += bytes ? 2 : 0;
+    line.len = start < line.len ? nsc_without_tail(line, start) : start;
+    return nsc_text_trim(nsc_text_from(line, start));
+}
+
+/* "  2: NCCL version 2.22.3+cuda12.6": a launcher's prefix that no record of this source has shown yet. */
+static nsc_text behind_prefix(ncclscope_reader *r)
+{
+    ptrdiff_t at = nsc_text_find_by(r->line, "CCL version ", 0);
+    struct nsc_prefix_memo memo = {.rows = 0};
+    struct nsc_prefix prefix;
+    if (at < 2 || (r->line.ptr[at - 1] != 'N' && r->line.ptr[at - 1] != 'R'))
+        return (nsc_text){NULL, 0};
+    nsc_text before = {r->line.ptr, (size_t)at - 1};
+    nsc_prefix_parse(r->grammar, before, &memo, &r->match, &prefix);
+    if (prefix.foreign)
+        return (nsc_text){NULL, 0};
+    r->prefix = prefix;
+    return bare_text(r->line, before.len);
+}
+
+/* ---- NCCL's words in the message of another program ---- */
+
+static bool take_quoted(ncclscope_reader *r)
+{
+    nsc_text text = nsc_quoted_text(r);
+    bool strict;
+    const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, &r->match) : NULL;
+    if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, &r->match, &strict)))
+        return false;
+    nsc_new_record(r);
+    r->record.message = text;
+    r->record.level = NCCLSCOPE_LEVEL_OTHER;
+    r->record.flags |= NCCLSCOPE_FLAG_QUOTED;
+    r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
+    r->record.match = row && !row->pattern.literal ? &r->match : NULL;
+    return true;
+}
+
+/* A version line of NCCL's without a header: the record in hand, if a release is known to print it so. */
+static void take_version(ncclscope_reader *r, nsc_text text)
+{
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, text, &r->match);
+    r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
+    r->record.match = row ? &r->match : NULL;
+    r->record.level = NCCLSCOPE_LEVEL_VERSION;
+    r->stats.records++;
+    r->stats.unknown += !row;
+}
+
+/* What another program printed: the record in hand, if there is a row for it. */
+static bool take_foreign(ncclscope_reader *r, nsc_text body)
+{
+    struct ncclscope_record *rec = &r->record;
+    const struct nsc_row *row = NULL;
+    nsc_text raised = {NULL, 0};
+    rec->level = NCCLSCOPE_LEVEL_OTHER;
+    rec->kind = nsc_foreign_kind(body);
+    if (rec->kind == NCCLSCOPE_KIND_UNKNOWN)
+        rec->kind = nsc_json_kind(body, &r->ras_json);
+    if (rec->kind != NCCLSCOPE_KIND_UNKNOWN)
+        return true;
+    const struct nsc_row *exception = nsc_exception_row(r, &raised);
+    row = nsc_foreign_row(r->grammar, body, &r->match);
+    if (!row && exception) {
+        row = nsc_foreign_raised(r->grammar, raised, &r->match); /* again: the match is of another row by now */
+        rec->message = raised;
+    }
+    if (!row)
+        return false;
+    rec->kind = row->kind;
+    rec->time = rec->time.len ? rec->time : nsc_glog_time(r->line);
+    rec->match = row->pattern.literal ? NULL : &r->match;
+    return true;
+}
+
+/* "node1:24012:24113 [0] NC[rank0]:[E ...": a header, and another program that broke in before NCCL's name was whole. */
+static bool take_broken_in(ncclscope_reader *r, nsc_text body, struct nsc_header *bare)
+{
+    nsc_text begun = nsc_marker_begun(nsc_text_from(body, bare->marker));
+    nsc_hosts_mend(&r->hosts, bare);
+    nsc_mark_torn(r);
+    nsc_debts_add(&r->debts, bare, begun);
+    body = nsc_text_from(body, bare->marker + begun.len);
+    r->record.message = body;
+    return body.len && take_foreign(r, body);
+}
+
+bool nsc_take_unmarked(ncclscope_reader *r)
+{
+    nsc_text body = strip_prefixes(r, r->line), text = bare_text(r->line, (size_t)(body.ptr - r->line.ptr));
+    if (!nsc_is_version_line(text) && (text = behind_prefix(r)).len && !nsc_is_version_line(text))
+        text.len = 0;
+    struct nsc_header bare;
+    if (take_quoted(r))
+        return true;
+    nsc_new_record(r);
+    r->record.message = nsc_text_trim_end(body);
+    if (!body.len)
+        return false;
+    if (nsc_is_version_line(text)) {
+        take_version(r, text);
+        return true;
+    }
+    if (nsc_header_bare(body, 0, &bare))
+        return take_broken_in(r, body, &bare);
+    if (take_foreign(r, body) || take_joined(r, body))
+        return true;
+    if (nsc_is_residue(body))
+        nsc_mark_torn(r);
+    return false;
+}
