@@ -159,6 +159,17 @@ static bool holds_many(nsc_text line, size_t from)
     return n == 3;
 }
 
+/* "... NCCL INFO Chan[rank0]:[E ProcessGroupNCCL.cpp:563] ...": where PyTorch broke into a message; its length if it did not. */
+static size_t broken_at(nsc_text message)
+{
+    ptrdiff_t at = nsc_text_find_by(message, "[rank", 4);
+    size_t k = at < 0 ? message.len : (size_t)at + 5;
+    while (k < message.len && nsc_is_digit(message.ptr[k]))
+        k++;
+    bool broken = k > (size_t)at + 5 && nsc_text_starts(nsc_text_from(message, k), "]:[");
+    return at >= 0 && broken ? (size_t)at : message.len;
+}
+
 /* The record that begins at r->next; the one behind it on the same line, if any, is found on the way. */
 static void take_record(ncclscope_reader *r)
 {
@@ -188,9 +199,14 @@ static void take_record(ncclscope_reader *r)
     r->record.message = (nsc_text){r->line.ptr + h.message, end > h.message ? end - h.message : 0};
     if (r->has_next)
         r->record.message.len -= nsc_prefix_stamp_at_end(r->grammar, r->record.message, &r->match);
+    nsc_text said = r->record.message;
+    r->record.message.len = broken_at(said);
+    r->behind = nsc_text_from(said, r->record.message.len);
+    if (r->behind.len)
+        nsc_mark_torn(r);
     r->stats.records++;
     r->stats.warnings += h.level == NCCLSCOPE_LEVEL_WARN;
-    nsc_understand(r, &h, r->has_next || r->physical.cut);
+    nsc_understand(r, &h, r->has_next || r->behind.len || r->physical.cut);
 }
 
 /* ---- lines that were wrapped at a terminal's width ---- */
@@ -345,8 +361,10 @@ static int at_end(ncclscope_reader *r, ncclscope_error *err)
 int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err)
 {
     for (;;) {
-        bool found = r->in_line && r->has_next;
-        if (found)
+        bool found = r->in_line && (r->behind.len || r->has_next);
+        if (r->in_line && r->behind.len)
+            found = nsc_take_behind(r);
+        else if (found)
             take_record(r);
         else if (nsc_rewrap_next(&r->rewrap, &r->lines, worth_of_line, r, &r->physical))
             found = begin_line(r);

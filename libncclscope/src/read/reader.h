@@ -46,6 +46,7 @@ struct ncclscope_reader {
     nsc_text raw, line; /* as it came, its pieces joined; and unwrapped */
     struct nsc_prefix prefix;
     struct nsc_header next; /* the record to give out next */
+    nsc_text behind;        /* what another program printed into the record given out last: before `next` */
     bool in_line, has_next, torn;
     bool many; /* it holds so many records that their line ends were lost, not that writers met */
     struct ncclscope_record record;
@@ -59,6 +60,7 @@ void nsc_new_record(ncclscope_reader *r);
 void nsc_set_who(struct ncclscope_record *rec, const struct nsc_header *h);
 /* unmarked.c: the line in hand, without a header of NCCL's; true: it gave r->record. */
 bool nsc_take_unmarked(ncclscope_reader *r);
+bool nsc_take_behind(ncclscope_reader *r); /* the same of r->behind */
 /* quoted.c: the text of NCCL that the line in hand quotes, len 0: none; and the row of the exception that it ends a traceback with. */
 nsc_text nsc_quoted_text(ncclscope_reader *r);
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text);

@@ -160,3 +160,12 @@ bool nsc_take_unmarked(ncclscope_reader *r)
         nsc_mark_torn(r);
     return false;
 }
+
+bool nsc_take_behind(ncclscope_reader *r)
+{
+    nsc_text body = r->behind;
+    r->behind.len = 0;
+    nsc_new_record(r);
+    r->record.message = body;
+    return take_foreign(r, body);
+}

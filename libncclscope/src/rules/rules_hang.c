@@ -4,17 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "PG ID 3 PG GUID 14(mesh_tp)"; len 0 where a line names no group, as those of older releases. */
-static nsc_text group_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    return nsc_text_trim(nsc_said(m, r, "group"));
-}
-
-static bool is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group)
-{
-    return !group.len || nsc_text_eq(group_of(m, r), group);
-}
-
 /* By its number in the whole job if the line says it; in brackets PyTorch prints the one in the group. */
 static bool rank_of(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t *rank)
 {
@@ -22,10 +11,57 @@ static bool rank_of(const struct ncclscope_model *m, const struct nsc_own_record
     return *rank >= 0 || nsc_number_said(m, r, "rank", rank);
 }
 
-/* A line that says what work the rank had enqueued. */
-static bool tells_work(const struct nsc_own_record *r)
+/* A line that says that the rank gave a work up, after the time-out or an error; not one by whose own account it had ended. */
+static bool gave_up(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
-    return r->number == NCCLSCOPE_KIND_TORCH_WORK || r->number == NCCLSCOPE_KIND_TORCH_DUMP;
+    int64_t seq, completed;
+    return r->number == NCCLSCOPE_KIND_TORCH_GAVE_UP && nsc_number_said(m, r, "seq", &seq) &&
+           nsc_number_said(m, r, "completed", &completed) && completed < seq;
+}
+
+static nsc_text group_said(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return nsc_text_trim(nsc_said(m, r, "group"));
+}
+
+/* "PG ID 3 PG GUID 14(mesh_tp)". The line of a time-out names no group: a line near it that gives up the same work does, the rank's
+ * own first. Len 0: none does, as in older releases. */
+static nsc_text group_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    enum { NEAR = 256 };
+    size_t at = (size_t)(r - m->happened.item), from = at > NEAR ? at - NEAR : 0;
+    nsc_text group = group_said(m, r);
+    int64_t seq, same, rank, other;
+    if (group.len || !nsc_timed_out(r) || !nsc_number_said(m, r, "seq", &seq) || !rank_of(m, r, &rank))
+        return group;
+    for (size_t i = from; i < m->happened.len && i <= at + NEAR; i++) {
+        const struct nsc_own_record *near = &m->happened.item[i];
+        if (!gave_up(m, near) || !nsc_number_said(m, near, "seq", &same) || same != seq)
+            continue;
+        group = group_said(m, near);
+        if (rank_of(m, near, &other) && other == rank)
+            break;
+    }
+    return group;
+}
+
+/* "[Rank 1] Some NCCL operations have failed or timed out": of whichever group, the rank is heard of. */
+static bool is_of_any_group(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_TORCH_ABORTS || r->number == NCCLSCOPE_KIND_TORCH_DOWN;
+}
+
+static bool is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group)
+{
+    return !group.len || is_of_any_group(r) || nsc_text_eq(group_of(m, r), group);
+}
+
+/* A line that says what work the rank had enqueued. */
+static bool tells_work(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    (void)m;
+    return r->number == NCCLSCOPE_KIND_TORCH_WORK || r->number == NCCLSCOPE_KIND_TORCH_DUMP ||
+           r->number == NCCLSCOPE_KIND_TORCH_GAVE_UP;
 }
 
 bool nsc_timed_out(const struct nsc_own_record *r)
@@ -33,15 +69,22 @@ bool nsc_timed_out(const struct nsc_own_record *r)
     return r->number == NCCLSCOPE_KIND_TORCH_TIMEOUT;
 }
 
+/* A line that says that the rank waits, or waited, as the others do: in that it is not silent. */
+static bool tells_waiting(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return nsc_timed_out(r) || gave_up(m, r) || is_of_any_group(r);
+}
+
 /* The last line of this sort that this rank printed of the group. */
 static const struct nsc_own_record *
-last_of_rank(const struct ncclscope_model *m, bool (*sort)(const struct nsc_own_record *), nsc_text group, int64_t rank)
+last_of_rank(const struct ncclscope_model *m,
+             bool (*sort)(const struct ncclscope_model *, const struct nsc_own_record *), nsc_text group, int64_t rank)
 {
     const struct nsc_own_record *last = NULL;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t of;
-        if (sort(r) && is_of_group(m, r, group) && rank_of(m, r, &of) && of == rank)
+        if (sort(m, r) && is_of_group(m, r, group) && rank_of(m, r, &of) && of == rank)
             last = r;
     }
     return last;
@@ -72,18 +115,18 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
     for (size_t i = 0; seen && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank, enqueued;
-        if ((!nsc_timed_out(r) && !tells_work(r)) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) || rank < 0 ||
-            rank >= MOST_RANKS)
+        if ((!tells_waiting(m, r) && !tells_work(m, r)) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) ||
+            rank < 0 || rank >= MOST_RANKS)
             continue;
         *highest = rank > *highest ? rank : *highest;
-        if (nsc_timed_out(r) && !seen[rank]) {
+        if (tells_waiting(m, r) && !seen[rank]) {
             seen[rank] = true;
             ++*waiting;
             nsc_show(c, f, &r->where);
         }
-        if (tells_work(r) && r == last_of_rank(m, tells_work, group, rank) &&
+        if (tells_work(m, r) && r == last_of_rank(m, tells_work, group, rank) &&
             nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
-            !last_of_rank(m, nsc_timed_out, group, rank)) {
+            !last_of_rank(m, tells_waiting, group, rank)) {
             nsc_name_rank(c, f, (uint64_t)rank);
             nsc_show_first(c, f, &r->where);
         }
@@ -95,38 +138,50 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
 static void name_silent(struct nsc_case *c, struct nsc_finding *f, nsc_text group, int64_t size)
 {
     for (int64_t rank = 0; rank < size && rank < MOST_RANKS; rank++)
-        if (!last_of_rank(c->m, nsc_timed_out, group, rank))
+        if (!last_of_rank(c->m, tells_waiting, group, rank))
             nsc_name_rank(c, f, (uint64_t)rank);
 }
 
 /* Does the group have all ranks of the job? Only there can silent ones be named. */
 static bool is_whole_job(nsc_text group)
 {
-    return !group.len || nsc_text_find(group, "default") >= 0;
+    return !group.len || nsc_text_find(group, "default") >= 0 || nsc_text_is(group, "PG 0") ||
+           nsc_text_is(group, "PG ID 0 PG GUID 0");
 }
 
-/* The first work that each rank of the group gave up. */
+/* The first work that each rank of the group gave up; len 0: the line does not say which collective. */
 struct stuck {
     const struct nsc_own_record *line; /* NULL: it gave none up */
     int64_t seq;
     nsc_text op;
 };
 
+/* Its name, as far as a damaged line may make it long. */
+static nsc_text op_of(const struct stuck *s)
+{
+    nsc_text op = s->op.len ? s->op : NSC_TEXT("a collective");
+    op.len = op.len < 30 ? op.len : 30;
+    return op;
+}
+
 static void find_stuck(const struct ncclscope_model *m, nsc_text group, struct stuck *of_rank)
 {
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank, seq;
-        if (!nsc_timed_out(r) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) || rank < 0 || rank >= MOST_RANKS ||
-            !nsc_number_said(m, r, "seq", &seq) || (of_rank[rank].line && of_rank[rank].seq <= seq))
+        if ((!nsc_timed_out(r) && !gave_up(m, r)) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) || rank < 0 ||
+            rank >= MOST_RANKS || !nsc_number_said(m, r, "seq", &seq))
             continue;
-        of_rank[rank] = (struct stuck){r, seq, nsc_said(m, r, "collective")};
+        struct stuck *s = &of_rank[rank];
+        if (s->line && (s->seq < seq || (s->seq == seq && (s->op.len || gave_up(m, r)))))
+            continue;
+        *s = (struct stuck){r, seq, nsc_said(m, r, "collective")};
     }
 }
 
 static bool is_same_work(const struct stuck *a, const struct stuck *b)
 {
-    return a->seq == b->seq && nsc_text_eq(a->op, b->op);
+    return a->seq == b->seq && (!a->op.len || !b->op.len || nsc_text_eq(a->op, b->op));
 }
 
 /* The work that most ranks are in; of two that are as many the later. */
@@ -146,6 +201,9 @@ static const struct stuck *most_common(const struct stuck *of_rank, int64_t *cou
         if (n > *count || (n == *count && of_rank[i].seq > best->seq))
             best = &of_rank[i], *count = n;
     }
+    for (int64_t i = 0; best && !best->op.len && i < MOST_RANKS; i++)
+        if (of_rank[i].op.len && is_same_work(best, &of_rank[i]))
+            best = &of_rank[i];
     return best;
 }
 
@@ -174,7 +232,7 @@ static const char *tell_each(struct nsc_case *c, const struct stuck *of_rank, co
         if (is_same_work(most, s) || told++ >= EACH_TOLD || n + 80 > sizeof words)
             continue;
         n += (size_t)snprintf(words + n, sizeof words - n, "%srank %lld in %.*s, work %lld", n ? ", " : "",
-                              (long long)i, (int)(s->op.len < 30 ? s->op.len : 30), s->op.ptr, (long long)s->seq);
+                              (long long)i, (int)op_of(s).len, op_of(s).ptr, (long long)s->seq);
     }
     return nsc_words(c, "%s%s; furthest behind is rank %lld (work %lld)", words,
                      told > EACH_TOLD ? " and others elsewhere" : "", (long long)last,
@@ -201,26 +259,33 @@ static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const str
     if (odd->seq == most->seq)
         return nsc_words(c, "%s called %.*s instead", who, (int)odd->op.len, odd->op.ptr);
     return nsc_words(c, "%s %s %s in %.*s, work %lld", who, be, odd->seq < most->seq ? "still" : "already",
-                     (int)odd->op.len, odd->op.ptr, (long long)odd->seq);
+                     (int)op_of(odd).len, op_of(odd).ptr, (long long)odd->seq);
+}
+
+/* "3 ranks waited 120 s in BROADCAST, work 3 of PG ID 0 PG GUID 0(default_pg)" */
+static const char *tell_where(struct nsc_case *c, nsc_text group, const struct stuck *s, int64_t ranks)
+{
+    int64_t ran = 0;
+    nsc_number_said(c->m, s->line, "ran_ms", &ran);
+    const char *time = ran ? nsc_words(c, " %lld s", (long long)(ran / 1000)) : "";
+    return nsc_words(c, "%lld rank%s waited%s in %.*s, work %lld%s%.*s", (long long)ranks, ranks == 1 ? "" : "s", time,
+                     (int)op_of(s).len, op_of(s).ptr, (long long)s->seq, is_whole_job(group) ? "" : " of ",
+                     is_whole_job(group) ? 0 : (int)group.len, group.len ? group.ptr : "");
 }
 
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
-    int64_t count, waiting, highest, ran = 0, size = is_whole_job(group) ? size_of_job(m) : 0;
+    int64_t count, waiting, highest, size = is_whole_job(group) ? size_of_job(m) : 0;
     const struct stuck *most = most_common(of_rank, &count);
     if (!most) /* ranks beyond all reason */
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
-    nsc_number_said(m, most->line, "ran_ms", &ran);
     sort_ranks(c, f, group, most->seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
     const char *odd = who ? NULL : tell_odd(c, f, of_rank, most);
-    const char *where =
-        nsc_words(c, "%lld rank%s waited %lld s in %.*s, work %lld%s%.*s", (long long)(who ? waiting : count),
-                  (who ? waiting : count) == 1 ? "" : "s", (long long)(ran / 1000), (int)most->op.len, most->op.ptr,
-                  (long long)most->seq, group.len ? " of " : "", (int)group.len, group.len ? group.ptr : "");
+    const char *where = tell_where(c, group, most, who ? waiting : count);
     if (who) {
         f->title = nsc_words(c, "%s; %s had not called it", where, who);
         f->cause = "By PyTorch's own account of what each rank had enqueued: it does something else (data loading, a "
@@ -236,11 +301,12 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
         f->cause = "Who does not time out is who the others wait for - or its log is not among the inputs.";
     } else {
         f->title = where;
-        f->cause = size && size == waiting
-                       ? "All ranks are in the same work: none is behind. The network, a GPU or the "
-                         "kernel of the collective hangs, or sizes do not match."
-                       : "Which rank they wait for cannot be told: how many ranks the group has is not "
-                         "in this input.";
+        f->cause = size && size == count ? "All ranks are in the same work: none is behind. The network, a GPU or the "
+                                           "kernel of the collective hangs, or sizes do not match."
+                   : size && size == waiting
+                       ? "Every rank gave up; of some this input does not say in which work, so which is behind cannot "
+                         "be told."
+                       : "Which rank they wait for cannot be told: how many ranks the group has is not in this input.";
     }
 }
 
@@ -255,6 +321,12 @@ static void tell_watchdog(struct nsc_case *c, nsc_text group)
     nsc_free(of_rank);
 }
 
+/* A time-out, by the watchdog's line or by the one that follows it; "failure detected by watchdog" may be an error of NCCL. */
+static bool tells_timeout(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return nsc_timed_out(r) || (gave_up(m, r) && nsc_text_find(nsc_said(m, r, "reason"), "Timeout at") >= 0);
+}
+
 /* Works are numbered in each process group on its own: each has its finding. */
 static void tell_watchdogs(struct nsc_case *c)
 {
@@ -265,7 +337,7 @@ static void tell_watchdogs(struct nsc_case *c)
     for (size_t i = 0; i < m->happened.len && n < GROUPS; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t seq;
-        if (!nsc_timed_out(r) || !nsc_number_said(m, r, "seq", &seq))
+        if (!tells_timeout(m, r) || !nsc_number_said(m, r, "seq", &seq))
             continue;
         nsc_text group = group_of(m, r);
         size_t k = 0;
