@@ -35,19 +35,29 @@ bool nsc_class_is_nvlink(nsc_text type)
     return level == NSC_LEVEL_NVL || level == NSC_LEVEL_NVB;
 }
 
+/* NVML's index of an end of a link: of its rank, or as the link's own line says it. */
+static int64_t nvml_of_end(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_rank *rank,
+                           nsc_str dev)
+{
+    int64_t index;
+    if (rank && rank->nvml_dev >= 0)
+        return rank->nvml_dev;
+    bool said = l->proc != NSC_NONE && nsc_brackets_of(m, l) == NSC_BRACKETS_NVML;
+    return said && dev && nsc_to_i64(nsc_say(m, dev), &index) ? index : -1;
+}
+
 /* A pasted matrix names no host: it is this one's if the input knows no other. */
-static nsc_str class_in_matrix(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b,
-                               const struct nsc_where **because)
+static nsc_str class_in_matrix(const struct ncclscope_model *m, int64_t a, int64_t b, const struct nsc_where **because)
 {
     if (m->hosts.len > 1)
         return 0;
     for (size_t i = 0; i < m->matrices.len; i++) {
         const struct nsc_matrix *x = &m->matrices.item[i];
-        bool whole = x->cells == x->gpus * x->gpus && a->nvml_dev >= 0 && b->nvml_dev >= 0;
-        if (!whole || nsc_is_p2p_matrix(m, x) || a->nvml_dev >= (int64_t)x->gpus || b->nvml_dev >= (int64_t)x->gpus)
+        bool whole = x->cells == x->gpus * x->gpus && a >= 0 && b >= 0 && a != b;
+        if (!whole || nsc_is_p2p_matrix(m, x) || a >= (int64_t)x->gpus || b >= (int64_t)x->gpus)
             continue;
         *because = &x->where;
-        return m->cells.item[x->first + (uint32_t)a->nvml_dev * x->gpus + (uint32_t)b->nvml_dev];
+        return m->cells.item[x->first + (uint32_t)a * x->gpus + (uint32_t)b];
     }
     return 0;
 }
@@ -58,11 +68,14 @@ nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     *because = NULL;
-    if (!a || !b || m->procs.item[a->proc].host != m->procs.item[b->proc].host)
+    if (a && b && m->procs.item[a->proc].host != m->procs.item[b->proc].host)
         return 0;
-    const struct nsc_gpu_path *path = dump ? nsc_gpu_path_of(m, a, b) : NULL;
+    const struct nsc_gpu_path *path = dump && a && b ? nsc_gpu_path_of(m, a, b) : NULL;
     *because = path ? &path->where : NULL;
-    return path ? path->type : class_in_matrix(m, a, b, because);
+    bool here = (a && b) || l->family == NSC_P2P || l->family == NSC_SHM;
+    return path   ? path->type
+           : here ? class_in_matrix(m, nvml_of_end(m, l, a, l->src_dev), nvml_of_end(m, l, b, l->dst_dev), because)
+                  : 0;
 }
 
 nsc_str nsc_offered_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
