@@ -136,6 +136,46 @@ static void test_split(void)
     end(r);
 }
 
+/* The name of the second has lost its beginning, and got letters of the first. */
+static void test_split_in_name(void)
+{
+    ncclscope_reader *r = fed("node7:1:1 [0] NCCL INFO Connected all trees\n"
+                              "node7:2:2 [1] NCCL INFO Connected all trees\n"
+                              "node7:1:1 [0] NCCL INFO ncclCommInitRankCoode7:2:2 [1] NCCL INFO Using network Socket\n"
+                              "othernode7:2:2 [1] NCCL INFO Using network IB\n");
+    next(r);
+    next(r);
+    next(r);
+    const ncclscope_record *rec = next(r);
+    CHECK_TEXT(ncclscope_record_host(rec), "node7");
+    CHECK_INT(ncclscope_record_pid(rec), 2);
+    CHECK_TEXT(ncclscope_record_host(next(r)), "othernode7"); /* nothing is torn there: another node with this pid */
+    end(r);
+}
+
+/* What PyTorch printed into a header, into a message and behind one, is a record of its own. */
+static void test_broken_in(void)
+{
+    static const char torch[] = "[rank0]:[E ProcessGroupNCCL.cpp:1537] [PG 0 Rank 0] Timeout at NCCL work: 3, last "
+                                "enqueued NCCL work: 6, last completed NCCL work: 2.\n";
+    static const char *const before[] = {"vm:1:1 [0] NC", "vm:1:1 [0] NCCL INFO Connected all ri",
+                                         "vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC"};
+    for (size_t i = 0; i < 3; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s%s", before[i], torch);
+        ncclscope_reader *r = fed(text);
+        const ncclscope_record *rec = next(r);
+        if (i) {
+            CHECK_INT(ncclscope_record_kind(rec), i == 2 ? NCCLSCOPE_KIND_CONNECT : NCCLSCOPE_KIND_UNKNOWN);
+            rec = next(r);
+        }
+        CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_TORCH_GAVE_UP);
+        CHECK_INT(stats_of(r).torn_lines, 1);
+        CHECK_INT(stats_of(r).records, i ? 1 : 0);
+        end(r);
+    }
+}
+
 /* The rest of the first record comes on a later line: put together, whose it is, and where. */
 static void test_join(void)
 {
@@ -365,6 +405,7 @@ static void test_chunks(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_join), TEST(test_no_join),
-       TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped), TEST(test_other_lines), TEST(test_hungry),
-       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))
+CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_split_in_name), TEST(test_broken_in),
+       TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped),
+       TEST(test_other_lines), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open),
+       TEST(test_chunks))

@@ -48,7 +48,15 @@ static bool ends_with(nsc_text text, nsc_text end)
     return text.len > end.len && !memcmp(text.ptr + text.len - end.len, end.ptr, end.len);
 }
 
-bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h)
+static size_t common_end(nsc_text a, nsc_text b)
+{
+    size_t n = 0;
+    while (n < a.len && n < b.len && a.ptr[a.len - 1 - n] == b.ptr[b.len - 1 - n])
+        n++;
+    return n;
+}
+
+bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
 {
     const struct nsc_known_host *k = known_of(hosts, h->pid);
     nsc_text name = {k->host, k->len};
@@ -57,9 +65,13 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h)
     if (ends_with(h->host, name)) {
         h->start += h->host.len - k->len;
         h->host = nsc_text_from(h->host, h->host.len - k->len);
-    } else if (!h->start && ends_with(name, h->host)) {
-        h->host = name;
-        return true;
+        return false;
     }
-    return false;
+    size_t left = common_end(h->host, name);
+    bool begins = !h->start && left == h->host.len;
+    if (!begins && !(behind && left >= NSC_HOST_TAIL))
+        return false;
+    h->start += h->host.len - left; /* "... NCCL INFO ncclCommInitRankCoode1:12:12 [0]", of node1 */
+    h->host = name;
+    return true;
 }

@@ -4,7 +4,7 @@
 
 #include "read/header.h"
 
-enum { NSC_HOST_PROCESSES = 256, NSC_HOST_LENGTH = 64, NSC_HOST_NAMES = 64 };
+enum { NSC_HOST_PROCESSES = 256, NSC_HOST_LENGTH = 64, NSC_HOST_NAMES = 64, NSC_HOST_TAIL = 3 };
 
 /* A process seen with a clean header: says where its host name begins when text is glued to it. */
 struct nsc_known_host {
@@ -26,7 +26,7 @@ void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host);
 size_t nsc_hosts_at_end(const struct nsc_hosts *hosts, nsc_text host);
 /* Text of another writer may be glued to the host: "delay 0vm:830:830"; or the beginning of the line is lost: "m:830:830" (then
  * true). The process is known; its host is what it always was. At the beginning of a line one line more must have said so: either
- * may be the damaged one. */
-bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h);
+ * may be the damaged one. `behind` another record of its line both may be: "...RankCoode1:12:12 [0]" of node1. */
+bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind);
 
 #endif

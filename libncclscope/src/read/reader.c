@@ -105,7 +105,7 @@ static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out
 {
     if (!nsc_header_find(r->line, from, out))
         return false;
-    if (nsc_hosts_mend(&r->hosts, out))
+    if (nsc_hosts_mend(&r->hosts, out, from > 0))
         nsc_mark_torn(r);
     if (!from || !out->whole || out->start < from)
         return true;

@@ -128,7 +128,7 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
 static bool take_broken_in(ncclscope_reader *r, nsc_text body, struct nsc_header *bare)
 {
     nsc_text begun = nsc_marker_begun(nsc_text_from(body, bare->marker));
-    nsc_hosts_mend(&r->hosts, bare);
+    nsc_hosts_mend(&r->hosts, bare, false);
     nsc_mark_torn(r);
     nsc_debts_add(&r->debts, bare, begun);
     body = nsc_text_from(body, bare->marker + begun.len);
