@@ -153,6 +153,39 @@ static void test_split_in_name(void)
     end(r);
 }
 
+/* What no row knows, and stands before every line, is a prefix; the first lines were not torn. Before one line in many it is not. */
+static void test_unknown_prefix(void)
+{
+    static const char line[] = "vm:1:1 [0] NCCL INFO Connected all trees\n", strange[] = "%% job-7/w12 >> ";
+    for (int strangers = 0; strangers <= 8; strangers++) {
+        char text[2000];
+        size_t n = 0;
+        for (int i = 0; i < 20; i++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i < strangers ? strange : "", line);
+        ncclscope_reader *r = fed(text);
+        for (int i = 0; i < 20; i++)
+            CHECK_TEXT(ncclscope_record_host(next(r)), "vm");
+        CHECK_INT(stats_of(r).torn_lines, strangers < 4 ? strangers : 0);
+        CHECK_INT(stats_of(r).first_torn[0], strangers && strangers < 4 ? 1 : 0);
+        end(r);
+    }
+}
+
+/* Somebody made a warning bold, or put lines into a frame. */
+static void test_decorated(void)
+{
+    ncclscope_reader *r =
+        fed("vm:1:1 [0] include/shm.h:28 **NCCL WARN Call to posix_fallocate failed : No space left on device**\n"
+            "\xe2\x94\x82 vm:1:1 [0] NCCL INFO Using network Socket    \xe2\x94\x82\n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_WARN);
+    CHECK_TEXT(ncclscope_record_message(rec), "Call to posix_fallocate failed : No space left on device");
+    CHECK_TEXT(ncclscope_record_host(rec), "vm");
+    CHECK_TEXT(ncclscope_record_message(next(r)), "Using network Socket");
+    CHECK_INT(stats_of(r).torn_lines, 0);
+    end(r);
+}
+
 /* What PyTorch printed into a header, into a message and behind one, is a record of its own. */
 static void test_broken_in(void)
 {
@@ -406,6 +439,6 @@ static void test_chunks(void)
 }
 
 CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_split_in_name), TEST(test_broken_in),
-       TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped),
-       TEST(test_other_lines), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open),
-       TEST(test_chunks))
+       TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_other_lines), TEST(test_hungry),
+       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))

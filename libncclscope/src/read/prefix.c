@@ -74,6 +74,45 @@ void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_mem
         remember(memo, text);
 }
 
+/* Runs of digits as one 0; 0: too long. */
+static size_t shape_of(nsc_text text, char *shape)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = nsc_is_digit(text.ptr[i]) ? '0' : text.ptr[i];
+        if (c == '0' && n && shape[n - 1] == '0')
+            continue;
+        if (n == NSC_PREFIX_SHAPE)
+            return 0;
+        shape[n++] = c;
+    }
+    return n;
+}
+
+bool nsc_prefix_known_by_now(struct nsc_prefix_seen *seen, nsc_text text, uint64_t line, const uint64_t **since)
+{
+    char shape[NSC_PREFIX_SHAPE];
+    size_t n = shape_of(text, shape), i = 0;
+    *since = NULL;
+    if (!n || !strchr(" \t]>):|", text.ptr[text.len - 1]) || nsc_text_find(text, "NCCL") >= 0)
+        return false;
+    while (i < seen->shapes && (seen->of[i].len != n || memcmp(seen->of[i].shape, shape, n) != 0))
+        i++;
+    if (i == NSC_PREFIX_SEEN)
+        return false;
+    if (i == seen->shapes) {
+        memcpy(seen->of[i].shape, shape, n);
+        seen->of[i].len = n;
+        seen->shapes++;
+    }
+    uint64_t lines = ++seen->of[i].lines;
+    if (lines < NSC_PREFIX_AGAIN)
+        seen->of[i].charged[lines - 1] = line;
+    else if (lines == NSC_PREFIX_AGAIN)
+        *since = seen->of[i].charged;
+    return lines >= NSC_PREFIX_AGAIN && lines * 4 >= seen->headers;
+}
+
 size_t nsc_prefix_stamp_at_end(ncclscope_grammar *g, nsc_text text, struct nsc_match *m)
 {
     const char *open = text.len ? memrchr(text.ptr, '[', text.len) : NULL;

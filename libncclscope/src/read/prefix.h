@@ -20,8 +20,24 @@ struct nsc_prefix_memo {
     uint8_t row[NSC_PREFIX_STACK];
 };
 
+enum { NSC_PREFIX_SEEN = 8, NSC_PREFIX_AGAIN = 4 };
+
+/* What no row takes, and stands before header after header: a launcher's all the same. */
+struct nsc_prefix_seen {
+    struct {
+        char shape[NSC_PREFIX_SHAPE]; /* runs of digits made one 0 */
+        size_t len;
+        uint64_t lines,
+            charged[NSC_PREFIX_AGAIN]; /* of the first lines: the number of each that was called torn for it, or 0 */
+    } of[NSC_PREFIX_SEEN];
+    size_t shapes;
+    uint64_t headers; /* lines with a whole header, so far */
+};
+
 void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_memo *memo, struct nsc_match *m,
                       struct nsc_prefix *out);
+/* One more line has this before a whole header. True: it is a prefix by now; if *since lines were called torn for it, they were not. */
+bool nsc_prefix_known_by_now(struct nsc_prefix_seen *seen, nsc_text text, uint64_t line, const uint64_t **since);
 /* How much of the end of `text` is a boxed time stamp that belongs to the record behind it. */
 size_t nsc_prefix_stamp_at_end(ncclscope_grammar *g, nsc_text text, struct nsc_match *m);
 

@@ -281,6 +281,17 @@ static void strip_glued(ncclscope_reader *r)
     r->next.host = nsc_text_from(host, host.len - name);
 }
 
+/* Does a launcher that no row knows put this before its lines? Then those that were called torn for it were not. */
+static bool is_prefix_by_now(ncclscope_reader *r)
+{
+    const uint64_t *since;
+    nsc_text text = nsc_text_from((nsc_text){r->line.ptr, r->next.start}, r->prefix.known);
+    bool by_now = nsc_prefix_known_by_now(&r->seen, text, r->torn ? 0 : r->physical.number, &since);
+    for (size_t i = 0; by_now && since && i < NSC_PREFIX_AGAIN - 1; i++)
+        nsc_unmark_torn(r, since[i]);
+    return by_now;
+}
+
 static bool read_line(ncclscope_reader *r)
 {
     r->line = nsc_unwrap(&r->wrap, r->raw);
@@ -289,7 +300,8 @@ static bool read_line(ncclscope_reader *r)
         found = look_again(r, found);
     if (!found)
         return nsc_take_unmarked(r);
-    if (r->prefix.foreign && r->next.whole) {
+    r->seen.headers += r->next.whole;
+    if (r->prefix.foreign && r->next.whole && !is_prefix_by_now(r)) {
         nsc_mark_torn(r);
         strip_glued(r);
         nsc_debts_extend(&r->debts, nsc_text_from((nsc_text){r->line.ptr, r->next.start}, r->prefix.known));

@@ -27,6 +27,7 @@ struct ncclscope_reader {
     struct nsc_via_cache via_cache;
     struct nsc_first_words words, *text_words; /* of texts.def: NULL until the first is needed */
     struct nsc_prefix_memo memo;
+    struct nsc_prefix_seen seen;
     struct nsc_debts debts;
     struct nsc_hosts hosts;
     ncclscope_stats stats;
@@ -52,7 +53,8 @@ struct ncclscope_reader {
     struct ncclscope_record record;
 };
 
-void nsc_mark_torn(ncclscope_reader *r); /* the line in hand */
+void nsc_mark_torn(ncclscope_reader *r);                  /* the line in hand */
+void nsc_unmark_torn(ncclscope_reader *r, uint64_t line); /* it was not; 0: no line */
 /* The message of the record in hand to its row. `cut`: something other than the line's end ended it. */
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut);
 /* An empty record at the line in hand; and what a header says put into it. */

@@ -14,6 +14,21 @@ void nsc_mark_torn(ncclscope_reader *r)
     r->stats.torn_lines++;
 }
 
+void nsc_unmark_torn(ncclscope_reader *r, uint64_t line)
+{
+    uint64_t *first = r->stats.first_torn;
+    size_t n = r->stats.torn_lines < 4 ? (size_t)r->stats.torn_lines : 4, i = 0;
+    if (!line)
+        return;
+    while (i < n && first[i] != line)
+        i++;
+    if (i < n) {
+        memmove(first + i, first + i + 1, (3 - i) * sizeof *first);
+        first[3] = 0;
+    }
+    r->stats.torn_lines--;
+}
+
 enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message)
 {
     const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, message, &r->match);

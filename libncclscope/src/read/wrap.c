@@ -121,7 +121,7 @@ static size_t spelt_colour(nsc_text s)
     return i > digits && i < s.len && s.ptr[i] == 'm' ? i + 1 : 0;
 }
 
-/* Tabs and unbreakable blanks to blanks, "\[0\]" to "[0]", no NUL bytes, no colours that are spelt out. False if
+/* Tabs and unbreakable blanks to blanks, "\[0\]" to "[0]", no bold type of Markdown, no NUL bytes, no colours that are spelt out. False if
  * nothing of that is there. */
 static bool undo_marks(struct nsc_wrap *w, nsc_text line, nsc_text *out)
 {
@@ -138,8 +138,10 @@ static bool undo_marks(struct nsc_wrap *w, nsc_text line, nsc_text *out)
             continue;
         }
         bool blank = c == 0xc2 && next == 0xa0, escape = c == '\\' && next && strchr("[]_*<>#-", next);
-        any = any || c == '\t' || !c || blank || escape;
-        if (!c || escape)
+        bool bold = c == '*' && next == '*'; /* "**NCCL WARN Call to ...**" */
+        any = any || c == '\t' || !c || blank || escape || bold;
+        i += bold;
+        if (!c || escape || bold)
             continue;
         w->other[n++] = c == '\t' || blank ? ' ' : (char)c;
         i += blank;
@@ -206,6 +208,8 @@ size_t nsc_without_tail(nsc_text line, size_t start)
     static const char *const tags[] = {"<br>",    "<br/>",  "<br />", "</p>",  "</pre>", "</code>",
                                        "</span>", "</div>", "</td>",  "</li>", NULL};
     static const char *const colours[] = {"\\u001b[0m", "\\033[0m", "\\x1b[0m", "\\e[0m", "^[[0m", "[0m", "[m", NULL};
+    static const char *const frames[] = {"\xe2\x94\x82", "\xe2\x94\x83", "\xe2\x95\x91",
+                                         NULL}; /* thin, thick, double */
     char before = start ? line.ptr[start - 1] : 0;
     for (bool cut = true; cut && line.len > start + 1;) {
         switch (line.ptr[line.len - 1]) {
@@ -215,6 +219,9 @@ size_t nsc_without_tail(nsc_text line, size_t start)
         case 'n': cut = cut_end(&line, "\\n"); break;
         case 'm': cut = cut_any_end(&line, colours); break;
         case '`': cut = start && memchr(line.ptr, '`', start) && cut_end(&line, "`"); break;
+        case '\x82':
+        case '\x83':
+        case '\x91': cut = start && cut_any_end(&line, frames); break;
         case '|': cut = start && memchr(line.ptr, '|', start) && cut_end(&line, "|"); break;
         case ',':
         case '"':
