@@ -44,6 +44,20 @@ uint64_t nsc_count_gpus(const struct ncclscope_model *m)
     return n > talkers ? n : talkers;
 }
 
+/* Pairs of ranks that a connection joins. */
+static uint64_t count_pairs(const struct ncclscope_model *m)
+{
+    struct nsc_map seen = {0};
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
+        nsc_map_put(&seen, (struct nsc_key){low, high, 0}, 0);
+    }
+    uint64_t n = seen.used;
+    nsc_map_free(&seen);
+    return n;
+}
+
 struct seen_paths {
     uint64_t links[NSC_PATH_UNKNOWN + 1];
     const struct nsc_where *proof; /* of NVLink */
@@ -171,10 +185,14 @@ static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
     char paths[240], line[500];
-    uint64_t gpus = nsc_count_gpus(r->m);
+    bool named = nsc_count_named_gpus(r->m); /* else lines were picked out, and there may be more GPUs than they join */
+    uint64_t n = named ? nsc_count_gpus(r->m) : count_pairs(r->m);
     say_paths(r, &s, paths, sizeof paths);
-    snprintf(line, sizeof line, "%llu GPU%s on %s%s", (unsigned long long)gpus, gpus == 1 ? "" : "s", paths,
-             reservation(r, &s));
+    snprintf(line, sizeof line, "%llu %s%s on %s%s", (unsigned long long)n, named ? "GPU" : "pair",
+             n == 1  ? (named ? "" : " of GPUs")
+             : named ? "s"
+                     : "s of GPUs",
+             paths, reservation(r, &s));
     nsc_mark(r, is_damaged(r) || has_open_warnings(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (s.proof && s.proof->line) {
