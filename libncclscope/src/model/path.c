@@ -216,12 +216,17 @@ static bool contradicts(const struct ncclscope_model *m, const struct nsc_link *
     return (here && there && here != there) || small;
 }
 
-/* Another communicator of the same two GPUs proves it. */
+/* Another communicator of the same two GPUs proves it, or that one of them sends through the NIC of the other (PXN). */
 static const struct nsc_where *pair_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
-    if (!m->nvlink_by.used || !are_gpus_of_host(m, a, b) || m->comms.item[comm].shared_names)
+    if (!are_gpus_of_host(m, a, b) || m->comms.item[comm].shared_names)
+        return NULL;
+    uint32_t pxn = m->pxn_by.used ? nsc_map_get(&m->pxn_by, gpu_pair(m, a, b)) : NSC_NONE;
+    if (pxn != NSC_NONE)
+        return &m->links.item[pxn].where;
+    if (!m->nvlink_by.used)
         return NULL;
     uint32_t r = nsc_map_get(&m->nvlink_by, gpu_pair(m, a, b));
     if (r == NSC_NONE || contradicts(m, l, a, &m->ranks.item[r]) || contradicts(m, l, b, &m->ranks.item[r]))
@@ -229,8 +234,21 @@ static const struct nsc_where *pair_proves(const struct ncclscope_model *m, cons
     return rank_proves(m, &m->ranks.item[r]);
 }
 
+/* "3[3] -> 4[0] [send] via NET/IB/0(0)/GDRDMA": rank 3 sends through rank 0 of its node, which NCCL does over NVLink alone. */
+static void find_pxn(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        uint32_t comm = l->proxy_rank < 0 || l->direction != 1 ? NSC_NONE : nsc_comm_of(m, l);
+        const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, l->proxy_rank);
+        if (are_gpus_of_host(m, a, b) && nsc_map_put(&m->pxn_by, gpu_pair(m, a, b), (uint32_t)i))
+            m->no_memory = true;
+    }
+}
+
 void nsc_find_proofs(struct ncclscope_model *m)
 {
+    find_pxn(m);
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
         uint32_t first = c->count ? m->members.item[c->first] : NSC_NONE;
