@@ -19,6 +19,22 @@ void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
     s->bare_rccl = nsc_text_starts(rec->message, "RCCL ");
 }
 
+/* "NCCL error in: ..., unhandled system error, NCCL version 2.27.3": PyTorch says which one it calls. */
+static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    static const char before[] = "NCCL version ";
+    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    ptrdiff_t at = nsc_text_find(rec->message, before);
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(rec->message, (size_t)at + sizeof before - 1);
+    nsc_text said = nsc_next_word(&rest);
+    while (said.len && !nsc_is_digit(said.ptr[said.len - 1]))
+        said.len--;
+    if (!nsc_version_number(said) || s->bare_version)
+        return;
+    s->bare_version = nsc_keep(m, said);
+    s->bare_version_at = nsc_here(m, rec);
+}
+
 /* time algbw busbw [#wrong], out of place and then perhaps in place */
 static void take_side(struct nsc_test *t, nsc_text *rest)
 {
@@ -200,6 +216,7 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
     case NCCLSCOPE_KIND_MATRIX_ROW: matrix_row(m, rec); break;
     case NCCLSCOPE_KIND_TEST_JSON:
     case NCCLSCOPE_KIND_RAS_JSON: nsc_apply_json(m, rec); break;
+    case NCCLSCOPE_KIND_PROGRAM_NCCL: told_version(m, rec); /* fall through */
     default: happened(m, rec); break;
     }
 }
