@@ -23,6 +23,15 @@ static size_t number_before(nsc_text s, size_t from, size_t at, bool minus, int6
     return i - negative;
 }
 
+/* "<host>", "<cluster_name>" that ends before `at`: what somebody wrote in place of a name; its beginning, or `at`. */
+static size_t placeholder_before(nsc_text s, size_t from, size_t at)
+{
+    size_t i = at > from && s.ptr[at - 1] == '>' ? at - 1 : from;
+    while (i > from && is_host(s.ptr[i - 1]))
+        i--;
+    return i > from && i + 1 < at && s.ptr[i - 1] == '<' ? i - 1 : at;
+}
+
 /* host:pid:tid that ends before `at`. */
 static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
 {
@@ -34,7 +43,8 @@ static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
     if (i == at || i <= from || s.ptr[i - 1] != ':')
         return false;
     at = --i;
-    while (i > from && is_host(s.ptr[i - 1]))
+    i = placeholder_before(s, from, at);
+    for (bool named = i == at; named && i > from && is_host(s.ptr[i - 1]);)
         i--;
     if (i > from && s.ptr[i - 1] == '\\' && s.ptr[i] == 'n') /* a log pasted with its line ends spelt out */
         i++;
@@ -71,6 +81,19 @@ static bool is_location(nsc_text s)
     return (i < end && i && s.ptr[i - 1] == ':') || nsc_text_is(s, "<unknown>");
 }
 
+/* "showVersion, 544": what builds of NCCL with own changes print before INFO, too. */
+static bool is_function_and_line(nsc_text s)
+{
+    ptrdiff_t comma = nsc_text_find(s, ", ");
+    size_t i = 0;
+    while (comma > 0 && i < (size_t)comma && (is_host(s.ptr[i]) && s.ptr[i] != '-' && s.ptr[i] != '.'))
+        i++;
+    size_t digits = i + 2;
+    while (digits < s.len && nsc_is_digit(s.ptr[digits]))
+        digits++;
+    return comma > 0 && i == (size_t)comma && digits == s.len && s.len > i + 2;
+}
+
 /* Between header and marker stands: nothing (INFO), no device either (CALL), a location (WARN, TRACE). */
 static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
 {
@@ -83,13 +106,11 @@ static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
     h->dev = -1;
     if (h->level == NCCLSCOPE_LEVEL_CALL)
         return who(s, from, end, h);
-    if (h->level == NCCLSCOPE_LEVEL_INFO)
-        return false;
     for (size_t i = end; i > from + 1; i--) {
         if (s.ptr[i] != ' ' || s.ptr[i - 1] != ']' || !who_and_device(s, from, i, h))
             continue;
         h->location = (nsc_text){s.ptr + i + 1, end - i - 1};
-        return is_location(h->location);
+        return is_function_and_line(h->location) || (h->level != NCCLSCOPE_LEVEL_INFO && is_location(h->location));
     }
     return false;
 }

@@ -114,10 +114,13 @@ static bool may_be_cut(ncclscope_reader *r, const struct nsc_row *row)
     return nsc_grammar_goes_on(r->grammar, row, r->record.message, &r->match);
 }
 
-/* "Using network Socket    # nothing else was found": what somebody wrote behind a line that they posted. */
+/* "Using network Socket    # nothing else was found", "... via NET/IB/0/GDRDMA [cite: 12]": what somebody wrote behind a line that they
+ * posted. */
 static nsc_text without_remark(nsc_text message)
 {
     ptrdiff_t at = memchr(message.ptr, '#', message.len) ? nsc_text_find(message, "  # ") : -1;
+    if (at < 0 && message.len && message.ptr[message.len - 1] == ']')
+        at = nsc_text_find(message, " [cite: ");
     message.len = at > 0 ? (size_t)at : message.len;
     return nsc_text_trim_end(message);
 }

@@ -248,8 +248,8 @@ void nsc_rule_program_cuda(struct nsc_case *c)
 {
     tell_program(
         c, NCCLSCOPE_KIND_PROGRAM_CUDA, NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA",
-        "CUDA's errors are sticky: a kernel of the program or of NCCL made it before. The first one in time, over all "
-        "ranks, is the one to look at.");
+        "CUDA or the driver refused a call: the line names the error. What went wrong on the GPU before can come out "
+        "here, too.");
 }
 
 /* PyTorch's own allocator found no room. */
