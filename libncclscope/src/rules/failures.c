@@ -126,6 +126,17 @@ static const char *fill(struct nsc_case *c, const char *words, const struct nsc_
     return nsc_words(c, "%.*s%.*s%s", (int)(brace - words), words, (int)put.len, put.ptr, brace + 6);
 }
 
+/* A program quotes the last warning without its place in the source: NCCL's own line of the same words, where there is one, has it. */
+static const struct nsc_event *first_hand(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    for (size_t i = 0; e->quoted && i < m->events.len; i++) {
+        const struct nsc_event *x = &m->events.item[i];
+        if (!x->quoted && x->kind == e->kind && x->text == e->text)
+            return x;
+    }
+    return e;
+}
+
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
     uint64_t same, processes = count_processes(c->m, first, f->began, &same);
@@ -148,7 +159,8 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (*whose)
         f->title = nsc_words(c, "%s (%s%s%s)", f->title, processes > 1 && !tied ? "first " : "", whose, others);
     f->cause = fill(c, first->cause, f->began);
-    struct nsc_ask ask = {.c = c, .m = c->m, .proc = f->began->proc, .event = f->began, .distance = ""};
+    struct nsc_ask ask = {
+        .c = c, .m = c->m, .proc = f->began->proc, .event = first_hand(c->m, f->began), .distance = ""};
     if (c->m->procs.item[ask.proc].nameless)
         ask.proc = NSC_NONE;
     int severity = f->severity;
@@ -362,6 +374,16 @@ static void blame_interface(struct ncclscope_findings *all)
     }
 }
 
+/* The line that a failure began with, of NCCL's or of a program; NULL: it is none. */
+static const struct nsc_where *beginning(const struct nsc_finding *f)
+{
+    if (f->severity != NCCLSCOPE_ERROR)
+        return NULL;
+    if (f->began)
+        return &f->began->where;
+    return !strncmp(f->rule->id, "failure/", 8) && f->evidences ? &f->evidence[0] : NULL;
+}
+
 /* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. */
 static void explain_exit(struct ncclscope_findings *all)
 {
@@ -373,9 +395,9 @@ static void explain_exit(struct ncclscope_findings *all)
         const struct nsc_finding *root = NULL;
         for (size_t k = 0; k < all->list.len; k++) {
             const struct nsc_finding *x = &all->list.item[k];
-            bool before = x->began && x->severity == NCCLSCOPE_ERROR && !x->caused_by && x->rule != f->rule &&
-                          x->began->where.source == end->source && x->began->where.line < end->line;
-            if (before && (!root || x->began->where.line < root->began->where.line))
+            const struct nsc_where *began = x->caused_by || x->rule == f->rule ? NULL : beginning(x);
+            bool before = began && began->source == end->source && began->line < end->line;
+            if (before && (!root || began->line < beginning(root)->line))
                 root = x;
         }
         f->caused_by = root ? root->rule->key : NSC_ID_NONE;

@@ -7,7 +7,7 @@ static const char *meaning_of_exit(int64_t code)
 {
     switch (code) {
     case -9: return "SIGKILL: the kernel's OOM killer, or somebody killed it";
-    case -6: return "SIGABRT: it gave up itself, as PyTorch does after a time-out";
+    case -6: return "SIGABRT: it gave up itself, as programs do after an error or a time-out";
     case -11: return "SIGSEGV: it crashed";
     case -7: return "SIGBUS: often a /dev/shm that is too small";
     case -15: return "SIGTERM: the launcher or the scheduler ended it";
@@ -32,41 +32,70 @@ static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_
             c->f->list.item[i].caused_by = NSC_ID_RANKS_EXITED;
 }
 
-/* torchrun's summary: the lines below "Root Cause (first observed failure):". */
-static bool tell_root(struct nsc_case *c, size_t at)
+/* torchrun's summary on one node: the lines below "Root Cause (first observed failure):". */
+struct root {
+    const struct nsc_own_record *line; /* NULL: none */
+    int64_t rank, code, pid;
+    nsc_text time;
+    nsc_str host;
+};
+
+static struct root read_root(const struct ncclscope_model *m, size_t at)
 {
-    const struct ncclscope_model *m = c->m;
-    const struct nsc_own_record *root = &m->happened.item[at];
-    int64_t rank = -1, code = 0, pid = -1;
-    nsc_text time = {NULL, 0};
-    nsc_str host_id = 0;
-    for (size_t i = at + 1; i < m->happened.len && m->happened.item[i].where.source == root->where.source &&
-                            m->happened.item[i].where.line <= root->where.line + 8;
+    const struct nsc_own_record *line = &m->happened.item[at];
+    struct root x = {.line = line, .rank = -1, .pid = -1};
+    for (size_t i = at + 1; i < m->happened.len && m->happened.item[i].where.source == line->where.source &&
+                            m->happened.item[i].where.line <= line->where.line + 8 &&
+                            m->happened.item[i].number != NCCLSCOPE_KIND_RUN_ROOT;
          i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if (r->number == NCCLSCOPE_KIND_RUN_RANK)
-            nsc_number_said(m, r, "rank", &rank);
-        else if (r->number == NCCLSCOPE_KIND_RUN_EXIT && nsc_number_said(m, r, "code", &code))
-            nsc_number_said(m, r, "pid", &pid);
+            nsc_number_said(m, r, "rank", &x.rank);
+        else if (r->number == NCCLSCOPE_KIND_RUN_EXIT && nsc_number_said(m, r, "code", &x.code))
+            nsc_number_said(m, r, "pid", &x.pid);
         else if (r->number == NCCLSCOPE_KIND_RUN_HOST)
-            host_id = nsc_field_of(m, r, "name");
+            x.host = nsc_field_of(m, r, "name");
         else if (r->number == NCCLSCOPE_KIND_RUN_TIME)
-            time = nsc_said(m, r, "time");
+            x.time = nsc_said(m, r, "time");
     }
-    if (rank < 0)
+    return x;
+}
+
+/* "2026-01-02_03:04:05": as text in order. Without one the line that comes first is. */
+static bool is_earlier(const struct root *a, const struct root *b)
+{
+    size_t n = a->time.len < b->time.len ? a->time.len : b->time.len;
+    return n && memcmp(a->time.ptr, b->time.ptr, n) < 0;
+}
+
+/* Each node has a torchrun, which knows of its own processes alone: the earliest of what they saw. */
+static bool tell_root(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct root first = {.line = NULL};
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        struct root x = m->happened.item[i].number == NCCLSCOPE_KIND_RUN_ROOT ? read_root(m, i) : first;
+        if (x.line == first.line || x.rank < 0)
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        nsc_name_rank(c, f, (uint64_t)x.rank);
+        nsc_name_host(c, f, x.host);
+        f->count++;
+        bool leads = !first.line || is_earlier(&x, &first);
+        first = leads ? x : first;
+        (leads ? nsc_show_first : nsc_show)(c, f, &x.line->where);
+    }
+    if (!f)
         return false;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
-    nsc_name_rank(c, f, (uint64_t)rank);
-    nsc_name_host(c, f, host_id);
-    nsc_text host = host_id ? nsc_say(m, host_id) : (nsc_text){NULL, 0};
-    f->count = 1;
-    f->title =
-        nsc_words(c, "The launcher saw rank %lld fail first: process %lld%s%.*s, exit code %lld%s%.*s", (long long)rank,
-                  (long long)pid, host.len ? " on " : "", (int)host.len, host.len ? host.ptr : "", (long long)code,
-                  time.len ? ", " : "", (int)time.len, time.len ? time.ptr : "");
-    f->cause = nsc_words(c, "Exit code %lld is %s.", (long long)code, meaning_of_exit(code));
-    nsc_show(c, f, &root->where);
-    tell_root_and_wake(c, f, code);
+    nsc_text host = first.host ? nsc_say(m, first.host) : (nsc_text){NULL, 0};
+    f->title = nsc_words(c, "The launcher%s saw rank %lld fail first: process %lld%s%.*s, exit code %lld%s%.*s",
+                         f->count > 1 ? "s" : "", (long long)first.rank, (long long)first.pid, host.len ? " on " : "",
+                         (int)host.len, host.len ? host.ptr : "", (long long)first.code, first.time.len ? ", " : "",
+                         (int)first.time.len, first.time.len ? first.time.ptr : "");
+    f->cause = nsc_words(c, "Exit code %lld is %s.%s", (long long)first.code, meaning_of_exit(first.code),
+                         f->count > 1 ? " By the clocks of the nodes, of which each has a launcher of its own." : "");
+    tell_root_and_wake(c, f, first.code);
     return true;
 }
 
@@ -191,10 +220,7 @@ static bool nccl_failed(const struct ncclscope_model *m)
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    bool told = false;
-    for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].number == NCCLSCOPE_KIND_RUN_ROOT)
-            told = tell_root(c, i) || told;
+    bool told = tell_root(c);
     if (!nccl_failed(m))
         tell_exception(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {

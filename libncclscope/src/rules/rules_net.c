@@ -270,10 +270,11 @@ void nsc_rule_interface_missing(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
             f->part = NSC_ROOT;
             f->began = e;
-            f->title =
-                env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s names no interface of this host", nsc_say(m, env->value).ptr)
-                    : "NCCL found no network interface to use";
-            f->cause = env ? "No interface that is up has such a name."
+            f->title = env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s names no interface that is up on this host",
+                                       nsc_say(m, env->value).ptr)
+                           : "NCCL found no network interface to use";
+            f->cause = env ? "No interface with an address has such a name: it is misspelt, another host's, down, or "
+                             "not in this container."
                            : "No interface with an address is up, but lo and docker bridges, which NCCL avoids.";
             nsc_show(c, f, env ? &env->where : NULL);
         }
