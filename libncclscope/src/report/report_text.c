@@ -230,9 +230,11 @@ static bool is_one_of_many(const struct nsc_report *r, size_t i, bool note)
 
 static void one_note(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    char line[700];
+    char line[900];
+    bool reason = !(r->flags & NCCLSCOPE_REPORT_VERBOSE) && f->cause && !strcmp(f->cls, "by-design");
     nsc_mark(r, NSC_MARK_NOTE);
-    snprintf(line, sizeof line, "%s: %s", f->rule->id, f->title ? f->title : f->rule->means);
+    snprintf(line, sizeof line, "%s: %s%s%s", f->rule->id, f->title ? f->title : f->rule->means, reason ? ". " : "",
+             reason ? f->cause : "");
     nsc_wrap(r, 5, nsc_text_of(line));
     if (r->flags & NCCLSCOPE_REPORT_VERBOSE) {
         label(r, "why", f->cause);
