@@ -142,6 +142,18 @@ static uint32_t comm_new(struct ncclscope_model *m, struct joining *j, nsc_str k
     return c;
 }
 
+/* Had this process's communicator of that id come up, or ended, before the rank started? Then the id is used again, and this is another. */
+static bool had_its_turn(const struct ncclscope_model *m, const struct joining *j, uint32_t comm,
+                         const struct nsc_rank *r)
+{
+    uint32_t i = nsc_map_get(&j->place, (struct nsc_key){comm, (uint64_t)r->rank, 0});
+    const struct nsc_rank *old = i == NSC_NONE ? NULL : &m->ranks.item[i];
+    if (!old || old->proc != r->proc || !r->start.line || !(old->complete.line || old->destroyed.line))
+        return false;
+    const struct nsc_where *end = old->complete.line ? &old->complete : &old->destroyed;
+    return end->source == r->start.source && end->line < r->start.line;
+}
+
 /* The communicator of this key that the rank belongs to. Where the key does not say it alone: the first of those of that key that
  * a connection line agrees with, else the first that nothing speaks against. */
 static uint32_t comm_for(struct ncclscope_model *m, struct joining *j, nsc_str key, uint32_t rank)
@@ -149,6 +161,8 @@ static uint32_t comm_for(struct ncclscope_model *m, struct joining *j, nsc_str k
     const struct nsc_rank *r = &m->ranks.item[rank];
     uint32_t best = NSC_NONE, n = 0, c;
     for (; (c = nsc_map_get(&j->by_key, (struct nsc_key){key, n, 0})) != NSC_NONE; n++) {
+        if (r->has_id && had_its_turn(m, j, c, r))
+            continue;
         if (r->has_id)
             return c;
         int s = suits(m, j, c, rank);

@@ -381,7 +381,8 @@ static const struct nsc_where *beginning(const struct nsc_finding *f)
         return NULL;
     if (f->began)
         return &f->began->where;
-    return !strncmp(f->rule->id, "failure/", 8) && f->evidences ? &f->evidence[0] : NULL;
+    bool is = !strncmp(f->rule->id, "failure/", 8) || f->part == NSC_ROOT;
+    return is && f->evidences ? &f->evidence[0] : NULL;
 }
 
 /* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. */

@@ -104,9 +104,98 @@ static bool have_met(const struct ncclscope_model *m, const struct nsc_comm *k)
     return false;
 }
 
+static bool has_place(const struct ncclscope_model *m, const struct nsc_comm *k, int64_t rank)
+{
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].rank == rank)
+            return true;
+    return false;
+}
+
+/* Another communicator of that size which waits for just those ranks that wait in this one; NSC_NONE if there is none. */
+static uint32_t other_half(const struct ncclscope_model *m, uint32_t comm)
+{
+    const struct nsc_comm *k = &m->comms.item[comm];
+    bool named = nsc_text_starts(nsc_say(m, k->id), "0x"); /* by its commId */
+    for (uint32_t i = 0; named && i < m->comms.len && k->nranks < NAMED_MISSING; i++) {
+        const struct nsc_comm *x = &m->comms.item[i];
+        bool waits = i != comm && nsc_text_starts(nsc_say(m, x->id), "0x") && x->nranks == k->nranks &&
+                     x->seen + k->seen == k->nranks && (x->state == NSC_INCOMPLETE || x->state == NSC_FAILED) &&
+                     x->parent == NSC_NONE && k->parent == NSC_NONE;
+        for (uint32_t n = 0; waits && n < x->count; n++)
+            waits = !has_place(m, k, m->ranks.item[m->members.item[x->first + n]].rank);
+        if (waits)
+            return i;
+    }
+    return NSC_NONE;
+}
+
+static const char *ranks_of(struct nsc_case *c, uint32_t comm)
+{
+    const struct nsc_comm *k = &c->m->comms.item[comm];
+    struct nsc_finding some = {.rule = c->rule};
+    for (uint32_t i = 0; i < k->count; i++)
+        nsc_name_rank(c, &some, (uint64_t)c->m->ranks.item[c->m->members.item[k->first + i]].rank);
+    const char *words = nsc_list_ranks(c, &some);
+    nsc_vec_free(&some.ranks);
+    return words;
+}
+
+/* Is it called 0xab#1: was there one of this id before? */
+static bool is_again(const struct ncclscope_model *m, uint32_t comm)
+{
+    nsc_text id = nsc_say(m, m->comms.item[comm].id);
+    return id.len && memchr(id.ptr, '#', id.len);
+}
+
+static int length_of_id(nsc_text id)
+{
+    const char *again = id.len ? memchr(id.ptr, '#', id.len) : NULL;
+    return (int)(again ? again - id.ptr : (ptrdiff_t)id.len);
+}
+
+/* The ranks were given different ids: each half waits for the other, for ever. Told once, with the first of the two. */
+static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_comm *k = &m->comms.item[one], *x = &m->comms.item[other];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+    nsc_text id = nsc_say(m, k->id), id2 = nsc_say(m, x->id);
+    f->comm = one;
+    f->part = NSC_ROOT;
+    f->count = (uint64_t)k->nranks;
+    for (int64_t rank = 0; rank < k->nranks; rank++)
+        nsc_name_rank(c, f, (uint64_t)rank);
+    f->title =
+        nsc_words(c, "Ranks of one communicator were given different ids and never meet: %s (0x%.*s), %s (0x%.*s)",
+                  ranks_of(c, one), length_of_id(nsc_text_from(id, 2)), id.ptr + 2, ranks_of(c, other),
+                  length_of_id(nsc_text_from(id2, 2)), id2.ptr + 2);
+    bool stale = is_again(m, one) || is_again(m, other);
+    f->cause =
+        stale
+            ? "One of the two is the id of a communicator that came up before: it was read where an old one was left, "
+              "as in a store whose key is used again after the process group was destroyed."
+            : "Each half got an id of its own from where it asked: another store, another root, or an id that "
+              "was made twice.";
+    f->fix =
+        stale ? "Make the new group under a key, or in a store, of its own; destroy the old one on all ranks, and let "
+                "them meet (a barrier), before the new one is made."
+              : "One process alone makes the id (ncclGetUniqueId), and all others get that one.";
+    for (uint32_t i = 0; i < k->count; i++)
+        nsc_show(c, f, &m->ranks.item[m->members.item[k->first + i]].first);
+    for (uint32_t i = 0; i < x->count; i++)
+        nsc_show(c, f, &m->ranks.item[m->members.item[x->first + i]].first);
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
+    uint32_t other = other_half(m, comm);
+    if (other != NSC_NONE) {
+        if (comm < other)
+            tell_two_ids(c, comm, other);
+        return;
+    }
     const struct nsc_comm *k = &m->comms.item[comm];
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
     int64_t waiting = 0, done = 0, never = absent(c, k, f);
@@ -216,8 +305,8 @@ void nsc_rule_partial(struct nsc_case *c)
         f->count = (uint64_t)missing;
         bool unnamed = (int64_t)m->proc_order.len >= k->nranks; /* their lines may be here */
         f->title = nsc_words(c, "%lld of %lld ranks of a communicator %s: %s", (long long)missing, (long long)k->nranks,
-                             unnamed && missing == 1 ? "is named by no line of this input"
-                             : unnamed               ? "are named by no line of this input"
+                             unnamed && missing == 1 ? "prints no line of it in this input"
+                             : unnamed               ? "print no line of it in this input"
                              : missing == 1          ? "is not in this input"
                                                      : "are not in this input",
                              who_is_missing(c, f, missing));
