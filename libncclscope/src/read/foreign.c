@@ -110,7 +110,7 @@ static bool names_something(nsc_text t)
     for (const char *p = t.ptr + 1, *end = t.ptr + t.len; p < end && (p = memchr(p, 'x', (size_t)(end - p))); p++)
         if (end - p >= 5 && !memcmp(p - 1, "exit", 4) && strchr("cse", p[3])) /* exitcode, exits, exited */
             return true;
-    if (nsc_text_find_by(t, "nccl", 1) >= 0)
+    if (nsc_text_find_by(t, "nccl", 1) >= 0 || nsc_text_find_by(t, "GPU P2P", 4) >= 0)
         return true;
     return t.ptr[0] == '[' &&
            (nsc_text_find_by(t, "] Caught signal ", 2) >= 0 || nsc_text_find_by(t, "] Signal: ", 2) >= 0);
@@ -132,7 +132,7 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     bool named = names_something(t);
     bool counts =
         nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
-    if (!named && !counts && !strchr("RMPrsth#eEFmpoG:|", t.ptr[0]))
+    if (!named && !counts && !strchr("RMPrsth#eEFmnpoG:|", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
         if (g->others.row[i].kind != NCCLSCOPE_KIND_PY_RAISED && is_worth_it(&g->others.row[i], named, counts) &&

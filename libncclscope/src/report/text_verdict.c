@@ -165,6 +165,17 @@ static bool lacks_network(const struct nsc_report *r, const struct seen_paths *s
     return false;
 }
 
+/* Host memory between GPUs of a node, and no line says whether they could have P2P. */
+static bool wonders_at_shm(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        if (f->rule->key == NSC_ID_TRANSPORT_SHM_WITHIN_NODE && !strcmp(f->cls, "unknown"))
+            return true;
+    }
+    return false;
+}
+
 /* What keeps "nothing is wrong" from being the whole answer. */
 static const char *reservation(const struct nsc_report *r, const struct seen_paths *s)
 {
@@ -174,6 +185,13 @@ static const char *reservation(const struct nsc_report *r, const struct seen_pat
         return "; but NCCL printed warnings that no rule here judges: read them below.";
     if (lacks_network(r, s))
         return " within nodes; no connection between nodes is in this input: how they talk cannot be told.";
+    if (wonders_at_shm(r))
+        return nsc_is_rccl(r->m)
+                   ? "; whether GPUs that share host memory could do better cannot be told from this log: "
+                     "`rocm-smi --showtopo` on the node."
+                   : "; whether GPUs that share host memory could do better cannot be told from this log: "
+                     "`nvidia-smi topo -m` and `nvidia-smi topo -p2p r` on the node, or "
+                     "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
     if (!s->links[NSC_PATH_P2P] || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE])
         return ", nothing to mend.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
@@ -193,7 +211,8 @@ static void good_verdict(const struct nsc_report *r)
              : named ? "s"
                      : "s of GPUs",
              paths, reservation(r, &s));
-    nsc_mark(r, is_damaged(r) || has_open_warnings(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
+    bool open = is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r);
+    nsc_mark(r, open ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (s.proof && s.proof->line) {
         snprintf(line, sizeof line, "NVLink by line %llu: ", (unsigned long long)s.proof->line);

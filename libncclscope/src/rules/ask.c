@@ -192,6 +192,17 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
     return NSC_NO;
 }
 
+enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
+{
+    for (size_t i = 0; i < q->m->happened.len; i++) {
+        if (q->m->happened.item[i].number != kind)
+            continue;
+        q->line = &q->m->happened.item[i].where;
+        return NSC_YES;
+    }
+    return NSC_NO;
+}
+
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words)
 {
     const struct nsc_where *w = q->event ? &q->event->where : q->said;

@@ -47,6 +47,9 @@ enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char
 /* Does the process (the job, where it is not known whose the finding is) print a line of this kind that holds these words? */
 enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char *words);
 #define SAYS(KIND, words) nsc_ask_says(q, NCCLSCOPE_KIND_##KIND, words)
+/* Does another program say this, by a row of other.def, anywhere in the input? */
+enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
+#define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
 /* Does the warning that the finding began with hold these words; is its number this one? */
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words);
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number);

@@ -82,6 +82,11 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     nsc_explain(c, f, &ask);
     if (open && f->severity > NCCLSCOPE_NOTE)
         f->confidence = "certain"; /* that it is host memory; why is open */
+    if (why == NSC_SHM_UNSAID_VISIBLE && f->severity > NCCLSCOPE_NOTE) {
+        f->severity = NCCLSCOPE_NOTE; /* no variable asks for it: then it is the hardware, as far as any line says */
+        f->title = nsc_words(c, "%s; whether they could cannot be told from this log", f->title);
+        return;
+    }
     if (why == NSC_SHM_BY_LEVEL && *type)
         f->confidence = "certain";
     if (why == NSC_SHM_NVLINK && !*type) /* inferred, and no line about the pair */
