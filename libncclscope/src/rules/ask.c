@@ -183,8 +183,8 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
     const struct ncclscope_model *m = q->m;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != kind || (q->proc != NSC_NONE && e->proc != q->proc) ||
-            (words[0] && nsc_text_find(e->where.text, words) < 0))
+        bool other = q->proc != NSC_NONE && e->proc != q->proc && !m->procs.item[e->proc].nameless;
+        if (e->kind != kind || other || (words[0] && nsc_text_find(e->where.text, words) < 0))
             continue;
         q->line = &e->where;
         return NSC_YES;

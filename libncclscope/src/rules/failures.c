@@ -243,7 +243,7 @@ void nsc_tell_failures(struct nsc_case *c)
     if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
         f->severity = NCCLSCOPE_WARNING;
     else if (f && f->severity == NCCLSCOPE_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
-             missed_by_nobody(f))
+             (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
         f->severity = NCCLSCOPE_NOTE;
     if (f)
         tell(c, f, first, tied);

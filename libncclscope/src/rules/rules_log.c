@@ -39,6 +39,14 @@ static bool behind_init(const struct ncclscope_model *m)
     return called;
 }
 
+static bool any_complete(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].complete.line)
+            return true;
+    return false;
+}
+
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -97,13 +105,16 @@ void nsc_rule_no_channels(struct nsc_case *c)
         : !pairs         ? "Every communicator here has one rank: there is no pair of GPUs to connect."
         : behind_init(m) ? "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: "
                            "the log goes on behind them."
+        : early && any_complete(m) ? "Up to 2.21.5 connections are made, and printed, before a communicator's Init "
+                                     "COMPLETE, which stands here: this "
+                                     "input begins behind them, or NCCL_DEBUG_SUBSYS hides the lines."
         : early ? "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log "
                   "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
         : late
             ? "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
               "before one, or NCCL_DEBUG_SUBSYS hides the lines."
             : "Connections are printed while a communicator is initialised (up to 2.21.5) or at the first collective "
-              "(from 2.22.3 on): this log ends before that, or NCCL_DEBUG_SUBSYS hides the lines.";
+              "(from 2.22.3 on): this input does not hold them, or NCCL_DEBUG_SUBSYS hides the lines.";
     f->cause = nsc_words(c, "%s%s", why, what_is_known(c));
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);

@@ -315,3 +315,44 @@ void nsc_rule_partial(struct nsc_case *c)
         nsc_show(c, f, &k->where);
     }
 }
+
+/* ---- ranks that were never told of each other ---- */
+
+/* nccl-tests lists the ranks it knows of: "#  Rank  0 Group  0 Pid  13510 on ...", by two processes, each with itself alone. */
+static uint32_t lone_programs(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    uint32_t programs = 0;
+    int64_t rank, pid, last = -1;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_TEST_RANK || !nsc_number_said(m, r, "rank", &rank) ||
+            !nsc_number_said(m, r, "pid", &pid))
+            continue;
+        if (rank)
+            return 0;
+        programs += pid != last;
+        last = pid;
+        if (f)
+            nsc_show(c, f, &r->where);
+    }
+    return programs;
+}
+
+/* A launcher started several, and each is a job of one rank: the program was built without MPI. */
+void nsc_rule_made_alone(struct nsc_case *c)
+{
+    uint32_t programs = lone_programs(c, NULL);
+    for (size_t i = 0; i < c->m->comms.len; i++)
+        programs = c->m->comms.item[i].nranks > 1 ? 0 : programs;
+    if (programs < 2)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    f->count = programs;
+    lone_programs(c, f);
+    f->title = nsc_words(c, "%u programs ran side by side, each as the only rank of a job of its own", programs);
+    f->cause =
+        "nccl-tests was built without MPI: each process that the launcher started takes itself for all there is, on "
+        "the same GPU as the others of its node.";
+    f->fix = "Build it with MPI (make MPI=1 MPI_HOME=...); or start one process with -g N for the GPUs of one node.";
+}
