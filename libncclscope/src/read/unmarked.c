@@ -161,6 +161,13 @@ bool nsc_take_unmarked(ncclscope_reader *r)
     return false;
 }
 
+enum nsc_worth nsc_worth_of_torch(ncclscope_reader *r, nsc_text line)
+{
+    if (nsc_text_find_by(line, "ProcessGroupNCCL.cpp", 0) < 0)
+        return NSC_WORTH_NOTHING;
+    return nsc_foreign_row(r->grammar, line, &r->match) ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
+}
+
 bool nsc_take_behind(ncclscope_reader *r)
 {
     nsc_text body = r->behind;

@@ -262,15 +262,19 @@ static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const str
                      (int)op_of(odd).len, op_of(odd).ptr, (long long)odd->seq);
 }
 
-/* "3 ranks waited 120 s in BROADCAST, work 3 of PG ID 0 PG GUID 0(default_pg)" */
+/* "3 ranks waited 120 s in BROADCAST, work 3 of PG ID 1 PG GUID 7(mesh_tp)", "Rank 6 waited ..." */
 static const char *tell_where(struct nsc_case *c, nsc_text group, const struct stuck *s, int64_t ranks)
 {
+    int64_t one;
+    const char *who = ranks == 1 && rank_of(c->m, s->line, &one)
+                          ? nsc_words(c, "Rank %lld", (long long)one)
+                          : nsc_words(c, "%lld rank%s", (long long)ranks, ranks == 1 ? "" : "s");
     int64_t ran = 0;
     nsc_number_said(c->m, s->line, "ran_ms", &ran);
     const char *time = ran ? nsc_words(c, " %lld s", (long long)(ran / 1000)) : "";
-    return nsc_words(c, "%lld rank%s waited%s in %.*s, work %lld%s%.*s", (long long)ranks, ranks == 1 ? "" : "s", time,
-                     (int)op_of(s).len, op_of(s).ptr, (long long)s->seq, is_whole_job(group) ? "" : " of ",
-                     is_whole_job(group) ? 0 : (int)group.len, group.len ? group.ptr : "");
+    return nsc_words(c, "%s waited%s in %.*s, work %lld%s%.*s", who, time, (int)op_of(s).len, op_of(s).ptr,
+                     (long long)s->seq, is_whole_job(group) ? "" : " of ", is_whole_job(group) ? 0 : (int)group.len,
+                     group.len ? group.ptr : "");
 }
 
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
