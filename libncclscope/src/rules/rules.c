@@ -151,13 +151,28 @@ const char *nsc_elsewhere(struct nsc_case *c, const struct nsc_finding *f)
                                      f->elsewhere == 1 ? "" : "s");
 }
 
+/* The first communicator that numbers its ranks alike, by its size and by one process that has the same rank in both: a rank that prints
+ * nothing is the same in both. Looked for among the first few. */
+static uint32_t numbered_alike(const struct ncclscope_model *m, uint32_t comm)
+{
+    enum { TRIED = 16 };
+    const struct nsc_comm *k = &m->comms.item[comm];
+    const struct nsc_rank *one = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+    for (uint32_t i = 0; one && i < comm && i < TRIED; i++) {
+        const struct nsc_rank *r = m->comms.item[i].nranks == k->nranks ? nsc_member(m, i, one->rank) : NULL;
+        if (r && r->proc == one->proc)
+            return i;
+    }
+    return comm;
+}
+
 /* A GPU under a name that holds in all communicators; a rank of one whose GPU no line tells. */
 static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
 {
     const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
     if (r && r->bus_id)
         return (uint64_t)1 << 63 | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
-    return (uint64_t)(comm == NSC_NONE ? 0 : comm + 1) << 32 | (uint32_t)rank;
+    return (uint64_t)(comm == NSC_NONE ? 0 : numbered_alike(m, comm) + 1) << 32 | (uint32_t)rank;
 }
 
 const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things)

@@ -106,6 +106,7 @@ static struct socket_reason reason_of(const struct nsc_case *c, uint32_t proc)
 /* One network is chosen for both ends, and for a whole communicator: what one of them shows explains it. */
 struct reasons {
     struct socket_reason *of_proc, *of_comm;
+    struct socket_reason of_job; /* what some processes say, for those that say nothing */
 };
 
 static struct socket_reason surer(struct socket_reason a, const struct socket_reason *b)
@@ -131,9 +132,28 @@ static struct socket_reason reason_of_ends(const struct nsc_case *c, const struc
     return r;
 }
 
-static void find_reasons(const struct nsc_case *c, const struct reasons *by)
+/* Processes whose lines were left out (Ray: "[repeated 14x across cluster]") chose for the same reason as those that tell it, unless one
+ * of the job has a device. */
+static struct socket_reason reason_of_job(const struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    struct socket_reason best = {.cause = NSC_SOCKET_UNSAID};
+    for (size_t i = 0; i < m->procs.len; i++) {
+        if (m->procs.item[i].merged_into != NSC_NONE)
+            continue;
+        struct socket_reason r = reason_of(c, (uint32_t)i);
+        if (r.cause == NSC_SOCKET_NOT_USED)
+            return (struct socket_reason){.cause = NSC_SOCKET_UNSAID};
+        if (r.cause >= NSC_SOCKET_EFA && r.cause <= NSC_SOCKET_NO_LIBRARY)
+            best = surer(best, &r);
+    }
+    return best;
+}
+
+static void find_reasons(const struct nsc_case *c, struct reasons *by)
+{
+    const struct ncclscope_model *m = c->m;
+    by->of_job = reason_of_job(c);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         uint32_t comm = nsc_comm_of_link(m, l);
@@ -215,6 +235,7 @@ static void gather(struct nsc_case *c, const struct reasons *by)
         struct socket_reason r = reason_of_ends(c, by, l);
         if (comm != NSC_NONE && r.cause >= NSC_SOCKET_NOT_USED)
             r = surer(r, &by->of_comm[comm]);
+        r = r.cause == NSC_SOCKET_UNSAID ? surer(r, &by->of_job) : r;
         if (pods && nsc_is_within_machine(m, l))
             r = (struct socket_reason){.cause = NSC_SOCKET_PODS};
         if (!there[r.cause]) {
@@ -282,7 +303,8 @@ static void tell_chosen(struct nsc_case *c)
         return;
     p = &m->procs.item[proc];
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
-    struct socket_reason r = reason_of(c, proc);
+    struct socket_reason r = reason_of(c, proc), job = reason_of_job(c);
+    r = r.cause == NSC_SOCKET_UNSAID ? surer(r, &job) : r;
     f->count = 1;
     f->title =
         nsc_words(c, "NCCL chose TCP sockets (Using network %s), and %s: between nodes data goes over TCP, not RDMA",
@@ -296,8 +318,8 @@ static void tell_chosen(struct nsc_case *c)
 void nsc_rule_socket(struct nsc_case *c)
 {
     tell_chosen(c);
-    struct reasons by = {nsc_alloc((c->m->procs.len + 1) * sizeof *by.of_proc),
-                         nsc_alloc((c->m->comms.len + 1) * sizeof *by.of_comm)};
+    struct reasons by = {.of_proc = nsc_alloc((c->m->procs.len + 1) * sizeof *by.of_proc),
+                         .of_comm = nsc_alloc((c->m->comms.len + 1) * sizeof *by.of_comm)};
     if (by.of_proc && by.of_comm) {
         find_reasons(c, &by);
         gather(c, &by);
