@@ -385,19 +385,22 @@ static const struct nsc_where *beginning(const struct nsc_finding *f)
     return is && f->evidences ? &f->evidence[0] : NULL;
 }
 
-/* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. */
+/* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. Of a rank that its
+ * peers miss, what a program said before they missed it. */
 static void explain_exit(struct ncclscope_findings *all)
 {
     for (size_t i = 0; i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
-        if (f->rule->key != NSC_ID_RANKS_EXITED || f->caused_by || f->part != NSC_NO_FAILURE || !f->evidences)
+        bool lost = f->rule->key == NSC_ID_RANKS_LOST && f->began;
+        bool exited = f->rule->key == NSC_ID_RANKS_EXITED && f->part == NSC_NO_FAILURE && f->evidences;
+        if (f->caused_by || !(lost || exited))
             continue;
-        const struct nsc_where *end = &f->evidence[0];
+        const struct nsc_where *end = lost ? &f->began->where : &f->evidence[0];
         const struct nsc_finding *root = NULL;
         for (size_t k = 0; k < all->list.len; k++) {
             const struct nsc_finding *x = &all->list.item[k];
             const struct nsc_where *began = x->caused_by || x->rule == f->rule ? NULL : beginning(x);
-            bool before = began && began->source == end->source && began->line < end->line;
+            bool before = began && began->source == end->source && began->line < end->line && !(lost && x->began);
             if (before && (!root || began->line < beginning(root)->line))
                 root = x;
         }

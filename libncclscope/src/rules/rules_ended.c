@@ -290,6 +290,10 @@ void nsc_rule_program_memory(struct nsc_case *c)
 void nsc_rule_program_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    tell_program(c, NCCLSCOPE_KIND_NVSHMEM_FAILED, -1, "NVSHMEM, which the program uses beside NCCL, reports a failure",
+                 "The line names the call and its status. Processes that end of it close their connections of NCCL, "
+                 "which the others "
+                 "then tell of.");
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
                      "The program reports that a call of NCCL failed",

@@ -100,22 +100,35 @@ static bool others_close(const struct ncclscope_model *m, const struct nsc_rank 
            nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_SOCKET_FAILED);
 }
 
-/* Several processes of a host saw one local rank close, no other one, and nobody closed anything himself: where all end, all see all. */
-static bool is_the_only_one(const struct ncclscope_model *m, const struct nsc_event *e)
+/* Local ranks, as bits, that this process saw close; of those beyond 63 none. */
+static uint64_t seen_closing(const struct ncclscope_model *m, uint32_t proc)
 {
-    size_t speakers = 0;
-    for (size_t i = 0; i < m->procs.len; i++)
+    uint64_t seen = 0;
+    for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+        const struct nsc_event *x = &m->events.item[m->event_order.item[i]];
+        if (x->proc != proc)
+            break;
+        if (x->kind == NCCLSCOPE_KIND_PEER_CLOSED && x->number >= 0 && x->number < 64)
+            seen |= UINT64_C(1) << x->number;
+    }
+    return seen;
+}
+
+/* Several processes of a host saw the same few local ranks close, no other one, and nobody closed anything himself: where all end, each
+ * sees those that end before it, and they differ. */
+static bool all_saw_the_same(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    uint64_t seen = seen_closing(m, e->proc);
+    int64_t speakers = 0;
+    for (size_t i = 0; i < m->procs.len; i++) {
         if (m->procs.item[i].closing_at.line)
             return false;
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *x = &m->events.item[i];
-        if (x->kind != NCCLSCOPE_KIND_PEER_CLOSED || m->procs.item[x->proc].host != m->procs.item[e->proc].host)
-            continue;
-        if (x->number != e->number)
+        uint64_t also = m->procs.item[i].host == m->procs.item[e->proc].host ? seen_closing(m, (uint32_t)i) : 0;
+        if (also && also != seen)
             return false;
-        speakers += x->proc != e->proc;
+        speakers += also != 0;
     }
-    return speakers > 0 && !nsc_success_of(m);
+    return seen && speakers > 1 && __builtin_popcountll(seen) <= speakers && !nsc_success_of(m);
 }
 
 static bool is_lost(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_rank *r)
@@ -124,7 +137,7 @@ static bool is_lost(const struct ncclscope_model *m, const struct nsc_event *e, 
     if (is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
         return false;
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
-    return !speaks_on && (others_close(m, r) || is_the_only_one(m, e));
+    return !speaks_on && (others_close(m, r) || all_saw_the_same(m, e));
 }
 
 /* The same where no line says which rank has this place on its host. */
@@ -136,7 +149,7 @@ static void tell_nameless_loss(struct nsc_case *c)
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         if (e->kind != NCCLSCOPE_KIND_PEER_CLOSED || m->procs.item[e->proc].nameless ||
-            local_rank(m, m->procs.item[e->proc].host, e->number) || !is_the_only_one(m, e) ||
+            local_rank(m, m->procs.item[e->proc].host, e->number) || !all_saw_the_same(m, e) ||
             (first && m->procs.item[e->proc].host != m->procs.item[first->proc].host))
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
@@ -149,9 +162,17 @@ static void tell_nameless_loss(struct nsc_case *c)
     }
     if (!f)
         return;
-    f->title = nsc_words(
-        c, "Local rank %lld of host %s vanished: its neighbours saw its connections close before any teardown",
-        (long long)first->number, nsc_say(m, m->procs.item[first->proc].host).ptr);
+    uint64_t gone = seen_closing(m, first->proc);
+    struct nsc_finding locals = {.rule = c->rule};
+    for (uint64_t n = 0; n < 64; n++)
+        if (gone >> n & 1)
+            nsc_name_rank(c, &locals, n);
+    bool one = locals.ranks.len == 1;
+    f->title = nsc_words(c, "Local %s of host %s vanished: %s neighbours saw %s connections close before any teardown",
+                         nsc_list_ranks(c, &locals), nsc_say(m, m->procs.item[first->proc].host).ptr,
+                         one ? "its" : "their", one ? "its" : "their");
+    nsc_vec_free(&locals.ranks);
+    nsc_map_free(&locals.named);
     f->cause = vanished_words;
 }
 

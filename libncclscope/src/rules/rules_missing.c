@@ -138,6 +138,7 @@ static const char *ranks_of(struct nsc_case *c, uint32_t comm)
         nsc_name_rank(c, &some, (uint64_t)c->m->ranks.item[c->m->members.item[k->first + i]].rank);
     const char *words = nsc_list_ranks(c, &some);
     nsc_vec_free(&some.ranks);
+    nsc_map_free(&some.named);
     return words;
 }
 
