@@ -116,11 +116,14 @@ static void host_of(const struct nsc_report *r, uint32_t comm, int64_t rank)
     }
 }
 
-/* What source and destination the letters of a cell stand for: rows send, columns receive. */
+/* What source and destination the letters of a cell stand for: rows send, columns receive. A rank that no line is about is left out. */
 static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
 {
     char cell[MATRIX_RANKS][MATRIX_RANKS];
+    bool seen[MATRIX_RANKS];
     memset(cell, '.', sizeof cell);
+    for (uint64_t k = 0; k < n; k++)
+        seen[k] = nsc_member(r->m, comm, (int64_t)k);
     bool no_collnet = nsc_collnet_was_refused(r->m);
     for (size_t i = 0; i < r->m->link_order.len; i++) {
         const struct nsc_link *l = &r->m->links.item[r->m->link_order.item[i]];
@@ -128,6 +131,7 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
         if (nsc_comm_of_link(r->m, l) != comm || l->src >= n || l->dst >= n || (no_collnet && l->family == NSC_COLLNET))
             continue;
         nsc_path_of(r->m, l, &p);
+        seen[l->src] = seen[l->dst] = true;
         char *c = &cell[l->src][l->dst];
         const char *old = strchr(letters, *c);
         if (*c == '.' || (old && old - letters < (ptrdiff_t)p.path))
@@ -135,12 +139,16 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
     }
     nsc_puts(r->out, "   from  to");
     for (uint64_t k = 0; k < n; k++)
-        nsc_printf(r->out, " %2llu", (unsigned long long)k);
+        if (seen[k])
+            nsc_printf(r->out, " %2llu", (unsigned long long)k);
     nsc_puts(r->out, "\n");
     for (uint64_t i = 0; i < n; i++) {
+        if (!seen[i])
+            continue;
         nsc_printf(r->out, "     %2llu    ", (unsigned long long)i);
         for (uint64_t k = 0; k < n; k++)
-            nsc_printf(r->out, "  %c", i == k && cell[i][k] == '.' ? '\\' : cell[i][k]);
+            if (seen[k])
+                nsc_printf(r->out, "  %c", i == k && cell[i][k] == '.' ? '\\' : cell[i][k]);
         host_of(r, comm, (int64_t)i);
         nsc_puts(r->out, "\n");
     }
