@@ -107,6 +107,7 @@ static bool list(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
         c, n > 1 ? "The log does not say why. In order of likelihood: %s" : "The log does not say why. Perhaps: %s",
         why);
     f->fix = nsc_words(c, "Find out which: %s.", how);
+    f->open = true;
     return true;
 }
 

@@ -408,8 +408,22 @@ static void explain_exit(struct ncclscope_findings *all)
     }
 }
 
+/* Where a job failed, a path that is slower than it might be, for reasons that no line tells, is not what its owner looks for. */
+static void lower_open_paths(struct ncclscope_findings *all)
+{
+    bool failed = false;
+    for (size_t i = 0; i < all->list.len; i++)
+        failed = failed || (all->list.item[i].severity == NCCLSCOPE_ERROR && !strcmp(all->list.item[i].cls, "error"));
+    for (size_t i = 0; failed && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        if (f->open && f->severity == NCCLSCOPE_WARNING)
+            f->severity = NCCLSCOPE_NOTE;
+    }
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
+    lower_open_paths(all);
     blame_interface(all);
     blame_communicators(all);
     for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */

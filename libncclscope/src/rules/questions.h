@@ -2,6 +2,7 @@
 #ifndef NSC_QUESTIONS_H
 #define NSC_QUESTIONS_H
 
+#include "read/changes.h"
 #include "rules/ask.h"
 
 enum nsc_answer nsc_all(size_t n, const enum nsc_answer *of); /* no if one is no, else yes if all are */
@@ -55,9 +56,10 @@ enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words);
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number);
 #define WARNED(words) nsc_ask_warned(q, words)
 #define NUMBER(n) nsc_ask_number(q, n)
-/* Is the release this one or newer? */
+/* Is the release that of a row of changes.def, or newer? */
 enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release);
-#define SINCE(release) nsc_ask_since(q, release)
+#define SINCE(NAME) nsc_ask_since(q, NSC_CHANGE_##NAME)
+#define SURELY_BEFORE(NAME) (SINCE(NAME) == NSC_NO ? NSC_YES : NSC_NO)
 enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key);
 #define RAISED(NAME) nsc_ask_raised(q, NSC_ID_##NAME)
 /* Did the rule that asks find just this? */

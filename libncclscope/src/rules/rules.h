@@ -48,6 +48,7 @@ struct nsc_finding {
     const char *title, *cause, *fix, *cost; /* NULL: nothing to say */
     const char *why_row[NSC_CAUSES_LISTED]; /* rows of causes.def that gave the cause */
     size_t why_rows;
+    bool open;               /* the log does not say why: the rows are what it may be */
     nsc_str about, value;    /* the variable that it is about, and the first value that it has; or 0 */
     bool other_values;       /* it has others too */
     uint32_t comm;           /* index into model.comms, or NSC_NONE */
