@@ -26,6 +26,10 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         r->quote_at = (size_t)at;
         return text;
     }
+    at = nsc_text_find_by(line, "WARN: Function: ", 0) >= 0 ? nsc_text_find(line, ": NET/OFI ") : -1;
+    if (at >=
+        0) /* aws-ofi-nccl without a logger of NCCL's: "WARN: Function: find_ofi_provider Line: 543: NET/OFI ..." */
+        return nsc_text_from(line, (size_t)at + 2);
     at = nsc_text_find_by(line, "NCCL failure ", 0) >= 0 ? nsc_text_find(line, " / ") : -1;
     nsc_text text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
     text.len -= text.len && text.ptr[text.len - 1] == '\'';

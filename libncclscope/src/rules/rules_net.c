@@ -64,7 +64,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
         const struct nsc_event *e = &m->events.item[i];
         bool failed = (e->kind == NCCLSCOPE_KIND_NET_FAILED && !is_harmless_failure(m, e)) ||
                       e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_NET_NONE ||
-                      e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND || is_unsupported(e);
+                      e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND || is_unsupported(e) ||
+                      (e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER && e->quoted);
         if (!failed)
             continue;
         if (!f) {
@@ -77,7 +78,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                 : e->kind == NCCLSCOPE_KIND_NET_NONE ? "No network could be started: NCCL's initialisation fails"
                 : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
                     ? nsc_words(c, "There is no network called %s", nsc_say(m, e->text).ptr)
-                : e->kind == NCCLSCOPE_KIND_OFI_FAILED
+                : e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER
                     ? "aws-ofi-nccl was found and could not start"
                     : nsc_words(c, "The network plugin %s was found and could not start", nsc_say(m, e->text).ptr);
             f->cause =
