@@ -217,9 +217,35 @@ static bool nccl_failed(const struct ncclscope_model *m)
     return false;
 }
 
+/* "CANCELLED ... DUE TO TIME LIMIT": no failure of the job's, and often all that its owner wants to know. */
+static void tell_limit(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_SLURM_LIMIT)
+            continue;
+        if (!f) {
+            nsc_text reason = nsc_said(m, r, "reason"), time = nsc_said(m, r, "time"), name = nsc_said(m, r, "name");
+            f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+            f->title = nsc_words(c, "Slurm ended %.*s at %.*s: %.*s", (int)name.len, name.ptr, (int)time.len, time.ptr,
+                                 (int)reason.len, reason.ptr);
+            f->cause = "The scheduler ended the processes, whatever they were doing; what they print of closed "
+                       "connections then "
+                       "follows from it.";
+            f->fix = "If the job should have been done by then: see whether its last lines show it waiting (stacks, "
+                     "NCCL_DEBUG with times), else ask for more time.";
+        }
+        f->count++;
+        nsc_show(c, f, &r->where);
+    }
+}
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    tell_limit(c);
     bool told = tell_root(c);
     if (!nccl_failed(m))
         tell_exception(c);
