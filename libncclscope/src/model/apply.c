@@ -131,6 +131,13 @@ static void apply_pair(struct ncclscope_model *m, const ncclscope_record *rec, u
 }
 
 /* "GPU Direct RDMA Disabled for ..." of a device that could have it; its number, where the line has one that is decimal for sure. */
+/* "GPU Direct RDMA (DMABUF) enabled for HCA 1 'mlx5_1'": one event for each device. */
+static void apply_hca(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    (void)t;
+    nsc_event_at(m, rec, proc, nsc_number(rec, NCCLSCOPE_FIELD_HCA), nsc_record_field(rec, NCCLSCOPE_FIELD_NAME));
+}
+
 static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     bool off = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE), "Disabled");
@@ -238,6 +245,9 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_TOPO_GPU] = nsc_apply_topo_node,
     [NCCLSCOPE_KIND_GDR_NIC] = apply_gdr,
     [NCCLSCOPE_KIND_GDR_PAIR] = apply_gdr,
+    [NCCLSCOPE_KIND_IB_GDR] = apply_hca,
+    [NCCLSCOPE_KIND_DMABUF] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_TOPO_DISTANCE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_GDR_OFF] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_NO_GDR] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_LIBRARY_MISSING] = nsc_apply_event_of,
@@ -394,6 +404,9 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     uint32_t proc = nsc_proc_of(m, rec);
     bool nameless = proc != NSC_NONE && m->procs.item[proc].nameless;
     uint32_t warned = NSC_NONE;
+    m->repeated += rec->repeated;
+    m->bare_comms += nameless && (rec->kind == NCCLSCOPE_KIND_INIT_START || rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE ||
+                                  rec->kind == NCCLSCOPE_KIND_COMM_SHAPE);
     m->last_event = NSC_NONE;
     if (rec->level == NCCLSCOPE_LEVEL_WARN &&
         (rec->kind != NCCLSCOPE_KIND_UNKNOWN || nameless || !(rec->flags & NCCLSCOPE_FLAG_TORN)))

@@ -379,6 +379,8 @@ struct ncclscope_model {
         int step;  /* how far that rank is; 0: none is open */
         bool hash; /* the key before was "hash" */
     } ras_state;
+    uint64_t repeated;    /* lines that Ray left out, being equal to one that it shows */
+    uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
     uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
     uint64_t nvls_calls;  /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
     struct nsc_where nvls_at;

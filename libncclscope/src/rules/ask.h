@@ -54,6 +54,30 @@ enum nsc_socket_reason {
     NSC_SOCKET_REASONS
 };
 
+/* Where ranks are that PyTorch's watchdog gave up on (rules_hang.c). */
+enum nsc_hang_reason {
+    NSC_HUNG_NOT_CALLED, /* some had not enqueued what the others wait in */
+    NSC_HUNG_ELSEWHERE,  /* some are in other work */
+    NSC_HUNG_SILENT,     /* of some no time-out is in the input */
+    NSC_HUNG_ALIKE,
+    NSC_HUNG_GIVEN_UP, /* all gave up, of some it is not said where */
+    NSC_HUNG_UNCOUNTED /* how many ranks there are is not known */
+};
+
+/* How a communicator is not seen to come up (rules_missing.c). */
+enum nsc_missing_reason {
+    NSC_MISSING_OLD_ID,       /* ranks have different ids, one of an older communicator */
+    NSC_MISSING_OTHER_ID,     /* the same, both new */
+    NSC_MISSING_PARENT,       /* ranks of the communicator that it was split off are not in the input either */
+    NSC_MISSING_MET,          /* all ranks had found each other */
+    NSC_MISSING_DEDUPLICATED, /* Ray left lines out */
+    NSC_MISSING_FAILED,       /* a process that never named its rank failed */
+    NSC_MISSING_RANKS,
+    NSC_MISSING_UNFINISHED, /* all started; the job failed */
+    NSC_MISSING_END,        /* all started; the input may just end */
+    NSC_MISSING_LOST_END    /* the program went on for long behind it */
+};
+
 /* Of whom it is asked, and what was found on the way. */
 struct nsc_ask {
     const struct nsc_case *c;
@@ -71,6 +95,8 @@ struct nsc_ask {
 /* The best of causes.def for the finding: sets cause, fix, class, severity and confidence by the row, shows its line. Where no row
  * is sure the likeliest that nothing contradicts are listed. False: no row is left, nothing was set. */
 bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask);
+/* By what the rule itself found; how sure that is, the rule has said. */
+void nsc_explain_by(struct nsc_case *c, struct nsc_finding *f, int reason);
 
 /* Did the process go on after this line as only one does that did not fail of it: an initialisation that ended, connections, its own
  * end in good order? */

@@ -142,3 +142,11 @@ bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
     return best ||
            (!ask->event && !ask->said && opens && list(c, f, ask, open, opens)); /* a warning says itself what it is */
 }
+
+void nsc_explain_by(struct nsc_case *c, struct nsc_finding *f, int reason)
+{
+    struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .reason = reason, .distance = ""};
+    const char *sure = f->confidence;
+    nsc_explain(c, f, &ask);
+    f->confidence = sure;
+}

@@ -192,6 +192,16 @@ static bool went_on(const struct ncclscope_model *m, const struct nsc_event *e)
     return !p->nameless && nsc_lived_on(m, e->proc, &e->where) && lives && (!m->happened.len || nsc_success_of(m));
 }
 
+/* Does the host of this process list an InfiniBand or RoCE device that it uses? */
+static bool opened_another(const struct ncclscope_model *m, uint32_t proc)
+{
+    for (size_t i = 0; i < m->devices.len; i++)
+        if (m->devices.item[i].host == m->procs.item[proc].host &&
+            nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB"))
+            return true;
+    return false;
+}
+
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -240,6 +250,8 @@ void nsc_tell_failures(struct nsc_case *c)
             first = row;
         }
     }
+    if (f && f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && opened_another(m, f->began->proc))
+        f->severity = NCCLSCOPE_NOTE; /* net/fewer-nics tells of those that were not */
     if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
         f->severity = NCCLSCOPE_WARNING;
     else if (f && f->severity == NCCLSCOPE_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
@@ -268,8 +280,10 @@ static bool could_cause(const struct ncclscope_model *m, const struct nsc_findin
     if (f->began)
         return is_before(m, root->began, f->began) ||
                (root->part == NSC_ROOT && f->part == NSC_WAKE && !is_before(m, f->began, root->began));
-    bool waits = f->rule->key == NSC_ID_RANKS_MISSING; /* for one that failed */
-    return f->part == NSC_WAKE && (!waits || f->comm == NSC_NONE || is_member(m, root->began->proc, f->comm));
+    bool waits = f->rule->key == NSC_ID_RANKS_MISSING;                      /* for one that failed */
+    bool stranger = m->procs.item[root->began->proc].last_rank == NSC_NONE; /* it may be the one that is missing */
+    return f->part == NSC_WAKE &&
+           (!waits || f->comm == NSC_NONE || stranger || is_member(m, root->began->proc, f->comm));
 }
 
 /* Peers of a process that vanished see closed connections, and what follows from them. */

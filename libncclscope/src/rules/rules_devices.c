@@ -124,6 +124,16 @@ static bool lists_device(const struct ncclscope_model *m, nsc_str host)
     return false;
 }
 
+/* Could this process open fewer devices than not: a pod that was given its own of all that the node shows? */
+static bool are_other_pods(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    uint64_t opened = 0;
+    for (size_t i = 0; i < m->devices.len; i++)
+        opened += m->devices.item[i].host == m->procs.item[e->proc].host &&
+                  nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB");
+    return e->count > opened;
+}
+
 /* `Unable to open device mlx5_3` where its neighbours were opened: the host has one less. Where none could be, net/no-rdma-device tells. */
 static void tell_unopened(struct nsc_case *c)
 {
@@ -135,7 +145,7 @@ static void tell_unopened(struct nsc_case *c)
             !lists_device(m, m->procs.item[e->proc].host))
             continue;
         if (!f) {
-            bool matters = !nsc_success_of(m) && m->hosts.len > 1;
+            bool matters = !nsc_success_of(m) && m->hosts.len > 1 && !are_other_pods(m, e);
             f = nsc_found(c, matters ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", "certain");
             nsc_text words = nsc_message_of(&e->where);
             f->title = nsc_words(c, "A network device could not be opened, though others on its host were: %.*s",

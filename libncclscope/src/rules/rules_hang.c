@@ -290,28 +290,21 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
     const char *odd = who ? NULL : tell_odd(c, f, of_rank, most);
     const char *where = tell_where(c, group, most, who ? waiting : count);
-    if (who) {
-        f->title = nsc_words(c, "%s; %s had not called it", where, who);
-        f->cause = "By PyTorch's own account of what each rank had enqueued: it does something else (data loading, a "
-                   "checkpoint, a branch that the others did not take), hangs, or is gone.";
-    } else if (odd) {
-        f->title = nsc_words(c, "%s; %s", where, odd);
-        f->cause = "Ranks of one group must call the same collectives in the same order: a branch that not all took, "
-                   "another number of steps, or work that one rank never finished.";
-    } else if (size > waiting && highest < size) {
+    enum nsc_hang_reason why = who                                ? NSC_HUNG_NOT_CALLED
+                               : odd                              ? NSC_HUNG_ELSEWHERE
+                               : size > waiting && highest < size ? NSC_HUNG_SILENT
+                               : size && size == count            ? NSC_HUNG_ALIKE
+                               : size && size == waiting          ? NSC_HUNG_GIVEN_UP
+                                                                  : NSC_HUNG_UNCOUNTED;
+    f->title = where;
+    if (why == NSC_HUNG_SILENT) {
         name_silent(c, f, group, size);
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
-        f->cause = "Who does not time out is who the others wait for - or its log is not among the inputs.";
-    } else {
-        f->title = where;
-        f->cause = size && size == count ? "All ranks are in the same work: none is behind. The network, a GPU or the "
-                                           "kernel of the collective hangs, or sizes do not match."
-                   : size && size == waiting
-                       ? "Every rank gave up; of some this input does not say in which work, so which is behind cannot "
-                         "be told."
-                       : "Which rank they wait for cannot be told: how many ranks the group has is not in this input.";
+    } else if (who || odd) {
+        f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
     }
+    nsc_explain_by(c, f, (int)why);
 }
 
 static void tell_watchdog(struct nsc_case *c, nsc_text group)

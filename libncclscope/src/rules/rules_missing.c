@@ -171,21 +171,22 @@ static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
         nsc_words(c, "Ranks of one communicator were given different ids and never meet: %s (0x%.*s), %s (0x%.*s)",
                   ranks_of(c, one), length_of_id(nsc_text_from(id, 2)), id.ptr + 2, ranks_of(c, other),
                   length_of_id(nsc_text_from(id2, 2)), id2.ptr + 2);
-    bool stale = is_again(m, one) || is_again(m, other);
-    f->cause =
-        stale
-            ? "One of the two is the id of a communicator that came up before: it was read where an old one was left, "
-              "as in a store whose key is used again after the process group was destroyed."
-            : "Each half got an id of its own from where it asked: another store, another root, or an id that "
-              "was made twice.";
-    f->fix =
-        stale ? "Make the new group under a key, or in a store, of its own; destroy the old one on all ranks, and let "
-                "them meet (a barrier), before the new one is made."
-              : "One process alone makes the id (ncclGetUniqueId), and all others get that one.";
+    nsc_explain_by(c, f, is_again(m, one) || is_again(m, other) ? NSC_MISSING_OLD_ID : NSC_MISSING_OTHER_ID);
     for (uint32_t i = 0; i < k->count; i++)
         nsc_show(c, f, &m->ranks.item[m->members.item[k->first + i]].first);
     for (uint32_t i = 0; i < x->count; i++)
         nsc_show(c, f, &m->ranks.item[m->members.item[x->first + i]].first);
+}
+
+/* Did a process fail that belongs to no communicator of the input: before it said its rank, or quoted by its program alone? */
+static bool stranger_failed(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if ((e->quoted || e->broke) && m->procs.item[e->proc].last_rank == NSC_NONE)
+            return true;
+    }
+    return false;
 }
 
 static void tell_missing(struct nsc_case *c, uint32_t comm)
@@ -222,17 +223,20 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
                              (long long)k->nranks, who, never == 1 ? "is" : "are");
         f->confidence = "possible";
-        f->cause =
-            "Ranks of the communicator that it was split off are not in this input either: lines are left out, or "
-            "the logs of other processes. Only with those can be told whether ranks really wait.";
+        nsc_explain_by(c, f, NSC_MISSING_PARENT);
     } else if (never && have_met(m, k) && strcmp(sure, "certain") != 0) {
         f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor are %s of %lld",
                              who, (long long)k->nranks);
         f->confidence = "possible";
-        f->cause =
-            "NCCL counted the nodes of this communicator: all of its ranks had found each other by then. The logs of "
-            "the others, and the rest of this one, would tell how it ended.";
-        f->fix = "Give the logs of all ranks, whole.";
+        nsc_explain_by(c, f, NSC_MISSING_MET);
+        f->severity = NCCLSCOPE_NOTE;
+        f->cls = "visibility";
+        f->part = NSC_NO_FAILURE;
+    } else if (never && c->m->repeated) {
+        f->title = nsc_words(c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown",
+                             who, (long long)k->nranks);
+        f->confidence = "possible";
+        nsc_explain_by(c, f, NSC_MISSING_DEDUPLICATED);
         f->severity = NCCLSCOPE_NOTE;
         f->cls = "visibility";
         f->part = NSC_NO_FAILURE;
@@ -240,24 +244,12 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
         f->confidence = done && !strcmp(sure, "certain") ? "likely" : sure;
-        f->cause = nsc_words(
-            c,
-            "%lld rank%s started and wait; of the missing one%s this input holds no line. Its process did not start, "
-            "died before "
-            "NCCL, was given other arguments, or cannot reach rank 0's address - or its log is not among the inputs, "
-            "or "
-            "this input ends before it came.",
-            (long long)waiting, waiting == 1 ? "" : "s", never == 1 ? "" : "s");
+        nsc_explain_by(c, f, stranger_failed(m) ? NSC_MISSING_FAILED : NSC_MISSING_RANKS);
     } else {
         f->confidence = sure;
         f->title = nsc_words(c, "A communicator of %lld rank%s never became complete: %s started and never finished",
                              (long long)k->nranks, k->nranks == 1 ? "" : "s", who);
-        f->cause =
-            !strcmp(sure, "certain")
-                ? "All ranks appeared, but initialisation did not end for these: look at their last lines and at "
-                  "warnings before them."
-                : "All ranks appeared, but initialisation did not end for these - or this input ends before it "
-                  "did: a copy of a log that still grew, or the first part of one.";
+        nsc_explain_by(c, f, strcmp(sure, "certain") ? NSC_MISSING_END : NSC_MISSING_UNFINISHED);
     }
     if (!strcmp(f->confidence, "possible") && f->severity == NCCLSCOPE_ERROR) /* what is only possible is no error */
         f->severity = NCCLSCOPE_WARNING;
@@ -273,10 +265,7 @@ static void tell_lost_end(struct nsc_case *c, uint32_t comm)
     f->count++;
     f->title = nsc_words(c, "The end of the initialisation of %llu communicator%s is not in the log",
                          (unsigned long long)f->count, f->count == 1 ? "" : "s");
-    f->cause =
-        "Lines were lost or not logged: the program went on for long behind these ranks' last lines, and nothing "
-        "here says that it failed.";
-    f->fix = "Nothing, if the job runs; else give the logs of all its ranks, whole.";
+    nsc_explain_by(c, f, NSC_MISSING_LOST_END);
     nsc_show(c, f, &k->where);
 }
 

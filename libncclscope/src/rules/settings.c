@@ -326,7 +326,8 @@ static void compare_members(struct nsc_case *c, uint32_t comm, struct seen_varia
             tell_difference(c, comm, v->first, e);
         v->first = v->first ? v->first : e;
     }
-    for (size_t i = 0; i < VARIABLES && seen[i].name; i++) {
+    for (size_t i = 0; !m->repeated && i < VARIABLES && seen[i].name;
+         i++) { /* else the line may be among those left out */
         uint32_t other = seen[i].first && !seen[i].told ? lacks_it(m, k, nsc_say(m, seen[i].name).ptr) : NSC_NONE;
         if (other == NSC_NONE)
             continue;
