@@ -273,10 +273,25 @@ static bool is_member(const struct ncclscope_model *m, uint32_t proc, uint32_t c
     return false;
 }
 
+enum { LINES_BUFFERED = 500 };
+
+/* Two processes write into one file through buffers of their own: without clocks their order there, some lines apart, tells nothing. */
+static bool is_order_unknown(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b)
+{
+    bool timed = a->time && b->time;
+    uint64_t x = a->where.line, y = b->where.line;
+    if (timed)
+        compare_times(nsc_say(m, a->time), nsc_say(m, b->time), &timed);
+    return !timed && a->proc != b->proc && a->where.source == b->where.source &&
+           (x > y ? x - y : y - x) < LINES_BUFFERED;
+}
+
 static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
 {
     if (!root->began || root->part == NSC_NO_FAILURE || root == f || root->rule == f->rule || root->caused_by)
         return false;
+    if (f->began && is_order_unknown(m, root->began, f->began) && root->part != f->part)
+        return root->part == NSC_ROOT; /* what breaks by itself is not what others see when something broke */
     if (f->began)
         return is_before(m, root->began, f->began) ||
                (root->part == NSC_ROOT && f->part == NSC_WAKE && !is_before(m, f->began, root->began));
