@@ -42,6 +42,8 @@ static void set_env(struct ncclscope_model *m, const ncclscope_record *rec, uint
     }
     if (value.len && value.ptr[value.len - 1] == '.') /* NCCL ends the line of a number with a full stop */
         value.len--;
+    if (!value.len) /* NCCL takes an empty one for none */
+        return;
     struct nsc_env *e = nsc_vec_push(&m->env);
     if (!e || nsc_map_put(&m->env_by, key, (uint32_t)(m->env.len - 1))) {
         m->no_memory = true;

@@ -113,7 +113,9 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, ch
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
     snprintf(buf + n, size - n, "%s%.*s%s%s", inside ? " inside nodes, " : "", (int)net.len, net.ptr,
-             s->links[NSC_PATH_NET_GDR] ? (s->links[NSC_PATH_NET] ? ", partly with GDRDMA," : " with GDRDMA")
+             s->links[NSC_PATH_NET_GDR] ? (!s->links[NSC_PATH_NET] ? " with GDRDMA"
+                                           : inside                ? ", partly with GDRDMA,"
+                                                                   : ", partly with GDRDMA")
              : s->links[NSC_PATH_NET]   ? " without GPUDirect RDMA"
                                         : "",
              inside ? " between them" : "");

@@ -64,6 +64,18 @@ enum nsc_hang_reason {
     NSC_HUNG_UNCOUNTED /* how many ranks there are is not known */
 };
 
+/* How a process ended (rules_ended.c). */
+enum nsc_exit_reason {
+    NSC_EXIT_KILLED,
+    NSC_EXIT_OUT_OF_MEMORY, /* killed, and Slurm says by whom */
+    NSC_EXIT_ABORTED,
+    NSC_EXIT_SEGV,
+    NSC_EXIT_BUS,
+    NSC_EXIT_TERMINATED,
+    NSC_EXIT_ONE,
+    NSC_EXIT_OTHER
+};
+
 /* How a communicator is not seen to come up (rules_missing.c). */
 enum nsc_missing_reason {
     NSC_MISSING_OLD_ID,       /* ranks have different ids, one of an older communicator */

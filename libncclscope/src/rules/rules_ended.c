@@ -3,16 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *meaning_of_exit(int64_t code)
+/* Of an exit code as torchrun gives it: below 0 a signal. */
+static int reason_of_exit(int64_t code)
 {
     switch (code) {
-    case -9: return "SIGKILL: the kernel's OOM killer, or somebody killed it";
-    case -6: return "SIGABRT: it gave up itself, as programs do after an error or a time-out";
-    case -11: return "SIGSEGV: it crashed";
-    case -7: return "SIGBUS: often a /dev/shm that is too small";
-    case -15: return "SIGTERM: the launcher or the scheduler ended it";
-    case 1: return "an exception of the program: look at its traceback";
-    default: return "one of its own: look at its output";
+    case -9: return NSC_EXIT_KILLED;
+    case -6: return NSC_EXIT_ABORTED;
+    case -11: return NSC_EXIT_SEGV;
+    case -7: return NSC_EXIT_BUS;
+    case -15: return NSC_EXIT_TERMINATED;
+    case 1: return NSC_EXIT_ONE;
+    default: return NSC_EXIT_OTHER;
     }
 }
 
@@ -93,8 +94,10 @@ static bool tell_root(struct nsc_case *c)
                          f->count > 1 ? "s" : "", (long long)first.rank, (long long)first.pid, host.len ? " on " : "",
                          (int)host.len, host.len ? host.ptr : "", (long long)first.code, first.time.len ? ", " : "",
                          (int)first.time.len, first.time.len ? first.time.ptr : "");
-    f->cause = nsc_words(c, "Exit code %lld is %s.%s", (long long)first.code, meaning_of_exit(first.code),
-                         f->count > 1 ? " By the clocks of the nodes, of which each has a launcher of its own." : "");
+    nsc_explain_by(c, f, reason_of_exit(first.code));
+    if (f->count > 1)
+        f->cause = nsc_words(
+            c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
     tell_root_and_wake(c, f, first.code);
     return true;
 }
@@ -261,9 +264,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         f->title = own_words  ? nsc_words(c, "A process crashed with signal %lld: %s", (long long)-code, who)
                    : code < 0 ? nsc_words(c, "The launcher saw %s end by signal %lld", who, (long long)-code)
                               : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
-        f->cause = code == -9 && oom ? "Slurm says that the kernel's OOM killer ended processes of this step."
-                                     : nsc_words(c, "%s %lld is %s.", code < 0 ? "Signal" : "Exit code",
-                                                 (long long)(code < 0 ? -code : code), meaning_of_exit(code));
+        nsc_explain_by(c, f, code == -9 && oom ? NSC_EXIT_OUT_OF_MEMORY : reason_of_exit(code));
         nsc_show(c, f, &r->where);
         if (code == -9 && oom)
             nsc_show(c, f, &oom->where);
