@@ -176,12 +176,22 @@ static void test_decorated(void)
 {
     ncclscope_reader *r =
         fed("vm:1:1 [0] include/shm.h:28 **NCCL WARN Call to posix_fallocate failed : No space left on device**\n"
-            "\xe2\x94\x82 vm:1:1 [0] NCCL INFO Using network Socket    \xe2\x94\x82\n");
+            "\xe2\x94\x82 vm:1:1 [0] NCCL INFO Using network Socket    \xe2\x94\x82\n"
+            "vm:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send]    via NET/IB/0\n"
+            "vm:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0/GDRDMA [cite: 12, 40]\n"
+            "<host>:1:1 [0] NCCL INFO Using network Socket\n"
+            "vm:1:1 [0] showVersion, 544 NCCL INFO Using network IB\n");
     const ncclscope_record *rec = next(r);
     CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_WARN);
     CHECK_TEXT(ncclscope_record_message(rec), "Call to posix_fallocate failed : No space left on device");
     CHECK_TEXT(ncclscope_record_host(rec), "vm");
     CHECK_TEXT(ncclscope_record_message(next(r)), "Using network Socket");
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_CONNECT);
+    CHECK_TEXT(ncclscope_record_message(next(r)), "Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0/GDRDMA");
+    CHECK_TEXT(ncclscope_record_host(next(r)), "<host>");
+    rec = next(r);
+    CHECK_TEXT(ncclscope_record_host(rec), "vm");
+    CHECK_TEXT(ncclscope_record_message(rec), "Using network IB");
     CHECK_INT(stats_of(r).torn_lines, 0);
     end(r);
 }

@@ -391,6 +391,14 @@ static bool is_rccls_own(ncclscope_kind kind)
            kind == NCCLSCOPE_KIND_RCCL_DMABUF_OFF;
 }
 
+/* "comm 0x7f nRanks 08 busId c000" behind many of its lines, two digits wide; "ncclCommInitRank_impl comm". */
+static bool speaks_as_rccl(nsc_text message)
+{
+    ptrdiff_t at = nsc_text_find_by(message, " nRanks 0", 2);
+    return (at >= 0 && (size_t)at + 9 < message.len && nsc_is_digit(message.ptr[at + 9])) ||
+           (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
+}
+
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     struct ncclscope_record said;
@@ -419,7 +427,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         m->procs.item[proc].informs |= rec->level == NCCLSCOPE_LEVEL_INFO;
         nsc_version_see(m, rec, proc);
     }
-    if (proc != NSC_NONE && is_rccls_own(rec->kind))
+    if (proc != NSC_NONE && (is_rccls_own(rec->kind) || speaks_as_rccl(rec->message)))
         m->procs.item[proc].rccl = true;
     if (rec->via) {
         if (proc != NSC_NONE)

@@ -245,7 +245,9 @@ bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out)
     if (nul)
         message.len = (size_t)(nul - message.ptr); /* what lay behind it in NCCL's buffer */
     bool drawn = message.len && memchr(message.ptr, 0xe2, message.len);
-    if ((!nul && !drawn) || !grown(&w->message, &w->message_cap, message.len))
+    /* "0[0] -> 1[0] [send]    via NET/IB/0": somebody set the lines of both ends below each other */
+    bool wide = nsc_text_find(message, "[send]  ") >= 0 || nsc_text_find(message, "[receive]  ") >= 0;
+    if ((!nul && !drawn && !wide) || !grown(&w->message, &w->message_cap, message.len))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < message.len; i++) {
@@ -254,7 +256,7 @@ bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out)
             w->message[n++] = '-';
             w->message[n++] = '>';
             i += arrow - 1;
-        } else {
+        } else if (!wide || message.ptr[i] != ' ' || !n || w->message[n - 1] != ' ') {
             w->message[n++] = message.ptr[i];
         }
     }

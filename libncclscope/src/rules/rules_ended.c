@@ -192,7 +192,7 @@ static void tell_exception(struct nsc_case *c)
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
         reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
-        f->title = nsc_words(c, "The program itself ended with an exception%s: %.*s: %.*s%s",
+        f->title = nsc_words(c, "The program raised an exception of its own%s: %.*s: %.*s%s",
                              r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "",
                              (int)name.len, name.ptr, (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
                              reason.len ? reason.ptr : "", reason.len > REASON_SHOWN ? " ..." : "");
