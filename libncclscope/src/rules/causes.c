@@ -48,14 +48,39 @@ static const char *value_of(const struct nsc_ask *q, nsc_text name)
     return nsc_text_is(name, "provider") && e ? nsc_say(q->m, e->text).ptr : "";
 }
 
+static const struct {
+    const char *nvidia, *amd;
+} amd_words[] = {
+#define AMD_WORDS(nvidia, amd, source) {nvidia, amd},
+#include "amd.def"
+#undef AMD_WORDS
+};
+
+/* What AMD calls that which `at` begins with; NULL: the same. */
+static const char *in_amds_words(const char *at, size_t *length)
+{
+    for (size_t i = 0; i < sizeof amd_words / sizeof amd_words[0]; i++) {
+        *length = strlen(amd_words[i].nvidia);
+        if (!strncmp(at, amd_words[i].nvidia, *length))
+            return amd_words[i].amd;
+    }
+    return NULL;
+}
+
 /* The words of a row with what the log says put in. */
 static const char *fill(struct nsc_case *c, const struct nsc_ask *q, const char *words)
 {
     char buf[1100];
-    size_t n = 0;
+    size_t n = 0, replaced;
+    bool amd = nsc_is_rccl(q->m);
     for (const char *p = words; *p && n + 1 < sizeof buf;) {
         size_t len = *p == '{' ? strcspn(p, "}") : 0;
-        if (len && p[len]) {
+        const char *other = amd ? in_amds_words(p, &replaced) : NULL;
+        if (other) {
+            int put = snprintf(buf + n, sizeof buf - n, "%s", other);
+            n = n + (size_t)put < sizeof buf ? n + (size_t)put : sizeof buf - 1;
+            p += replaced;
+        } else if (len && p[len]) {
             int put = snprintf(buf + n, sizeof buf - n, "%s", value_of(q, (nsc_text){p + 1, len - 1}));
             n = n + (size_t)put < sizeof buf ? n + (size_t)put : sizeof buf - 1;
             p += len + 1;
@@ -72,7 +97,7 @@ static void take(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
     f->why_row[0] = row->name;
     f->why_rows = 1;
     f->cause = fill(c, q, row->why);
-    f->fix = row->fix[0] ? fill(c, q, row->fix) : f->rule->fix;
+    f->fix = fill(c, q, row->fix[0] ? row->fix : f->rule->fix);
     f->confidence = row->sure;
     if (row->kind == NSC_CAUSE_DESIGN) {
         f->severity = NCCLSCOPE_NOTE;
@@ -97,7 +122,7 @@ static bool list(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
     for (size_t i = 0; i < n; i++) {
         const char *words = fill(c, q, open[i]->why);
         w += (size_t)snprintf(why + w, sizeof why - w, "%s%s", i ? " " : "", words);
-        h += (size_t)snprintf(how + h, sizeof how - h, "%s%s", i ? "; " : "", open[i]->seen);
+        h += (size_t)snprintf(how + h, sizeof how - h, "%s%s", i ? "; " : "", fill(c, q, open[i]->seen));
         if (w + 300 > sizeof why || h + 300 > sizeof how)
             break;
     }
