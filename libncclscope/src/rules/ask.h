@@ -58,6 +58,7 @@ enum nsc_socket_reason {
 enum nsc_hang_reason {
     NSC_HUNG_NOT_CALLED, /* some had not enqueued what the others wait in */
     NSC_HUNG_ELSEWHERE,  /* some are in other work */
+    NSC_HUNG_UNGROUPED,  /* the same, and no line names the process group */
     NSC_HUNG_SILENT,     /* of some no time-out is in the input */
     NSC_HUNG_ALIKE,
     NSC_HUNG_GIVEN_UP, /* all gave up, of some it is not said where */

@@ -172,7 +172,8 @@ static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *
 
 static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
 {
-    if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0) /* PyTorch's store, before NCCL is called */
+    if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0 || /* PyTorch's store, before NCCL is called */
+        nsc_text_find(reason, "in forked subprocess") >= 0)
         return false;
     return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
            nsc_text_find(reason, "NCCL") >= 0 || nsc_text_find(reason, "CUDA") >= 0;
@@ -285,6 +286,8 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         if ((int)r->number != number && (int)r->number != other)
             continue;
         nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
+        while (reason.len && (reason.ptr[0] == ':' || reason.ptr[0] == ' '))
+            reason = nsc_text_from(reason, 1);
         f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
         f->title =

@@ -291,6 +291,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     const char *odd = who ? NULL : tell_odd(c, f, of_rank, most);
     const char *where = tell_where(c, group, most, who ? waiting : count);
     enum nsc_hang_reason why = who                                ? NSC_HUNG_NOT_CALLED
+                               : odd && !group.len                ? NSC_HUNG_UNGROUPED
                                : odd                              ? NSC_HUNG_ELSEWHERE
                                : size > waiting && highest < size ? NSC_HUNG_SILENT
                                : size && size == count            ? NSC_HUNG_ALIKE
@@ -304,6 +305,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     } else if (who || odd) {
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
     }
+    f->confidence = why == NSC_HUNG_UNGROUPED ? "possible" : f->confidence;
     nsc_explain_by(c, f, (int)why);
 }
 

@@ -96,7 +96,11 @@ void nsc_rule_no_channels(struct nsc_case *c)
         banners == records
             ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
         : warnings + banners == records ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
-        : !init && starts ? "The log shows how NCCL starts and no communicator: it ends early, or lines were left out."
+        : !init && starts
+            ? nsc_success_of(m)
+                  ? "The log shows how NCCL starts and no communicator, though the program reached its end: lines were "
+                    "left out."
+                  : "The log shows how NCCL starts and no communicator: it ends early, or lines were left out."
         : !init ? "No line here says that a communicator is initialised: NCCL_DEBUG_SUBSYS without INIT, or a "
                   "part of a log: one that ends early, or lines that were picked out of it."
         : !pairs && alone_together(m)
@@ -185,7 +189,7 @@ void nsc_rule_headers_removed(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
     f->count = n;
-    f->title = nsc_words(c, "%llu of %llu NCCL lines have lost their header (host:pid:tid [device])",
+    f->title = nsc_words(c, "%llu of %llu NCCL lines have lost their header (host:pid:tid [device]), or a part of it",
                          (unsigned long long)n, (unsigned long long)records);
     f->cause = "Warnings, connections and versions were judged by their text. Whose they are cannot be told: which "
                "ranks share a host, who failed first, whether processes differ.";

@@ -94,7 +94,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
     f->confidence = env_visible ? "certain" : "possible";
     f->cause = env_visible
                    ? "NCCL's default there, and no sign of virtualisation or of a missing permission: nothing to mend."
-                   : "NCCL's default on A100-class NVLink; but this log shows no environment lines, so "
+                   : "NCCL's default on A100-class NVLink; but no environment line of this process is shown, so "
                      "NCCL_P2P_READ_ENABLE=1 may force it.";
     f->fix = env_visible ? "Nothing to mend on this machine." : f->fix;
 }
