@@ -102,8 +102,20 @@ enum nsc_network_kind nsc_network_kind(nsc_text name)
     return NSC_NETWORK_RDMA;
 }
 
+/* Lines that were picked out, without one of a communicator: does one process print both ends of the link, under two of its GPUs? */
+bool nsc_is_within_process(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    if (l->rank != NSC_NONE || l->proc == NSC_NONE || !m->printed_by.used)
+        return false;
+    uint32_t src = nsc_map_get(&m->printed_by, (struct nsc_key){l->proc, l->src, 0}),
+             dst = nsc_map_get(&m->printed_by, (struct nsc_key){l->proc, l->dst, 0});
+    return src != NSC_NONE && dst != NSC_NONE && src != dst;
+}
+
 static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc_link *l)
 {
+    if (nsc_is_within_process(m, l))
+        return NSC_SCOPE_NODE;
     if (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL))
         return NSC_SCOPE_NODE;
     uint32_t comm = nsc_comm_of(m, l);
@@ -246,9 +258,21 @@ static void find_pxn(struct ncclscope_model *m)
     }
 }
 
+/* Under which GPU a process prints the lines of a rank, where no line tells of communicators. */
+static void find_printers(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        if (l->rank == NSC_NONE && l->proc != NSC_NONE && l->printer >= 0 && l->dev >= 0 &&
+            nsc_map_put(&m->printed_by, (struct nsc_key){l->proc, (uint64_t)l->printer, 0}, (uint32_t)l->dev))
+            m->no_memory = true;
+    }
+}
+
 void nsc_find_proofs(struct ncclscope_model *m)
 {
     find_pxn(m);
+    find_printers(m);
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
         uint32_t first = c->count ? m->members.item[c->first] : NSC_NONE;

@@ -49,4 +49,7 @@ bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */
 
+bool nsc_is_within_process(const struct ncclscope_model *m,
+                           const struct nsc_link *l); /* both ends, by who prints them */
+
 #endif

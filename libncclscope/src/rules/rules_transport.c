@@ -159,8 +159,9 @@ static const struct nsc_env *other_host_id(const struct ncclscope_model *m, uint
     return NULL;
 }
 
-static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc, bool socket)
+static void explain_net(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l, bool socket)
 {
+    uint32_t proc = l->proc;
     const struct nsc_env *no_shm = nsc_env_is(c->m, proc, "NCCL_SHM_DISABLE", "1");
     const struct nsc_env *no_p2p = nsc_p2p_disabled(c->m, proc);
     const struct nsc_env *id = proc == NSC_NONE ? NULL : other_host_id(c->m, proc);
@@ -181,9 +182,12 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, uint32_t proc
         f->confidence = socket && !hidden ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */
         f->cause = nsc_words(
             c,
-            "NCCL refused P2P and shared memory between processes of one host name: they see different /dev/shm "
-            "devices (containers without shared IPC), NCCL_HOSTID differs, %sboth NICs are nearer to the GPUs "
-            "than the GPUs to each other%s.",
+            "NCCL refused P2P and shared memory between %s, %sboth NICs are nearer to the GPUs than the GPUs to each "
+            "other%s.",
+            nsc_is_within_process(c->m, l) ? "GPUs of one process: a topology file or a virtual machine says that they "
+                                             "cannot reach each other"
+                                           : "processes of one host name: they see different /dev/shm devices "
+                                             "(containers without shared IPC), NCCL_HOSTID differs",
             hidden ? "" : "or ",
             hidden ? ", or NCCL_P2P_DISABLE and NCCL_SHM_DISABLE are set, which this log would not show" : "");
         return;
@@ -216,7 +220,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
 {
     bool there[NET_CAUSES] = {false}, socket[NET_CAUSES] = {false}, unsure = false;
     size_t at[NET_CAUSES];
-    uint32_t procs[NET_CAUSES];
+    const struct nsc_link *links[NET_CAUSES];
     struct nsc_expected first[NET_CAUSES], e;
     for (size_t i = 0; i < c->m->link_order.len; i++) {
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
@@ -232,7 +236,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
             if (c->f->no_memory)
                 return;
             at[why] = c->f->list.len - 1;
-            procs[why] = l->proc;
+            links[why] = l;
             first[why] = e;
             there[why] = true;
         }
@@ -253,7 +257,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         if (why == NET_BY_DESIGN)
             explain_near_nic(c, f, &first[why]);
         else
-            explain_net(c, f, procs[why], socket[why]);
+            explain_net(c, f, links[why], socket[why]);
         if (unsure) {
             f->confidence = "likely";
             f->cause = nsc_words(
@@ -261,6 +265,6 @@ void nsc_rule_net_within_node(struct nsc_case *c)
                 f->cause);
         }
         if (socket[why] && why != NET_BY_DESIGN)
-            nsc_set_cost_of_level(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, procs[why], first[why].level);
+            nsc_set_cost_of_level(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, links[why]->proc, first[why].level);
     }
 }
