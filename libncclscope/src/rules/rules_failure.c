@@ -435,9 +435,42 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
 
 /* ---- two ranks on one GPU ---- */
 
+/* "rank 6 and rank 4 both on CUDA device 31000", several times: "ranks 4 and 6 on 31000, 5 and 7 on 4b000". */
+static void list_shared(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    char words[400];
+    size_t n = 0, pairs = 0;
+    struct nsc_map seen = {0};
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        ptrdiff_t at = e->kind == NCCLSCOPE_KIND_DUPLICATE_GPU ? nsc_text_find(e->where.text, " : rank ") : -1;
+        unsigned a, b;
+        char device[17], line[120] = "";
+        nsc_text said = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(e->where.text, (size_t)at);
+        if (said.len)
+            snprintf(line, sizeof line, "%.*s", (int)(said.len < 119 ? said.len : 119), said.ptr);
+        if (sscanf(line, " : rank %u and rank %u both on CUDA device %16[0-9a-f]", &a, &b, device) != 3)
+            continue;
+        struct nsc_key key = {a < b ? a : b, a < b ? b : a, m->procs.item[e->proc].host};
+        if (nsc_map_get(&seen, key) != NSC_NONE || nsc_map_put(&seen, key, 0))
+            continue;
+        pairs++;
+        if (n + 80 < sizeof words)
+            n += (size_t)snprintf(words + n, sizeof words - n, "%s%u and %u on %s", n ? ", " : "", a < b ? a : b,
+                                  a < b ? b : a, device);
+    }
+    nsc_map_free(&seen);
+    if (pairs > 1)
+        f->title = nsc_words(c, "%zu pairs of ranks use the same GPU: ranks %s", pairs, words);
+}
+
 /* "Duplicate GPU" between processes of different hosts: NCCL was told that they are one. */
 void nsc_rule_same_gpu(struct nsc_case *c)
 {
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule == c->rule)
+            list_shared(c, &c->f->list.item[i]);
     const struct nsc_env *id = nsc_env_of(c->m, NSC_NONE, "NCCL_HOSTID");
     bool several = false;
     for (size_t i = 1; i < c->m->hosts.len; i++)
