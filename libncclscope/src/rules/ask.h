@@ -56,10 +56,10 @@ enum nsc_socket_reason {
 
 /* Where ranks are that PyTorch's watchdog gave up on (rules_hang.c). */
 enum nsc_hang_reason {
-    NSC_HUNG_NOT_CALLED, /* some had not enqueued what the others wait in */
-    NSC_HUNG_ELSEWHERE,  /* some are in other work */
-    NSC_HUNG_UNGROUPED,  /* the same, and no line names the process group */
-    NSC_HUNG_SILENT,     /* of some no time-out is in the input */
+    NSC_HUNG_NOT_CALLED = 1, /* some had not enqueued what the others wait in */
+    NSC_HUNG_ELSEWHERE,      /* some are in other work */
+    NSC_HUNG_UNGROUPED,      /* the same, and no line names the process group */
+    NSC_HUNG_SILENT,         /* of some no time-out is in the input */
     NSC_HUNG_ALIKE,
     NSC_HUNG_GIVEN_UP, /* all gave up, of some it is not said where */
     NSC_HUNG_UNCOUNTED /* how many ranks there are is not known */
@@ -67,7 +67,7 @@ enum nsc_hang_reason {
 
 /* How a process ended (rules_ended.c). */
 enum nsc_exit_reason {
-    NSC_EXIT_KILLED,
+    NSC_EXIT_KILLED = 1,
     NSC_EXIT_OUT_OF_MEMORY, /* killed, and Slurm says by whom */
     NSC_EXIT_ABORTED,
     NSC_EXIT_SEGV,
@@ -79,7 +79,7 @@ enum nsc_exit_reason {
 
 /* How a communicator is not seen to come up (rules_missing.c). */
 enum nsc_missing_reason {
-    NSC_MISSING_OLD_ID,       /* ranks have different ids, one of an older communicator */
+    NSC_MISSING_OLD_ID = 1,   /* ranks have different ids, one of an older communicator */
     NSC_MISSING_OTHER_ID,     /* the same, both new */
     NSC_MISSING_PARENT,       /* ranks of the communicator that it was split off are not in the input either */
     NSC_MISSING_MET,          /* all ranks had found each other */

@@ -202,6 +202,16 @@ static bool opened_another(const struct ncclscope_model *m, uint32_t proc)
     return false;
 }
 
+/* A library that NCCL did not find and did without: the process then chose its network, or made connections. */
+static bool did_without(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    bool library = e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY || e->kind == NCCLSCOPE_KIND_LIBRARY_MISSING;
+    bool later = p->source == e->where.source &&
+                 (p->last_connect > e->where.line || (p->network && p->network_at.line > e->where.line));
+    return library && !p->nameless && later;
+}
+
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -214,15 +224,16 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct failure *row = failure_of(e);
         if (!row || row->key != c->rule->key)
             continue;
+        int severity = did_without(m, e) ? NCCLSCOPE_NOTE : row->severity;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
             f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_ERROR;
             nsc_show(c, f, &e->where);
             continue;
         }
         if (!f)
-            f = nsc_found(c, row->severity, row->cls, "certain");
-        if (row->severity > f->severity) { /* what failed is told, not what was only noise beside it */
-            f->severity = row->severity;
+            f = nsc_found(c, severity, row->cls, "certain");
+        if (severity > f->severity) { /* what failed is told, not what was only noise beside it */
+            f->severity = severity;
             f->cls = row->cls;
             f->began = NULL;
             f->evidences = 0;
@@ -235,8 +246,9 @@ void nsc_tell_failures(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
         bool fatal = e->quoted || (e->broke && row->part == NSC_ROOT && !nsc_lived_on(m, e->proc, &e->where));
-        if (row->severity < f->severity)
+        if (severity < f->severity)
             continue;
+        fatal = fatal && severity > NCCLSCOPE_NOTE;
         f->severity = fatal ? NCCLSCOPE_ERROR : f->severity;
         weathered = weathered && !fatal && !e->broke && row->part == NSC_ROOT && went_on(m, e);
         if (f->began && row->part == NSC_ECHO && first->part != NSC_ECHO)
@@ -288,7 +300,8 @@ static bool is_order_unknown(const struct ncclscope_model *m, const struct nsc_e
 
 static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
 {
-    if (!root->began || root->part == NSC_NO_FAILURE || root == f || root->rule == f->rule || root->caused_by)
+    if (!root->began || root->severity < NCCLSCOPE_WARNING || root->part == NSC_NO_FAILURE || root == f ||
+        root->rule == f->rule || root->caused_by)
         return false;
     if (f->began && is_order_unknown(m, root->began, f->began) && root->part != f->part)
         return root->part == NSC_ROOT; /* what breaks by itself is not what others see when something broke */

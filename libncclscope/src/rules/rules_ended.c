@@ -69,6 +69,15 @@ static bool is_earlier(const struct root *a, const struct root *b)
     return n && memcmp(a->time.ptr, b->time.ptr, n) < 0;
 }
 
+/* Has the rule in hand told of an exception before this? */
+static bool told_an_exception(const struct nsc_case *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->f->list.len; i++)
+        n += c->f->list.item[i].rule == c->rule && c->f->list.item[i].severity == NCCLSCOPE_ERROR;
+    return n > 1;
+}
+
 /* Each node has a torchrun, which knows of its own processes alone: the earliest of what they saw. */
 static bool tell_root(struct nsc_case *c)
 {
@@ -99,6 +108,8 @@ static bool tell_root(struct nsc_case *c)
         f->cause = nsc_words(
             c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
     tell_root_and_wake(c, f, first.code);
+    if (first.code == 1 && told_an_exception(c)) /* the exception that is told is what it ended with */
+        f->severity = NCCLSCOPE_NOTE;
     return true;
 }
 
@@ -250,9 +261,9 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     tell_limit(c);
-    bool told = tell_root(c);
     if (!nccl_failed(m))
         tell_exception(c);
+    bool told = tell_root(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
         const char *who = "";

@@ -47,6 +47,18 @@ static bool any_complete(const struct ncclscope_model *m)
     return false;
 }
 
+/* Lines that NCCL prints when it has made a communicator, without one that names it: the end of an initialisation. */
+static bool shows_end_of_init(const struct ncclscope_model *m, bool *nvls)
+{
+    bool end = false;
+    *nvls = false;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        end = end || m->threads.item[i].coll >= 0;
+        *nvls = *nvls || m->threads.item[i].nvls > 0;
+    }
+    return end;
+}
+
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -89,7 +101,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
     uint64_t banners = 0;
     for (size_t i = 0; i < m->sources.len; i++)
         banners += m->sources.item[i].banners;
-    bool starts = false;
+    bool starts = false, nvls;
     for (size_t i = 0; i < m->procs.len; i++)
         starts = starts || m->procs.item[i].starts || m->procs.item[i].network;
     const char *why =
@@ -101,6 +113,12 @@ void nsc_rule_no_channels(struct nsc_case *c)
                   ? "The log shows how NCCL starts and no communicator, though the program reached its end: lines were "
                     "left out."
                   : "The log shows how NCCL starts and no communicator: it ends early, or lines were left out."
+        : !init && shows_end_of_init(m, &nvls)
+            ? nvls ? "These are lines of the end of an initialisation; its beginning and the connections are not in "
+                     "this input. "
+                     "Channels for NVLink SHARP say that the GPUs of that node hang on NVSwitches."
+                   : "These are lines of the end of an initialisation; its beginning and the connections are not in "
+                     "this input."
         : !init ? "No line here says that a communicator is initialised: NCCL_DEBUG_SUBSYS without INIT, or a "
                   "part of a log: one that ends early, or lines that were picked out of it."
         : !pairs && alone_together(m)

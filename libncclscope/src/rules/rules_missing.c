@@ -243,7 +243,9 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     } else if (never) {
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
-        f->confidence = done && !strcmp(sure, "certain") ? "likely" : sure;
+        bool few =
+            k->seen * 2 < k->nranks && !strcmp(sure, "likely"); /* more likely a part of a log than a part of a job */
+        f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
         nsc_explain_by(c, f, stranger_failed(m) ? NSC_MISSING_FAILED : NSC_MISSING_RANKS);
     } else {
         f->confidence = sure;
