@@ -298,11 +298,19 @@ static bool is_order_unknown(const struct ncclscope_model *m, const struct nsc_e
            (x > y ? x - y : y - x) < LINES_BUFFERED;
 }
 
+static bool is_of_proxy(const struct nsc_finding *f)
+{
+    return f->rule->key == NSC_ID_FAILURE_ASYNC;
+}
+
 static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
 {
     if (!root->began || root->severity < NCCLSCOPE_WARNING || root->part == NSC_NO_FAILURE || root == f ||
         root->rule == f->rule || root->caused_by)
         return false;
+    if (f->began && root->began->proc == f->began->proc && root->part == NSC_WAKE && f->part == NSC_WAKE &&
+        (is_of_proxy(root) || is_of_proxy(f)) && root->rule != f->rule)
+        return is_of_proxy(f); /* a proxy tells of what it was told, by a socket that broke */
     if (f->began && is_order_unknown(m, root->began, f->began) && root->part != f->part)
         return root->part == NSC_ROOT; /* what breaks by itself is not what others see when something broke */
     if (f->began)
