@@ -189,6 +189,16 @@ static bool stranger_failed(const struct ncclscope_model *m)
     return false;
 }
 
+/* Nothing failed as far as the lines tell: some of them are elsewhere. */
+static void make_note(struct nsc_case *c, struct nsc_finding *f, int reason)
+{
+    f->confidence = "possible";
+    nsc_explain_by(c, f, reason);
+    f->severity = NCCLSCOPE_NOTE;
+    f->cls = "visibility";
+    f->part = NSC_NO_FAILURE;
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -227,19 +237,11 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     } else if (never && have_met(m, k) && strcmp(sure, "certain") != 0) {
         f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor are %s of %lld",
                              who, (long long)k->nranks);
-        f->confidence = "possible";
-        nsc_explain_by(c, f, NSC_MISSING_MET);
-        f->severity = NCCLSCOPE_NOTE;
-        f->cls = "visibility";
-        f->part = NSC_NO_FAILURE;
-    } else if (never && c->m->repeated) {
+        make_note(c, f, NSC_MISSING_MET);
+    } else if (never && m->repeated) {
         f->title = nsc_words(c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown",
                              who, (long long)k->nranks);
-        f->confidence = "possible";
-        nsc_explain_by(c, f, NSC_MISSING_DEDUPLICATED);
-        f->severity = NCCLSCOPE_NOTE;
-        f->cls = "visibility";
-        f->part = NSC_NO_FAILURE;
+        make_note(c, f, NSC_MISSING_DEDUPLICATED);
     } else if (never) {
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
                              (long long)k->nranks, who, never == 1 ? "ed" : "");
