@@ -7,9 +7,11 @@
 
 enum nsc_answer { NSC_NO = -1, NSC_UNSAID = 0, NSC_YES = 1 };
 
+/* Reasons begin at 1: 0 is what a rule asks with that found none. */
+
 /* Why RDMA goes without GPUDirect, as far as NCCL's own lines and distances tell (rules_gdr.c). */
 enum nsc_gdr_reason {
-    NSC_GDR_BY_VARIABLE,
+    NSC_GDR_BY_VARIABLE = 1,
     NSC_GDR_BY_HIDDEN_LEVEL, /* nearer than NCCL's own limit, and the limit that held is nearer still */
     NSC_GDR_NO_MODULE,
     NSC_GDR_NO_MODULE_OR_GPU, /* "no module or not supported by GPU" */
@@ -23,7 +25,7 @@ enum nsc_gdr_reason {
 
 /* Why ranks of a node talk through host memory (rules_transport.c). */
 enum nsc_shm_reason {
-    NSC_SHM_BY_DISABLE,
+    NSC_SHM_BY_DISABLE = 1,
     NSC_SHM_BY_LEVEL,
     NSC_SHM_NEAR,        /* near enough for P2P, by a line about the pair */
     NSC_SHM_NVLINK,      /* NVLink between them, by a line */
@@ -40,8 +42,8 @@ enum nsc_shm_reason {
 
 /* Why ranks of different nodes talk over sockets, in the order of what it proves (rules_socket.c). */
 enum nsc_socket_reason {
-    NSC_SOCKET_ASKED_IB,  /* NCCL_IB_DISABLE=1 */
-    NSC_SOCKET_ASKED_NET, /* NCCL_NET=Socket */
+    NSC_SOCKET_ASKED_IB = 1, /* NCCL_IB_DISABLE=1 */
+    NSC_SOCKET_ASKED_NET,    /* NCCL_NET=Socket */
     NSC_SOCKET_EFA,
     NSC_SOCKET_PLUGIN_MISSING,
     NSC_SOCKET_PLUGIN_FAILED,
@@ -74,6 +76,7 @@ enum nsc_exit_reason {
     NSC_EXIT_BUS,
     NSC_EXIT_TERMINATED,
     NSC_EXIT_ONE,
+    NSC_EXIT_LIMIT, /* by the scheduler, for a reason that it names */
     NSC_EXIT_OTHER
 };
 

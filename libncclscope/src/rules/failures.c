@@ -192,16 +192,6 @@ static bool went_on(const struct ncclscope_model *m, const struct nsc_event *e)
     return !p->nameless && nsc_lived_on(m, e->proc, &e->where) && lives && (!m->happened.len || nsc_success_of(m));
 }
 
-/* Does the host of this process list an InfiniBand or RoCE device that it uses? */
-static bool opened_another(const struct ncclscope_model *m, uint32_t proc)
-{
-    for (size_t i = 0; i < m->devices.len; i++)
-        if (m->devices.item[i].host == m->procs.item[proc].host &&
-            nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB"))
-            return true;
-    return false;
-}
-
 /* A library that NCCL did not find and did without: the process then chose its network, or made connections. */
 static bool did_without(const struct ncclscope_model *m, const struct nsc_event *e)
 {
@@ -262,7 +252,7 @@ void nsc_tell_failures(struct nsc_case *c)
             first = row;
         }
     }
-    if (f && f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && opened_another(m, f->began->proc))
+    if (f && f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && nsc_lists_device(m, f->began->proc))
         f->severity = NCCLSCOPE_NOTE; /* net/fewer-nics tells of those that were not */
     if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
         f->severity = NCCLSCOPE_WARNING;

@@ -166,7 +166,10 @@ const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t p
                                      ncclscope_kind kind); /* proc NSC_NONE: any */
 /* Does the variable hold this value in the process (NSC_NONE: in any)? The line that says so, or NULL. */
 const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value);
-bool nsc_any_error(const struct nsc_case *c);       /* is one told already? */
+bool nsc_any_error(const struct nsc_case *c); /* is one told already? */
+/* InfiniBand and RoCE devices that NET/IB lists on a host; and whether it lists any on that of a process. */
+uint64_t nsc_count_devices(const struct ncclscope_model *m, nsc_str host);
+bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_timed_out(const struct nsc_own_record *r); /* did PyTorch's watchdog give up a collective? */
 void nsc_tell_ras(struct nsc_case *c);              /* rules_ras.c: the part of ranks/hung that rests on ncclras */
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);

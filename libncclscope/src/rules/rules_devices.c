@@ -1,6 +1,19 @@
 /* rules_devices.c - the network devices of hosts: fewer than others have, of another kind, or there and not to be opened. */
 #include "rules/ask.h"
 
+uint64_t nsc_count_devices(const struct ncclscope_model *m, nsc_str host)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < m->devices.len; i++)
+        n += m->devices.item[i].host == host && nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB");
+    return n;
+}
+
+bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc)
+{
+    return proc != NSC_NONE && nsc_count_devices(m, m->procs.item[proc].host) > 0;
+}
+
 static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
 {
     int64_t n = 0;
@@ -116,22 +129,10 @@ void nsc_rule_mixed_devices(struct nsc_case *c)
 
 /* ---- devices that could not be opened ---- */
 
-static bool lists_device(const struct ncclscope_model *m, nsc_str host)
-{
-    for (size_t i = 0; i < m->devices.len; i++)
-        if (m->devices.item[i].host == host && nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB"))
-            return true;
-    return false;
-}
-
 /* Could this process open fewer devices than not: a pod that was given its own of all that the node shows? */
 static bool are_other_pods(const struct ncclscope_model *m, const struct nsc_event *e)
 {
-    uint64_t opened = 0;
-    for (size_t i = 0; i < m->devices.len; i++)
-        opened += m->devices.item[i].host == m->procs.item[e->proc].host &&
-                  nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB");
-    return e->count > opened;
+    return e->count > nsc_count_devices(m, m->procs.item[e->proc].host);
 }
 
 /* `Unable to open device mlx5_3` where its neighbours were opened: the host has one less. Where none could be, net/no-rdma-device tells. */
@@ -141,8 +142,7 @@ static void tell_unopened(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_IB_NO_DEVICE || m->procs.item[e->proc].nameless ||
-            !lists_device(m, m->procs.item[e->proc].host))
+        if (e->kind != NCCLSCOPE_KIND_IB_NO_DEVICE || m->procs.item[e->proc].nameless || !nsc_lists_device(m, e->proc))
             continue;
         if (!f) {
             bool matters = !nsc_success_of(m) && m->hosts.len > 1 && !are_other_pods(m, e);

@@ -246,11 +246,7 @@ static void tell_limit(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
             f->title = nsc_words(c, "Slurm ended %.*s at %.*s: %.*s", (int)name.len, name.ptr, (int)time.len, time.ptr,
                                  (int)reason.len, reason.ptr);
-            f->cause = "The scheduler ended the processes, whatever they were doing; what they print of closed "
-                       "connections then "
-                       "follows from it.";
-            f->fix = "If the job should have been done by then: see whether its last lines show it waiting (stacks, "
-                     "NCCL_DEBUG with times), else ask for more time.";
+            nsc_explain_by(c, f, NSC_EXIT_LIMIT);
         }
         f->count++;
         nsc_show(c, f, &r->where);
@@ -332,9 +328,9 @@ void nsc_rule_program_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     tell_program(c, NCCLSCOPE_KIND_NVSHMEM_FAILED, -1, "NVSHMEM, which the program uses beside NCCL, reports a failure",
-                 "The line names the call and its status. Processes that end of it close their connections of NCCL, "
-                 "which the others "
-                 "then tell of.");
+                 "The line names the call and its status. Processes that end of it close their connections of NCCL, of "
+                 "which the "
+                 "others then tell.");
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
                      "The program reports that a call of NCCL failed",

@@ -114,34 +114,72 @@ static uint64_t seen_closing(const struct ncclscope_model *m, uint32_t proc)
     return seen;
 }
 
-/* Several processes of a host saw the same few local ranks close, no other one, and nobody closed anything himself: where all end, each
- * sees those that end before it, and they differ. */
-static bool all_saw_the_same(const struct ncclscope_model *m, const struct nsc_event *e)
+/* What the processes of a host saw close: the first's local ranks, how many saw just these, and whether one saw others. */
+struct host_closing {
+    uint64_t seen;
+    int64_t speakers;
+    bool differ;
+};
+
+struct closings {
+    struct nsc_map by_host; /* to its place in `of` */
+    NSC_VEC(struct host_closing) of;
+    bool by_design; /* somebody closes himself, or the program ended well */
+};
+
+static void gather_closings(struct nsc_case *c, struct closings *all)
 {
-    uint64_t seen = seen_closing(m, e->proc);
-    int64_t speakers = 0;
-    for (size_t i = 0; i < m->procs.len; i++) {
-        if (m->procs.item[i].closing_at.line)
-            return false;
-        uint64_t also = m->procs.item[i].host == m->procs.item[e->proc].host ? seen_closing(m, (uint32_t)i) : 0;
-        if (also && also != seen)
-            return false;
-        speakers += also != 0;
+    const struct ncclscope_model *m = c->m;
+    all->by_design = nsc_success_of(m);
+    for (size_t i = 0; i < m->procs.len && !all->by_design; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        struct nsc_key host = {p->host, 0, 0};
+        uint64_t seen = seen_closing(m, (uint32_t)i);
+        all->by_design = p->closing_at.line;
+        uint32_t at = nsc_map_get(&all->by_host, host);
+        if (!seen)
+            continue;
+        if (at == NSC_NONE &&
+            (!nsc_vec_push(&all->of) || nsc_map_put(&all->by_host, host, (uint32_t)all->of.len - 1))) {
+            c->f->no_memory = true;
+            return;
+        }
+        struct host_closing *h = &all->of.item[at == NSC_NONE ? all->of.len - 1 : at];
+        if (at == NSC_NONE)
+            *h = (struct host_closing){.seen = seen};
+        h->speakers++;
+        h->differ = h->differ || seen != h->seen;
     }
-    return seen && speakers > 1 && __builtin_popcountll(seen) <= speakers && !nsc_success_of(m);
 }
 
-static bool is_lost(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_rank *r)
+static void free_closings(struct closings *all)
+{
+    nsc_map_free(&all->by_host);
+    nsc_vec_free(&all->of);
+}
+
+/* Several processes of a host saw the same few local ranks close, no other one, and nobody closed anything himself: where all end, each
+ * sees those that end before it, and they differ. */
+static bool all_saw_the_same(const struct ncclscope_model *m, const struct closings *all, const struct nsc_event *e)
+{
+    uint32_t at =
+        all->by_design ? NSC_NONE : nsc_map_get(&all->by_host, (struct nsc_key){m->procs.item[e->proc].host, 0, 0});
+    const struct host_closing *h = at == NSC_NONE ? NULL : &all->of.item[at];
+    return h && !h->differ && h->speakers > 1 && __builtin_popcountll(h->seen) <= h->speakers;
+}
+
+static bool is_lost(const struct ncclscope_model *m, const struct closings *all, const struct nsc_event *e,
+                    const struct nsc_rank *r)
 {
     const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
     if (is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
         return false;
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
-    return !speaks_on && (others_close(m, r) || all_saw_the_same(m, e));
+    return !speaks_on && (others_close(m, r) || all_saw_the_same(m, all, e));
 }
 
 /* The same where no line says which rank has this place on its host. */
-static void tell_nameless_loss(struct nsc_case *c)
+static void tell_nameless_loss(struct nsc_case *c, const struct closings *all)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
@@ -149,7 +187,7 @@ static void tell_nameless_loss(struct nsc_case *c)
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         if (e->kind != NCCLSCOPE_KIND_PEER_CLOSED || m->procs.item[e->proc].nameless ||
-            local_rank(m, m->procs.item[e->proc].host, e->number) || !all_saw_the_same(m, e) ||
+            local_rank(m, m->procs.item[e->proc].host, e->number) || !all_saw_the_same(m, all, e) ||
             (first && m->procs.item[e->proc].host != m->procs.item[first->proc].host))
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
@@ -176,7 +214,7 @@ static void tell_nameless_loss(struct nsc_case *c)
     f->cause = vanished_words;
 }
 
-void nsc_rule_ranks_lost(struct nsc_case *c)
+static void tell_losses(struct nsc_case *c, const struct closings *all)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
@@ -185,7 +223,7 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_rank *r =
             e->kind == NCCLSCOPE_KIND_PEER_CLOSED ? local_rank(m, m->procs.item[e->proc].host, e->number) : NULL;
-        if (!r || !is_lost(m, e, r) || (first && r->proc != first->proc))
+        if (!r || !is_lost(m, all, e, r) || (first && r->proc != first->proc))
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         f->part = NSC_WAKE;
@@ -195,7 +233,7 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
         nsc_show(c, f, &e->where);
     }
     if (!f) {
-        tell_nameless_loss(c);
+        tell_nameless_loss(c, all);
         return;
     }
     f->comm = first->comm;
@@ -206,6 +244,14 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
         (long long)first->rank, nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
     f->cause = vanished_words;
+}
+
+void nsc_rule_ranks_lost(struct nsc_case *c)
+{
+    struct closings all = {0};
+    gather_closings(c, &all);
+    tell_losses(c, &all);
+    free_closings(&all);
 }
 
 /* ---- warnings that no rule knows ---- */

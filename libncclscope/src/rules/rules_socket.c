@@ -36,15 +36,6 @@ const struct nsc_event *nsc_missing_verbs(const struct ncclscope_model *m, uint3
     return NULL;
 }
 
-static bool has_rdma_device(const struct ncclscope_model *m, uint32_t proc)
-{
-    for (size_t i = 0; proc != NSC_NONE && i < m->devices.len; i++)
-        if (m->devices.item[i].host == m->procs.item[proc].host &&
-            nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB"))
-            return true;
-    return false;
-}
-
 struct socket_reason {
     enum nsc_socket_reason cause;
     bool known; /* looked for already */
@@ -93,7 +84,7 @@ static struct socket_reason reason_of(const struct nsc_case *c, uint32_t proc)
     } else if (library) {
         r.cause = NSC_SOCKET_NO_LIBRARY;
         r.line = &library->where;
-    } else if (has_rdma_device(m, proc)) {
+    } else if (nsc_lists_device(m, proc)) {
         r.cause = NSC_SOCKET_NOT_USED;
     } else if (failed) {
         r.cause = NSC_SOCKET_FAILED;
@@ -197,7 +188,7 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
                              nsc_say(c->m, r->env->value).ptr);
         f->cause = r->env->by_pod ? nsc_words(c, "%s%s", f->cause, nsc_env_source(r->env)) : f->cause;
         f->confidence = r->env->by_pod ? "likely" : f->confidence;
-        f->severity = f->severity == NCCLSCOPE_ERROR && !has_rdma_device(c->m, proc) ? NCCLSCOPE_WARNING : f->severity;
+        f->severity = f->severity == NCCLSCOPE_ERROR && !nsc_lists_device(c->m, proc) ? NCCLSCOPE_WARNING : f->severity;
     }
 }
 
