@@ -33,7 +33,25 @@ static bool keep_next(struct nsc_rewrap *w, const struct nsc_line *line)
     return true;
 }
 
-/* All pieces as one line, or one after the other. */
+/* The first `n` pieces as one line, if that makes a record whole. What no field can hold but the text itself is one record; what fields of any
+ * text may have swallowed must be usual here. */
+static bool join_first(struct nsc_rewrap *w, size_t n, size_t len, enum nsc_worth alone, nsc_worth_fn *worth,
+                       void *user)
+{
+    enum nsc_worth whole = worth(user, (nsc_text){w->held, len});
+    bool better = alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || (alone == NSC_WORTH_LOOSE && w->joins > 0);
+    if (whole < NSC_WORTH_LOOSE || !better)
+        return false;
+    w->joins++;
+    w->piece[0].text.len = len;
+    w->piece[0].unended = w->piece[n - 1].unended;
+    w->piece[0].lines = n;
+    memmove(w->piece + 1, w->piece + n, (w->pieces - n) * sizeof *w->piece);
+    w->pieces -= n - 1;
+    return true;
+}
+
+/* All pieces as one line, else without the last, which is another line where the one before it ended at the width; or one after the other. */
 static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
 {
     size_t at = 0;
@@ -43,16 +61,10 @@ static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
     }
     if (w->pieces < 2)
         return;
-    enum nsc_worth alone = worth(user, w->piece[0].text), whole = worth(user, (nsc_text){w->held, w->len});
-    /* What no field can hold but the text itself is one record; what fields of any text may have swallowed must be usual here. */
-    bool better = alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || (alone == NSC_WORTH_LOOSE && w->joins > 0);
-    if (whole < NSC_WORTH_LOOSE || !better)
-        return;
-    w->joins++;
-    w->piece[0].text.len = w->len;
-    w->piece[0].unended = w->piece[w->pieces - 1].unended;
-    w->piece[0].lines = w->pieces;
-    w->pieces = 1;
+    enum nsc_worth alone = worth(user, w->piece[0].text);
+    size_t n = w->pieces, last = w->piece[n - 1].text.len;
+    if (!join_first(w, n, w->len, alone, worth, user) && n > 2)
+        join_first(w, n - 1, w->len - last, alone, worth, user);
 }
 
 static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
