@@ -13,6 +13,7 @@ nsc_effect nsc_apply_chunk_size;
 nsc_effect nsc_apply_closing;
 nsc_effect nsc_apply_comm_shape;
 nsc_effect nsc_apply_connected;
+nsc_effect nsc_apply_destroy_failed;
 nsc_effect nsc_apply_devices;
 nsc_effect nsc_apply_driver;
 nsc_effect nsc_apply_ended;

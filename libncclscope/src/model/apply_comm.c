@@ -68,14 +68,28 @@ static bool is_told_again(const struct ncclscope_model *m, const struct nsc_rank
     return counted || (r->parent != NSC_NONE && m->ranks.item[r->parent].births > r->parent_births);
 }
 
+/* A rank of the process that only its timings told of, and whose torn COMPLETE line, put together again, comes behind them. */
+static uint32_t take_unnamed(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, uint64_t pointer)
+{
+    uint32_t i = m->procs.item[proc].last_rank;
+    if (i == NSC_NONE || m->ranks.item[i].pointer || !is_same(m, &m->ranks.item[i], rec))
+        return NSC_NONE;
+    m->ranks.item[i].pointer = pointer;
+    if (nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i))
+        m->no_memory = true;
+    return i;
+}
+
 static uint32_t rank_for(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, bool starts)
 {
     uint64_t pointer;
     if (!nsc_to_hex(nsc_record_field(rec, NCCLSCOPE_FIELD_COMM), &pointer))
         return NSC_NONE;
     uint32_t last = nsc_rank_of(m, proc, pointer);
+    if (last == NSC_NONE && (last = take_unnamed(m, rec, proc, pointer)) != NSC_NONE)
+        return last;
     if (last == NSC_NONE)
-        return nsc_rank_new(m, proc, pointer, rec);
+        return nsc_rank_new(m, proc, pointer, rec->tid, nsc_here(m, rec));
     const struct nsc_rank *r = &m->ranks.item[last];
     if (is_same(m, r, rec) && (!starts || !(r->complete.line || r->destroyed.line || r->aborted.line)))
         return last;
@@ -87,7 +101,7 @@ static uint32_t rank_for(struct ncclscope_model *m, const ncclscope_record *rec,
             m->no_memory = true;
         return i;
     }
-    return nsc_rank_new(m, proc, pointer, rec);
+    return nsc_rank_new(m, proc, pointer, rec->tid, nsc_here(m, rec));
 }
 
 void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
@@ -188,6 +202,16 @@ void nsc_apply_ended(struct ncclscope_model *m, const ncclscope_record *rec, uin
         m->procs.item[proc].closing_at = *at;
 }
 
+/* "commReclaim: cleanup comm 0x3a0f rank 1 failed in destroy/abort, error 1": a failure, and a rank of the process. */
+void nsc_apply_destroy_failed(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                              struct nsc_thread *t)
+{
+    uint32_t i = rank_for(m, rec, proc, false);
+    if (i != NSC_NONE)
+        take_identity(m, &m->ranks.item[i], rec);
+    nsc_apply_event_of(m, rec, proc, t);
+}
+
 /* "AllReduce: opCount 1a ... comm 0xe533000 [nranks=8]": who calls a collective has a communicator, whatever line of its birth is lost. */
 void nsc_apply_call(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -214,6 +238,13 @@ void nsc_apply_init_timings(struct ncclscope_model *m, const ncclscope_record *r
             r->init_seconds = s;
         return;
     }
+    if (m->procs.item[proc].last_rank != NSC_NONE)
+        return;
+    uint32_t i = nsc_rank_new(m, proc, 0, t->tid, nsc_here(m, rec)); /* its COMPLETE line, right before, is lost */
+    if (i == NSC_NONE)
+        return;
+    take_identity(m, &m->ranks.item[i], rec);
+    m->ranks.item[i].init_seconds = s;
 }
 
 struct nsc_rank *nsc_making(struct ncclscope_model *m, const struct nsc_thread *t)

@@ -173,13 +173,13 @@ static uint32_t comm_for(struct ncclscope_model *m, struct joining *j, nsc_str k
     return best != NSC_NONE ? best : comm_new(m, j, key, n, r);
 }
 
-/* The beginning of a rank is lost, and with it its commId: the one communicator of an id that has just this place free; NSC_NONE if there
+/* The line that says a rank's commId is lost or torn: the one communicator of an id that has just this place free; NSC_NONE if there
  * is none, or there are several. */
 static uint32_t only_gap(const struct ncclscope_model *m, const struct joining *j, uint32_t rank)
 {
     const struct nsc_rank *r = &m->ranks.item[rank];
     uint32_t only = NSC_NONE;
-    if (r->comm_id || r->parent_pointer || r->start.line || r->complete.line)
+    if (r->comm_id || r->parent_pointer)
         return NSC_NONE;
     for (uint32_t c = 0; c < m->comms.len; c++) {
         const struct nsc_comm *k = &m->comms.item[c];
@@ -462,6 +462,7 @@ void nsc_join(struct ncclscope_model *m)
 {
     nsc_merge_sources(m);
     nsc_find_owners(m);
+    nsc_adopt(m);
     for (size_t i = 0; i < m->procs.len; i++) {
         bool told = m->procs.item[i].merged_into == NSC_NONE && !m->procs.item[i].nameless;
         uint32_t *o = told ? nsc_vec_push(&m->proc_order) : NULL;

@@ -174,7 +174,7 @@ uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc, uint64_t pointer)
     return nsc_map_get(&m->rank_by, (struct nsc_key){proc, pointer, 0});
 }
 
-uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, const ncclscope_record *rec)
+uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, int64_t tid, struct nsc_where first)
 {
     uint32_t before = nsc_rank_of(m, proc, pointer), i = (uint32_t)m->ranks.len;
     struct nsc_rank *r = nsc_vec_push(&m->ranks);
@@ -188,12 +188,12 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
     r->pointer = pointer;
     r->comm = r->parent = NSC_NONE;
     r->reuse = before == NSC_NONE ? 0 : m->ranks.item[before].reuse + 1;
-    r->tid = rec->tid;
+    r->tid = tid;
     r->rank = r->nranks = r->cuda_dev = r->nvml_dev = r->split = r->key = -1;
     r->nnodes = r->local_ranks = r->local_rank = r->mnnvl = -1;
     r->coll = r->collnet = r->nvls = r->p2p = r->per_peer = r->chunk = r->direct = -1;
     r->init_seconds = -1;
-    r->first = nsc_here(m, rec);
+    r->first = first;
     return i;
 }
 

@@ -406,7 +406,7 @@ uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec); /*
 struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid);
 uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc,
                      uint64_t pointer); /* the last with this pointer, or NSC_NONE */
-uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, const ncclscope_record *rec);
+uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, int64_t tid, struct nsc_where first);
 struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number,
                                nsc_text text);
 
@@ -424,6 +424,7 @@ void nsc_find_machines(struct ncclscope_model *m); /* machines.c */
 void nsc_find_shapes(struct ncclscope_model *m);   /* shape.c */
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
+void nsc_adopt(struct ncclscope_model *m);
 void nsc_attribute_rest(struct ncclscope_model *m);
 
 static inline bool nsc_is_earlier(const struct nsc_where *a, const struct nsc_where *b)

@@ -140,7 +140,7 @@ static void rank(struct nsc_json *j, const struct ncclscope_model *m, const stru
     nsc_json_int(j, "rank", r->rank);
     nsc_json_text(j, "host", nsc_say(m, p->host));
     nsc_json_int(j, "pid", p->pid);
-    nsc_json_string(j, "comm", pointer);
+    nsc_json_string(j, "comm", r->pointer ? pointer : NULL);
     nsc_json_said(j, "cuda_dev", r->cuda_dev);
     nsc_json_said(j, "nvml_dev", r->nvml_dev);
     nsc_json_text(j, "bus_id", NSC_JSON_TEXT(m, r->bus_id));

@@ -107,8 +107,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
         nsc_printf(r->out, "%zu communicator%s", comms, comms == 1 ? "" : "s");
     else
         nsc_puts(r->out, r->m->bare_comms ? "lines of communicators, but not whose they are"
-                         : gpus           ? "no line of a communicator"
-                                          : "no line of a communicator or of its GPUs");
+                                          : "no line tells how a communicator was made");
 }
 
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)

@@ -63,7 +63,7 @@ static bool is_battered(const struct ncclscope_model *m)
 
 enum { LINES_BEHIND = 40 };
 
-/* The program went on for long behind the last line of these ranks, and nothing in the input says that it failed: the end of their
+/* The program went on for long behind the last line of the ranks that are not done, and nothing in the input says that it failed: the end of their
  * initialisation was lost, or never logged. */
 static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
@@ -72,7 +72,10 @@ static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_com
     uint64_t last = 0, warnings = 0;
     uint32_t source = NSC_NONE;
     for (uint32_t i = 0; i < k->count; i++) {
-        const struct nsc_proc *p = &m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc];
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        const struct nsc_proc *p = &m->procs.item[r->proc];
+        if (nsc_is_done(r))
+            continue;
         if (source != NSC_NONE && source != p->source)
             return false;
         source = p->source;
