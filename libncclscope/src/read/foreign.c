@@ -98,7 +98,7 @@ ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)
     return is_test_json(t) ? NCCLSCOPE_KIND_TEST_JSON : NCCLSCOPE_KIND_UNKNOWN;
 }
 
-/* Does it name NCCL, CUDA, or an exit code? By letters that few lines hold: faster than memmem. */
+/* Does it name NCCL, CUDA, a library beside them, or an exit code? By letters that few lines hold: faster than memmem. */
 static bool names_something(nsc_text t)
 {
     for (const char *p = t.ptr, *end = t.ptr + t.len; p < end && (p = memchr(p, 'N', (size_t)(end - p))); p++)
@@ -111,7 +111,7 @@ static bool names_something(nsc_text t)
         if (end - p >= 5 && !memcmp(p - 1, "exit", 4) && strchr("cse", p[3])) /* exitcode, exits, exited */
             return true;
     if (nsc_text_find_by(t, "nccl", 1) >= 0 || nsc_text_find_by(t, "GPU P2P", 4) >= 0 ||
-        nsc_text_find_by(t, "nvshmem", 1) >= 0)
+        nsc_text_find_by(t, "nvshmem", 1) >= 0 || nsc_text_find_by(t, "worker_pool.cpp", 6) >= 0)
         return true;
     return t.ptr[0] == '[' &&
            (nsc_text_find_by(t, "] Caught signal ", 2) >= 0 || nsc_text_find_by(t, "] Signal: ", 2) >= 0);

@@ -135,6 +135,19 @@ static bool is_file_and_line(nsc_text word)
     return dot > 0 && nsc_is_digit(word.ptr[word.len - 1]);
 }
 
+/* "tcpxResult_t tcpxCommProgress(tcpxComm*):1231": where Google's plugin names a function in place of a file; its beginning, or `at`. */
+static size_t function_before(nsc_text s, size_t from, size_t at)
+{
+    size_t i = at;
+    while (i > from && nsc_is_digit(s.ptr[i - 1]))
+        i--;
+    if (i == at || i < from + 2 || s.ptr[i - 1] != ':' || s.ptr[i - 2] != ')')
+        return at;
+    while (i > from && !(s.ptr[i - 1] == ' ' && i >= from + 2 && s.ptr[i - 2] == ']'))
+        i--;
+    return i;
+}
+
 /* Archives and people take headers away, whole or in part. What may be left, from the marker back: a location, "[1]", "host:pid:tid",
  * "host:pid" or a word in their place, as the first of the line. Sets what is known; `start` is where it begins. */
 static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h)
@@ -146,8 +159,10 @@ static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h
     size_t word = word_before(s, from, at);
     if (word > from + 1 && s.ptr[word] == '(' && s.ptr[at - 1] == ')') /* "register.cc:42 (ncclRegister)" */
         word = word_before(s, from, word - 1);
+    size_t function = function_before(s, from, at);
+    word = function < at ? function : word;
     nsc_text location = {s.ptr + word, at - word};
-    if (h->level == NCCLSCOPE_LEVEL_WARN && location.len && is_file_and_line(location)) {
+    if (h->level == NCCLSCOPE_LEVEL_WARN && location.len && (function < at || is_file_and_line(location))) {
         h->location = location;
         h->start = at = word;
         while (at > from && s.ptr[at - 1] == ' ')

@@ -331,6 +331,11 @@ void nsc_rule_program_failed(struct nsc_case *c)
                  "The line names the call and its status. Processes that end of it close their connections of NCCL, of "
                  "which the "
                  "others then tell.");
+    tell_program(
+        c, NCCLSCOPE_KIND_ENGINE_FAILED, NCCLSCOPE_KIND_ENGINE_NO_ENDPOINT,
+        "Mooncake's transfer engine, which the program uses beside NCCL, reports a failure",
+        "RDMA between these network devices did not work, or the process at the other end is gone. NCCL itself "
+        "did not fail.");
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
                      "The program reports that a call of NCCL failed",

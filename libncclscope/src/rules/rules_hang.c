@@ -239,9 +239,10 @@ static const char *tell_each(struct nsc_case *c, const struct stuck *of_rank, co
                      last < 0 ? -1LL : (long long)of_rank[last].seq);
 }
 
-/* Ranks that are in other work than most: named, the first described; NULL if there is none. */
+/* Ranks that are in other work than most: named, the first described; NULL if there is none. Who is behind can be told within one
+ * group alone. */
 static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const struct stuck *of_rank,
-                            const struct stuck *most)
+                            const struct stuck *most, bool one_group)
 {
     const struct stuck *odd = NULL;
     for (int64_t i = 0; i < MOST_RANKS; i++) {
@@ -254,6 +255,9 @@ static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const str
         return NULL;
     nsc_show_first(c, f, &odd->line->where);
     const char *who = nsc_list_ranks(c, f), *be = f->ranks.len == 1 ? "is" : "are";
+    if (!one_group)
+        return nsc_words(c, "%s waited too, the first in %.*s, work %lld", who, (int)op_of(odd).len, op_of(odd).ptr,
+                         (long long)odd->seq);
     if (!all_alike(of_rank, most, odd))
         return tell_each(c, of_rank, most);
     if (odd->seq == most->seq)
@@ -288,7 +292,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     sort_ranks(c, f, group, most->seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
-    const char *odd = who ? NULL : tell_odd(c, f, of_rank, most);
+    const char *odd = who ? NULL : tell_odd(c, f, of_rank, most, group.len > 0);
     const char *where = tell_where(c, group, most, who ? waiting : count);
     enum nsc_hang_reason why = who                                ? NSC_HUNG_NOT_CALLED
                                : odd && !group.len                ? NSC_HUNG_UNGROUPED
