@@ -2,6 +2,19 @@
 #include "read/foreign.h"
 #include "read/reader.h"
 
+static void keep_line(ncclscope_reader *r, nsc_text line)
+{
+    r->before_len = line.len <= sizeof r->before ? line.len : 0;
+    memcpy(r->before, line.ptr, r->before_len);
+}
+
+/* Consoles of clouds show the newest line first: "Last error:" stands above "ncclSystemError: ...", and NCCL's text above both. */
+static nsc_text text_above(const ncclscope_reader *r)
+{
+    nsc_text line = {r->before, r->before_len};
+    return nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
+}
+
 /* The text behind "Last error:", or behind the slash of "Test NCCL failure common.cu:958 'unhandled cuda error / Failed to bind ...'":
  * what ncclGetLastError returned, the last text that NCCL warned with in that process. */
 nsc_text nsc_quoted_text(ncclscope_reader *r)
@@ -11,6 +24,10 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     if (r->quotes) {
         nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
         bool again = nsc_text_starts(text, before);
+        if (nsc_text_starts(text, "nccl") && nsc_text_find(text, "Error: ") > 0) {
+            r->quotes = false;
+            return text_above(r);
+        }
         r->quotes = again || !text.len;
         ptrdiff_t more =
             nsc_text_find(text, ", Traceback (most recent call last)"); /* of a message in one line with what follows */
@@ -26,6 +43,7 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         r->quote_at = (size_t)at;
         return text;
     }
+    keep_line(r, line);
     at = nsc_text_find_by(line, "WARN: Function: ", 0) >= 0 ? nsc_text_find(line, ": NET/OFI ") : -1;
     if (at >=
         0) /* aws-ofi-nccl without a logger of NCCL's: "WARN: Function: find_ofi_provider Line: 543: NET/OFI ..." */
@@ -47,8 +65,9 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
         r->quote_at = (size_t)at;
         return NULL;
     }
-    if (r->traceback && nsc_text_starts(line, "  File \"")) /* only the first line has what a logger put in front */
-        r->quote_at = 0;
+    ptrdiff_t file = r->traceback ? nsc_text_find_by(line, "  File \"", 2) : -1;
+    if (file >= 0) /* a logger puts its words in front of the first line alone, or of each */
+        r->quote_at = (size_t)file;
     *text = r->traceback ? nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len) : (nsc_text){NULL, 0};
     if (!text->len || text->ptr[0] == ' ' || text->ptr[0] == '\t')
         return NULL;

@@ -39,7 +39,10 @@ struct ncclscope_reader {
     bool traceback;  /* a Python traceback is being read; its column is quote_at */
     bool quotes;     /* "Last error:" was the last line: the next is NCCL's, in another program's message */
     size_t quote_at; /* where that stood in its line, behind what a launcher put before both */
-    bool digests;    /* for stores: is this the very text that was read before? */
+    char before
+        [400]; /* the unmarked line before this one: where the newest stands first, NCCL's text stands above "Last error:" */
+    size_t before_len;
+    bool digests; /* for stores: is this the very text that was read before? */
     struct nsc_digest digest;
 
     /* the line in hand */

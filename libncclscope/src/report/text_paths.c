@@ -156,7 +156,7 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
 
 /* Pairs of ranks between two hosts, or inside one, counted by path; the same picture elsewhere is counted, not repeated. */
 struct host_pair {
-    nsc_str from, to; /* 0: the rank's log is not in the input */
+    nsc_str from, to; /* 0: not known */
     uint32_t links[NSC_PATH_UNKNOWN + 1];
     uint32_t alike; /* further pairs with the same numbers */
     bool told;
@@ -164,10 +164,14 @@ struct host_pair {
 
 typedef NSC_VEC(struct host_pair) host_pairs;
 
-static nsc_str host_of_rank(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
+/* 0: not known. Whose communicator is not known stands at least where the line was printed. */
+static nsc_str host_of_end(const struct ncclscope_model *m, uint32_t comm, const struct nsc_link *l, uint64_t rank)
 {
     const struct nsc_rank *x = nsc_member(m, comm, (int64_t)rank);
-    return x ? m->procs.item[x->proc].host : 0;
+    bool near = l->family == NSC_SHM ||
+                (l->family == NSC_P2P && nsc_text_find(nsc_say(m, l->via), "MNNVL") < 0); /* of one machine */
+    bool here = l->proc != NSC_NONE && (l->printer == (int64_t)rank || near);
+    return x ? m->procs.item[x->proc].host : here ? m->procs.item[l->proc].host : 0;
 }
 
 static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pairs *pairs)
@@ -179,7 +183,7 @@ static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pai
         struct nsc_known_path p;
         if (nsc_comm_of_link(m, l) != comm || (no_collnet && l->family == NSC_COLLNET))
             continue;
-        nsc_str from = host_of_rank(m, comm, l->src), to = host_of_rank(m, comm, l->dst);
+        nsc_str from = host_of_end(m, comm, l, l->src), to = host_of_end(m, comm, l, l->dst);
         uint32_t k = nsc_map_get(&by, (struct nsc_key){from, to, 0});
         if (k == NSC_NONE) {
             struct host_pair *new = nsc_vec_push(pairs);
@@ -205,7 +209,7 @@ static bool is_alike(const struct host_pair *a, const struct host_pair *b)
 
 static void say_host(const struct nsc_report *r, nsc_str host)
 {
-    nsc_safe(r, host ? nsc_say(r->m, host) : NSC_TEXT("(not in the input)"));
+    nsc_safe(r, host ? nsc_say(r->m, host) : NSC_TEXT("(not known)"));
 }
 
 /* Beyond a few ranks: host against host, how many pairs of which path; what is alike is told once, so that the odd one stands out. */

@@ -205,7 +205,8 @@ static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
     char paths[240], line[500];
-    bool named = nsc_count_named_gpus(r->m); /* else lines were picked out, and there may be more GPUs than they join */
+    bool named =
+        nsc_count_named_gpus(r->m) > 1; /* else lines were picked out, and there may be more GPUs than they join */
     uint64_t n = named ? nsc_count_gpus(r->m) : count_pairs(r->m);
     say_paths(r, &s, paths, sizeof paths);
     snprintf(line, sizeof line, "%llu %s%s on %s%s", (unsigned long long)n, named ? "GPU" : "pair",

@@ -181,10 +181,16 @@ static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *
     return NULL;
 }
 
+/* The process could not use CUDA from its beginning: whatever NCCL says behind it follows. */
+static bool is_before_cuda(nsc_text reason)
+{
+    return nsc_text_find(reason, "in forked subprocess") >= 0;
+}
+
 static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
 {
     if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0 || /* PyTorch's store, before NCCL is called */
-        nsc_text_find(reason, "in forked subprocess") >= 0)
+        is_before_cuda(reason))
         return false;
     return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
            nsc_text_find(reason, "NCCL") >= 0 || nsc_text_find(reason, "CUDA") >= 0;
@@ -193,13 +199,14 @@ static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
 enum { REASON_SHOWN = 180 };
 
 /* The first exception that is neither NCCL's own nor a launcher's: the program failed by itself, where nothing before it tells of NCCL. */
-static void tell_exception(struct nsc_case *c)
+static void tell_exception(struct nsc_case *c, bool nccl_failed)
 {
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         nsc_text name = nsc_said(m, r, "name"), reason = nsc_text_trim(nsc_said(m, r, "reason"));
-        if (r->number != NCCLSCOPE_KIND_PY_RAISED || is_of_nccl_or_cuda(name, reason))
+        if (r->number != NCCLSCOPE_KIND_PY_RAISED || is_of_nccl_or_cuda(name, reason) ||
+            (nccl_failed && !is_before_cuda(reason)))
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
@@ -257,8 +264,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     tell_limit(c);
-    if (!nccl_failed(m))
-        tell_exception(c);
+    tell_exception(c, nccl_failed(m));
     bool told = tell_root(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
