@@ -224,6 +224,18 @@ void nsc_apply_call(struct ncclscope_model *m, const ncclscope_record *rec, uint
         m->ranks.item[i].called = true;
 }
 
+/* "kernels 0.31, alloc 1.15, bootstrap 0.15, ..."; -1: not said. */
+static double kernel_seconds(nsc_text parts)
+{
+    static const char before[] = "kernels ";
+    ptrdiff_t at = nsc_text_find(parts, before);
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(parts, (size_t)at + sizeof before - 1);
+    nsc_text word = nsc_next_word(&rest);
+    double s;
+    word.len -= word.len && word.ptr[word.len - 1] == ',';
+    return nsc_to_f64(word, &s) ? s : -1;
+}
+
 void nsc_apply_init_timings(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     double s;
@@ -234,8 +246,10 @@ void nsc_apply_init_timings(struct ncclscope_model *m, const ncclscope_record *r
         struct nsc_rank *r = &m->ranks.item[i]; /* it follows its COMPLETE line closely: the last one fits */
         if (r->tid != t->tid || r->rank != rank || r->nranks != n)
             continue;
-        if (r->init_seconds < 0)
+        if (r->init_seconds < 0) {
             r->init_seconds = s;
+            r->kernel_seconds = kernel_seconds(nsc_record_field(rec, NCCLSCOPE_FIELD_PARTS));
+        }
         return;
     }
     if (m->procs.item[proc].last_rank != NSC_NONE)
@@ -245,6 +259,7 @@ void nsc_apply_init_timings(struct ncclscope_model *m, const ncclscope_record *r
         return;
     take_identity(m, &m->ranks.item[i], rec);
     m->ranks.item[i].init_seconds = s;
+    m->ranks.item[i].kernel_seconds = kernel_seconds(nsc_record_field(rec, NCCLSCOPE_FIELD_PARTS));
 }
 
 struct nsc_rank *nsc_making(struct ncclscope_model *m, const struct nsc_thread *t)

@@ -55,9 +55,9 @@ void ncclscope_model_free(ncclscope_model *m)
         nsc_vec_free(&m->threads.item[i].waiting);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
-    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by,  &m->link_by,   &m->env_by,  &m->device_by,
-                              &m->plugin_by, &m->event_by, &m->warning_by, &m->path_by,   &m->ring_by, &m->tree_by,
-                              &m->nvlink_by, &m->pxn_by,   &m->printed_by, &m->tree_links};
+    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by,  &m->link_by,    &m->env_by,    &m->device_by,
+                              &m->plugin_by, &m->event_by, &m->warning_by, &m->path_by,    &m->ring_by,   &m->tree_by,
+                              &m->nvlink_by, &m->pxn_by,   &m->printed_by, &m->printed_on, &m->tree_links};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
@@ -192,7 +192,7 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
     r->rank = r->nranks = r->cuda_dev = r->nvml_dev = r->split = r->key = -1;
     r->nnodes = r->local_ranks = r->local_rank = r->mnnvl = -1;
     r->coll = r->collnet = r->nvls = r->p2p = r->per_peer = r->chunk = r->direct = -1;
-    r->init_seconds = -1;
+    r->init_seconds = r->kernel_seconds = -1;
     r->first = first;
     return i;
 }
@@ -220,6 +220,7 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
     *e = (struct nsc_event){
         .kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
     e->quoted = rec->flags & NCCLSCOPE_FLAG_QUOTED;
+    e->dev = rec->dev;
     e->where = nsc_here(m, rec);
     e->time = rec->time.len ? nsc_keep(m, rec->time) : 0;
     m->procs.item[proc].events++;

@@ -91,7 +91,7 @@ struct nsc_rank {
     int64_t nnodes, local_ranks, local_rank, mnnvl;
     int64_t heads; /* ranks that a line of NVLS heads names for one channel: one a node; 0: not said */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
-    double init_seconds; /* < 0: not said */
+    double init_seconds, kernel_seconds; /* < 0: not said; the second of the first, to load NCCL's kernels */
     struct nsc_where first, start, complete, destroyed, aborted, chunk_at, ring_type_at, direct_at, shape_at,
         channels_at;
 };
@@ -178,6 +178,7 @@ struct nsc_event {
     nsc_str time;   /* of the first, as printed */
     uint64_t count;
     int level;
+    int64_t dev; /* of the thread that printed the first; -1: not said */
     bool quoted; /* a program's error message quotes it: the program failed of it */
     bool broke;  /* calls that returned an error came right behind it on its thread: "init.cc:1234 -> 3" */
     struct nsc_where where;
@@ -371,7 +372,8 @@ struct ncclscope_model {
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
         pxn_by,     /* pairs of which one sends through the other's NIC, to the link that shows it */
-        printed_by; /* process and rank of links without a communicator, to the device they are printed under */
+        printed_by, /* process and rank of links without a communicator, to the device they are printed under */
+        printed_on; /* source and rank of such links, to the process that prints them; beyond all: several */
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
     bool test_open, test_in_place; /* of nccl-tests' JSON: a size was read; which side comes */

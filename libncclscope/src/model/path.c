@@ -112,10 +112,28 @@ bool nsc_is_within_process(const struct ncclscope_model *m, const struct nsc_lin
     return src != NSC_NONE && dst != NSC_NONE && src != dst;
 }
 
+/* The same across processes: by the hosts on which the two ranks print connections. One GPU at both ends is two machines of one name. */
+static enum nsc_scope scope_by_printers(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    if (l->rank != NSC_NONE || l->proc == NSC_NONE || l->family != NSC_NET)
+        return NSC_SCOPE_UNKNOWN;
+    uint32_t source = m->procs.item[l->proc].source;
+    uint32_t src = nsc_map_get(&m->printed_on, (struct nsc_key){source, l->src, 0}),
+             dst = nsc_map_get(&m->printed_on, (struct nsc_key){source, l->dst, 0});
+    if (src >= m->procs.len || dst >= m->procs.len ||
+        src == dst) /* one process of two ranks: two communicators, perhaps */
+        return NSC_SCOPE_UNKNOWN;
+    bool one_name = m->procs.item[src].host == m->procs.item[dst].host;
+    return !one_name ? NSC_SCOPE_CLUSTER : l->src_dev != l->dst_dev ? NSC_SCOPE_NODE : NSC_SCOPE_UNKNOWN;
+}
+
 static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc_link *l)
 {
+    enum nsc_scope printed = scope_by_printers(m, l);
     if (nsc_is_within_process(m, l))
         return NSC_SCOPE_NODE;
+    if (printed != NSC_SCOPE_UNKNOWN)
+        return printed;
     if (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL))
         return NSC_SCOPE_NODE;
     uint32_t comm = nsc_comm_of(m, l);
@@ -258,12 +276,51 @@ static void find_pxn(struct ncclscope_model *m)
     }
 }
 
-/* Under which GPU a process prints the lines of a rank, where no line tells of communicators. */
+enum { SEVERAL = UINT32_MAX - 1 };
+
+static void note_printer(struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_key key = {m->procs.item[l->proc].source, (uint64_t)l->printer, 0};
+    uint32_t seen = nsc_map_get(&m->printed_on, key);
+    if (nsc_map_put(&m->printed_on, key, seen == NSC_NONE || seen == l->proc ? l->proc : SEVERAL))
+        m->no_memory = true;
+}
+
+/* Does the launcher number processes as the communicator numbers ranks: two that print connections at least, and none otherwise? */
+static bool launcher_numbers_ranks(const struct ncclscope_model *m)
+{
+    uint64_t alike = 0, other = 0;
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        int64_t said = l->rank == NSC_NONE && l->proc != NSC_NONE ? m->procs.item[l->proc].launcher_rank : -1;
+        alike += said >= 0 && said == l->printer && l->printer > 0;
+        other += said >= 0 && said != l->printer;
+    }
+    return alike > 1 && !other;
+}
+
+/* "[1,7]<stdout>:node2:...": where the ranks are that print no connection. */
+static void note_launched(struct ncclscope_model *m)
+{
+    bool numbered = launcher_numbers_ranks(m);
+    for (size_t i = 0; numbered && i < m->procs.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        struct nsc_key key = {p->source, (uint64_t)p->launcher_rank, 0};
+        if (p->launcher_rank >= 0 && !p->nameless && nsc_map_get(&m->printed_on, key) == NSC_NONE &&
+            nsc_map_put(&m->printed_on, key, (uint32_t)i))
+            m->no_memory = true;
+    }
+}
+
+/* Under which GPU a process prints the lines of a rank, and on which host, where no line tells of communicators. */
 static void find_printers(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->links.len; i++) {
         const struct nsc_link *l = &m->links.item[i];
-        if (l->rank == NSC_NONE && l->proc != NSC_NONE && l->printer >= 0 && l->dev >= 0 &&
+        bool bare = l->rank == NSC_NONE && l->proc != NSC_NONE && l->printer >= 0;
+        if (bare)
+            note_printer(m, l);
+        if (bare && l->dev >= 0 &&
             nsc_map_put(&m->printed_by, (struct nsc_key){l->proc, (uint64_t)l->printer, 0}, (uint32_t)l->dev))
             m->no_memory = true;
     }
@@ -273,6 +330,7 @@ void nsc_find_proofs(struct ncclscope_model *m)
 {
     find_pxn(m);
     find_printers(m);
+    note_launched(m);
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
         uint32_t first = c->count ? m->members.item[c->first] : NSC_NONE;

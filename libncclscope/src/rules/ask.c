@@ -231,18 +231,41 @@ enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key)
 
 /* ---- who ---- */
 
-int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc)
+/* In the largest communicator of the process; dev -1: on any of its GPUs. */
+static int64_t rank_on(const struct ncclscope_model *m, uint32_t proc, int64_t dev)
 {
     int64_t rank = -1, largest = 0;
     for (uint32_t i = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank; i != NSC_NONE;
          i = m->ranks.item[i].before) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        if (r->nranks < largest || r->nranks <= 0 || r->rank < 0)
+        if (r->nranks < largest || r->nranks <= 0 || r->rank < 0 || (dev >= 0 && r->cuda_dev != dev))
             continue;
         largest = r->nranks;
         rank = r->rank;
     }
     return rank;
+}
+
+int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc)
+{
+    return rank_on(m, proc, -1);
+}
+
+static bool has_several_gpus(const struct ncclscope_model *m, uint32_t proc)
+{
+    int64_t dev = -1;
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        if (dev >= 0 && m->ranks.item[i].cuda_dev >= 0 && m->ranks.item[i].cuda_dev != dev)
+            return true;
+        dev = m->ranks.item[i].cuda_dev >= 0 ? m->ranks.item[i].cuda_dev : dev;
+    }
+    return false;
+}
+
+int64_t nsc_rank_of_event(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    bool several = has_several_gpus(m, e->proc);
+    return several && e->dev < 0 ? -1 : rank_on(m, e->proc, several ? e->dev : -1);
 }
 
 /* ---- how the run ended ---- */

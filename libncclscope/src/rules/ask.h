@@ -76,9 +76,14 @@ enum nsc_exit_reason {
     NSC_EXIT_BUS,
     NSC_EXIT_TERMINATED,
     NSC_EXIT_ONE,
-    NSC_EXIT_LIMIT, /* by the scheduler, for a reason that it names */
+    NSC_EXIT_LIMIT,     /* by the scheduler, for a reason that it names */
+    NSC_EXIT_CANCELLED, /* by the scheduler, for none */
     NSC_EXIT_OTHER
 };
+
+/* What is odd of an interface (rules_net.c), and of how long an initialisation took (rules_failure.c). */
+enum nsc_interface_reason { NSC_INTERFACE_ALONE = 1, NSC_INTERFACE_AMONG };
+enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };
 
 /* How a communicator is not seen to come up (rules_missing.c). */
 enum nsc_missing_reason {
@@ -119,6 +124,8 @@ void nsc_explain_by(struct nsc_case *c, struct nsc_finding *f, int reason);
 bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where *line);
 /* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */
 int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc);
+/* The same of who printed an event: where a process holds several ranks, the one on the thread's device. */
+int64_t nsc_rank_of_event(const struct ncclscope_model *m, const struct nsc_event *e);
 /* What NCCL says in the line, without header. */
 nsc_text nsc_message_of(const struct nsc_where *w);
 /* The line by which the job's own program says that it reached its end; NULL: none does. */

@@ -78,10 +78,10 @@ static bool is_named_before(const struct ncclscope_model *m, const struct nsc_ev
     return c ? c < 0 : p->pid < q->pid;
 }
 
-static const char *who(struct nsc_case *c, uint32_t proc)
+static const char *who(struct nsc_case *c, const struct nsc_event *e)
 {
-    const struct nsc_proc *p = &c->m->procs.item[proc];
-    int64_t rank = p->nameless ? -1 : nsc_rank_of_process(c->m, proc);
+    const struct nsc_proc *p = &c->m->procs.item[e->proc];
+    int64_t rank = p->nameless ? -1 : nsc_rank_of_event(c->m, e);
     if (p->nameless)
         return "";
     const char *where = nsc_words(c, "host %s, pid %lld", nsc_say(c->m, p->host).ptr, (long long)p->pid);
@@ -123,6 +123,7 @@ static const char *fill(struct nsc_case *c, const char *words, const struct nsc_
         put = call < 0 ? rest : nsc_next_word(&rest);
     }
     put.len = put.len < 200 ? put.len : 200;
+    put.len -= put.len && put.ptr[put.len - 1] == '.'; /* the sentence has one of its own */
     return nsc_words(c, "%.*s%.*s%s", (int)(brace - words), words, (int)put.len, put.ptr, brace + 6);
 }
 
@@ -153,7 +154,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
                                                    same < processes ? "the like" : "so")
                                        : "";
     f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
-    const char *whose = who(c, f->began->proc);
+    const char *whose = who(c, f->began);
     f->title = nsc_words(c, "%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "", (int)text.len,
                          text.len ? text.ptr : "");
     if (*whose)
@@ -230,7 +231,7 @@ void nsc_tell_failures(struct nsc_case *c)
             tied = false;
         }
         f->count += e->count;
-        int64_t rank = nsc_rank_of_process(m, e->proc);
+        int64_t rank = nsc_rank_of_event(m, e);
         if (rank >= 0)
             nsc_name_rank(c, f, (uint64_t)rank);
         nsc_name_host(c, f, m->procs.item[e->proc].host);

@@ -51,6 +51,8 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
 /* Does another program say this, by a row of other.def, anywhere in the input? */
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
 #define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
+/* Does the input hold no warning of NCCL's? */
+#define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)
 /* Does the warning that the finding began with hold these words; is its number this one? */
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words);
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number);

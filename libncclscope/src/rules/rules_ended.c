@@ -251,9 +251,12 @@ static void tell_limit(struct nsc_case *c)
         if (!f) {
             nsc_text reason = nsc_said(m, r, "reason"), time = nsc_said(m, r, "time"), name = nsc_said(m, r, "name");
             f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
-            f->title = nsc_words(c, "Slurm ended %.*s at %.*s: %.*s", (int)name.len, name.ptr, (int)time.len, time.ptr,
-                                 (int)reason.len, reason.ptr);
-            nsc_explain_by(c, f, NSC_EXIT_LIMIT);
+            static const char before[] = "DUE TO ";
+            reason = nsc_text_from(reason, nsc_text_starts(reason, before) ? sizeof before - 1 : 0);
+            f->title = nsc_words(c, "Slurm %s %.*s at %.*s%s%.*s", reason.len ? "ended" : "cancelled", (int)name.len,
+                                 name.ptr, (int)time.len, time.ptr, reason.len ? ": " : "", (int)reason.len,
+                                 reason.len ? reason.ptr : "");
+            nsc_explain_by(c, f, reason.len ? NSC_EXIT_LIMIT : NSC_EXIT_CANCELLED);
         }
         f->count++;
         nsc_show(c, f, &r->where);
@@ -345,10 +348,10 @@ void nsc_rule_program_failed(struct nsc_case *c)
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
                      "The program reports that a call of NCCL failed",
-                     "NCCL's own warnings before it would say why; none of them is in this input.");
+                     "NCCL gave the program an error; its own warning says why, where this input holds it.");
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
-                     "What NCCL warned of before it is not in this input.");
+                     "NCCL gave the program an error; its own warning says why, where this input holds it.");
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t count;

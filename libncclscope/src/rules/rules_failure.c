@@ -383,17 +383,41 @@ static void tell_slow(struct nsc_case *c, uint32_t comm, const struct nsc_rank *
                          (long long)r->rank, nsc_say(c->m, c->m->procs.item[r->proc].host).ptr,
                          (long long)c->m->procs.item[r->proc].pid,
                          late ? "came late, and the others waited" : "was slow to initialise", r->init_seconds, median);
-    f->cause =
-        late ? "The time before it called NCCL differs: slow start of the container, of Python, of storage; a busy CPU."
-             : "Its own part took longer: loading kernels, a cold file system, a busy CPU, slow name resolution.";
+    nsc_explain_by(c, f, late ? NSC_SLOW_LATE : NSC_SLOW_ITSELF);
     nsc_name_rank(c, f, (uint64_t)r->rank);
     nsc_name_host(c, f, c->m->procs.item[r->proc].host);
     nsc_show(c, f, &r->complete);
 }
 
+enum { KERNELS_SLOW = 20 }; /* seconds; a build that has code for the GPU takes about one */
+
+/* NCCL itself says that loading its kernels took most of a long initialisation, on every rank alike. */
+static void tell_slow_kernels(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_rank *slowest = NULL;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->kernel_seconds < KERNELS_SLOW || 2 * r->kernel_seconds < r->init_seconds)
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+        slowest = slowest && slowest->init_seconds >= r->init_seconds ? slowest : r;
+        f->count++;
+        nsc_name_rank(c, f, (uint64_t)r->rank);
+        nsc_show(c, f, r->complete.line ? &r->complete : &r->first);
+    }
+    if (!f)
+        return;
+    f->title = nsc_words(c, "Initialisation took %.0f s, of which NCCL spent %.0f s on loading its kernels",
+                         slowest->init_seconds, slowest->kernel_seconds);
+    nsc_explain_by(c, f, NSC_SLOW_KERNELS);
+}
+
 void nsc_rule_slow_init(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    tell_slow_kernels(c);
     double *seconds = nsc_alloc((m->ranks.len + 1) * sizeof *seconds);
     c->f->no_memory = c->f->no_memory || !seconds;
     for (size_t i = 0; seconds && i < m->comms.len; i++) {

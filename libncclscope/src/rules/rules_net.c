@@ -124,23 +124,32 @@ bool nsc_is_slow_provider(nsc_text p)
            nsc_text_is(p, "ofi_rxm");
 }
 
+static bool has_several_hosts(const struct ncclscope_model *m)
+{
+    for (size_t i = 1; i < m->proc_order.len; i++)
+        if (m->procs.item[m->proc_order.item[i]].host != m->procs.item[m->proc_order.item[0]].host)
+            return true;
+    return false;
+}
+
 void nsc_rule_libfabric_provider(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    bool crosses = false, certain;
+    bool crosses = false, certain, open = has_several_hosts(m); /* and no connection is shown */
     for (size_t i = 0; i < m->link_order.len && !crosses; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         nsc_text net = nsc_say(m, l->network);
+        open = open && l->family != NSC_NET;
         crosses =
             nsc_crosses_nodes(m, l, &certain) && (nsc_text_is(net, "Libfabric") || nsc_text_is(net, "AWS Libfabric"));
     }
-    for (size_t i = 0; crosses && i < m->events.len; i++) {
+    for (size_t i = 0; (crosses || open) && i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         if (e->kind != NCCLSCOPE_KIND_OFI_PROVIDER || !nsc_is_slow_provider(nsc_say(m, e->text)))
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", crosses ? "certain" : "likely");
             f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise",
                                  nsc_say(m, e->text).ptr);
             f->cause = "Libfabric offered no EFA (or other RDMA) provider here, and the plugin took what was left.";
@@ -351,6 +360,45 @@ static bool meets_others(const struct ncclscope_model *m, const struct nsc_proc 
     return false;
 }
 
+/* Do ranks of different nodes talk over NET/Socket? */
+static bool sockets_cross(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        bool certain;
+        if (nsc_text_is(nsc_say(m, l->network), "Socket") && nsc_crosses_nodes(m, l, &certain))
+            return true;
+    }
+    return false;
+}
+
+/* "NET/Socket : Using [0]ens5:192.0.2.4<0> [1]veth75fa783:fe80::14ad<0>": data is spread over all of them. */
+static void tell_bridges_for_data(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    bool good = false;
+    nsc_str bad = 0;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        bool socket = nsc_text_is(nsc_say(m, d->net), "Socket"), suspect = is_suspect(nsc_say(m, d->name));
+        good = good || (socket && !suspect);
+        bad = socket && suspect ? d->name : bad;
+    }
+    if (!good || !bad || !sockets_cross(m))
+        return;
+    f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", "likely");
+    f->title = nsc_words(c, "NCCL spreads its data over %s too, an interface that seldom reaches another host",
+                         nsc_say(m, bad).ptr);
+    nsc_explain_by(c, f, NSC_INTERFACE_AMONG);
+    for (size_t i = 0; i < m->devices.len; i++)
+        if (nsc_text_is(nsc_say(m, m->devices.item[i].net), "Socket") &&
+            is_suspect(nsc_say(m, m->devices.item[i].name))) {
+            f->count++;
+            nsc_name_host(c, f, m->devices.item[i].host);
+        }
+}
+
 void nsc_rule_interface_suspect(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -363,11 +411,12 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
             f->title = nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
                                  nsc_say(m, p->bootstrap_if).ptr);
-            f->cause = "NCCL took the first interface with an address that it did not have to avoid, or was told to "
-                       "take this one.";
+            nsc_explain_by(c, f, NSC_INTERFACE_ALONE);
         }
         f->count++;
         nsc_name_host(c, f, p->host);
         nsc_show(c, f, &p->bootstrap_at);
     }
+    if (!f)
+        tell_bridges_for_data(c);
 }
