@@ -44,22 +44,8 @@ uint64_t nsc_count_gpus(const struct ncclscope_model *m)
     return n > talkers ? n : talkers;
 }
 
-/* Pairs of ranks that a connection joins. */
-static uint64_t count_pairs(const struct ncclscope_model *m)
-{
-    struct nsc_map seen = {0};
-    for (size_t i = 0; i < m->links.len; i++) {
-        const struct nsc_link *l = &m->links.item[i];
-        uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
-        nsc_map_put(&seen, (struct nsc_key){low, high, 0}, 0);
-    }
-    uint64_t n = seen.used;
-    nsc_map_free(&seen);
-    return n;
-}
-
 struct seen_paths {
-    uint64_t links[NSC_PATH_UNKNOWN + 1];
+    uint64_t links[NSC_PATH_UNKNOWN + 1], pairs[NSC_PATH_UNKNOWN + 1];
     const struct nsc_where *proof; /* of NVLink */
     nsc_str p2p, network;          /* a spelling of each, as printed */
 };
@@ -67,6 +53,7 @@ struct seen_paths {
 static struct seen_paths look(const struct ncclscope_model *m)
 {
     struct seen_paths s = {0};
+    struct nsc_map seen = {0};
     bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
@@ -75,6 +62,12 @@ static struct seen_paths look(const struct ncclscope_model *m)
             continue;
         nsc_path_of(m, l, &p);
         s.links[p.path]++;
+        uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
+        enum nsc_path path =
+            l->family == NSC_NET ? NSC_PATH_NET : p.path; /* a pair may have it in one direction alone */
+        struct nsc_key pair = {low, high, (uint64_t)path};
+        s.pairs[path] += nsc_map_get(&seen, pair) == NSC_NONE;
+        nsc_map_put(&seen, pair, 0);
         if (p.path == NSC_PATH_NVLINK && !s.proof)
             s.proof = p.because;
         if (l->family == NSC_P2P && !s.p2p)
@@ -82,11 +75,20 @@ static struct seen_paths look(const struct ncclscope_model *m)
         if (l->family == NSC_NET && !s.network)
             s.network = l->network;
     }
+    nsc_map_free(&seen);
     return s;
 }
 
+/* "8 GPUs on " once; or, where lines were picked out and there may be more GPUs than they join, each path with its pairs: "2 pairs of
+ * GPUs on P2P", "1 on IB" behind the first. */
+static size_t say_pairs(char *buf, size_t size, uint64_t pairs, bool named, bool first)
+{
+    const char *what = !first ? "" : pairs == 1 ? " pair of GPUs" : " pairs of GPUs";
+    return named ? 0 : (size_t)snprintf(buf, size, "%llu%s on ", (unsigned long long)pairs, what);
+}
+
 /* "NVLink (P2P/CUMEM) inside nodes, IB with GDRDMA between them" */
-static void say_paths(const struct nsc_report *r, const struct seen_paths *s, char *buf, size_t size)
+static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bool named, char *buf, size_t size)
 {
     nsc_text p2p = nsc_say(r->m, s->p2p), net = nsc_say(r->m, s->network);
     bool inside =
@@ -103,7 +105,10 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, ch
     for (size_t i = 0; i < sizeof local / sizeof local[0]; i++) {
         if (!s->links[local[i].path] || n + 64 > size)
             continue;
-        n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? " and " : "", local[i].words);
+        bool begins = !n;
+        n += (size_t)snprintf(buf + n, size - n, "%s", n ? " and " : "");
+        n += say_pairs(buf + n, size - n, s->pairs[local[i].path], named, begins);
+        n += (size_t)snprintf(buf + n, size - n, "%s", local[i].words);
         if (local[i].path == NSC_PATH_NVLINK && p2p.len < 40)
             n += (size_t)snprintf(buf + n, size - n, " (%.*s)", (int)p2p.len, p2p.ptr);
     }
@@ -112,7 +117,9 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, ch
                  (unsigned long long)r->m->nvls_calls);
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
-    snprintf(buf + n, size - n, "%s%.*s%s%s", inside ? " inside nodes, " : "", (int)net.len, net.ptr,
+    n += (size_t)snprintf(buf + n, size - n, "%s", inside ? " inside nodes, " : "");
+    n += say_pairs(buf + n, size - n, s->pairs[NSC_PATH_NET], named, !inside);
+    snprintf(buf + n, size - n, "%.*s%s%s", (int)net.len, net.ptr,
              s->links[NSC_PATH_NET_GDR] ? (!s->links[NSC_PATH_NET] ? " with GDRDMA"
                                            : inside                ? ", partly with GDRDMA,"
                                                                    : ", partly with GDRDMA")
@@ -201,19 +208,26 @@ static const char *reservation(const struct nsc_report *r, const struct seen_pat
                                "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
 }
 
+/* Is there a communicator of which some ranks are not in the input? */
+static bool lacks_ranks(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].seen < m->comms.item[i].nranks)
+            return true;
+    return false;
+}
+
 static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
-    char paths[240], line[500];
-    bool named =
-        nsc_count_named_gpus(r->m) > 1; /* else lines were picked out, and there may be more GPUs than they join */
-    uint64_t n = named ? nsc_count_gpus(r->m) : count_pairs(r->m);
-    say_paths(r, &s, paths, sizeof paths);
-    snprintf(line, sizeof line, "%llu %s%s on %s%s", (unsigned long long)n, named ? "GPU" : "pair",
-             n == 1  ? (named ? "" : " of GPUs")
-             : named ? "s"
-                     : "s of GPUs",
-             paths, reservation(r, &s));
+    char paths[280], line[600], who[40] = "";
+    uint64_t gpus = nsc_count_named_gpus(r->m);
+    bool named = (gpus > 1 && !lacks_ranks(r->m)) || (!r->m->links.len && gpus);
+    say_paths(r, &s, named, paths, sizeof paths);
+    gpus = nsc_count_gpus(r->m);
+    if (named)
+        snprintf(who, sizeof who, "%llu GPU%s on ", (unsigned long long)gpus, gpus == 1 ? "" : "s");
+    snprintf(line, sizeof line, "%s%s%s", who, paths, reservation(r, &s));
     bool open = is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r);
     nsc_mark(r, open ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));

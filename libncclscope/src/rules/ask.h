@@ -85,6 +85,9 @@ enum nsc_exit_reason {
 enum nsc_interface_reason { NSC_INTERFACE_ALONE = 1, NSC_INTERFACE_AMONG };
 enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };
 
+/* Is no rank of the communicator seen beyond its initialisation? */
+bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k);
+
 /* How a communicator is not seen to come up (rules_missing.c). */
 enum nsc_missing_reason {
     NSC_MISSING_OLD_ID = 1,   /* ranks have different ids, one of an older communicator */
@@ -96,7 +99,8 @@ enum nsc_missing_reason {
     NSC_MISSING_RANKS,
     NSC_MISSING_UNFINISHED, /* all started; the job failed */
     NSC_MISSING_END,        /* all started; the input may just end */
-    NSC_MISSING_LOST_END    /* the program went on for long behind it */
+    NSC_MISSING_LOST_END,   /* the program went on for long behind it */
+    NSC_MISSING_CUT         /* all are in it where the input ends, and nothing failed */
 };
 
 /* Of whom it is asked, and what was found on the way. */

@@ -79,6 +79,15 @@ static const char *what_is_known(struct nsc_case *c)
                      end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "");
 }
 
+/* Is there a communicator that no rank is seen to have finished? */
+static bool has_unfinished(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].state == NSC_INCOMPLETE && nsc_is_all_begun(m, &m->comms.item[i]))
+            return true;
+    return false;
+}
+
 void nsc_rule_no_channels(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -89,11 +98,17 @@ void nsc_rule_no_channels(struct nsc_case *c)
     for (size_t i = 0; i < c->f->list.len; i++)
         alone = alone && c->f->list.item[i].severity < NCCLSCOPE_WARNING;
     struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
-    bool init = m->comms.len > 0, late = true, early = true, pairs = false;
-    for (size_t i = 0; i < m->procs.len; i++) {
-        late = late && nsc_version_of(m, (uint32_t)i).low >= NSC_CHANGE_RUNTIME_CONNECT;
-        early = early && nsc_version_of(m, (uint32_t)i).high < NSC_CHANGE_RUNTIME_CONNECT;
+    bool init = m->comms.len > 0, some_late = false, some_early = false, pairs = false;
+    for (size_t i = 0; i < m->procs.len; i++) { /* a job has one release: what one process lets know is true of all */
+        some_late = some_late || nsc_version_of(m, (uint32_t)i).low >= NSC_CHANGE_RUNTIME_CONNECT;
+        some_early = some_early || nsc_version_of(m, (uint32_t)i).high < NSC_CHANGE_RUNTIME_CONNECT;
     }
+    for (size_t i = 0; i < m->sources.len; i++) {
+        unsigned version = nsc_version_number(nsc_say(m, m->sources.item[i].bare_version));
+        some_late = some_late || version >= NSC_CHANGE_RUNTIME_CONNECT;
+        some_early = some_early || (version && version < NSC_CHANGE_RUNTIME_CONNECT);
+    }
+    bool late = some_late && !some_early, early = some_early && !some_late;
     for (size_t i = 0; i < m->comms.len; i++)
         pairs = pairs || m->comms.item[i].nranks > 1;
     f->count = records;
@@ -108,6 +123,12 @@ void nsc_rule_no_channels(struct nsc_case *c)
         banners == records
             ? "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of."
         : warnings + banners == records ? "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out."
+        : !init && m->bare_comms
+            ? "Lines of communicators have lost their header, and with it whose they are; the lines of their "
+              "connections are not in this input."
+        : has_unfinished(m)
+            ? "A communicator had begun its initialisation, and no rank had finished it where this input ends: it is "
+              "cut there, or the ranks hang there."
         : !init && starts
             ? nsc_success_of(m)
                   ? "The log shows how NCCL starts and no communicator, though the program reached its end: lines were "

@@ -181,6 +181,16 @@ static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
         nsc_show(c, f, &m->ranks.item[m->members.item[x->first + i]].first);
 }
 
+bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line)
+            return false;
+    }
+    return true;
+}
+
 /* Did a process fail that belongs to no communicator of the input: before it said its rank, or quoted by its program alone? */
 static bool stranger_failed(const struct ncclscope_model *m)
 {
@@ -252,8 +262,14 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
             k->seen * 2 < k->nranks && !strcmp(sure, "likely"); /* more likely a part of a log than a part of a job */
         f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
         nsc_explain_by(c, f, stranger_failed(m) ? NSC_MISSING_FAILED : NSC_MISSING_RANKS);
+    } else if (k->nranks > 1 && k->state == NSC_INCOMPLETE && strcmp(sure, "certain") != 0 && nsc_is_all_begun(m, k) &&
+               !m->link_order.len) {
+        f->title =
+            nsc_words(c, "The input ends while the %lld ranks of a communicator initialise", (long long)k->nranks);
+        make_note(c, f, NSC_MISSING_CUT);
     } else {
-        f->confidence = sure;
+        bool cut = nsc_is_all_begun(m, k) && strcmp(sure, "certain") != 0;
+        f->confidence = cut ? "possible" : sure;
         f->title = nsc_words(c, "A communicator of %lld rank%s never became complete: %s started and never finished",
                              (long long)k->nranks, k->nranks == 1 ? "" : "s", who);
         nsc_explain_by(c, f, strcmp(sure, "certain") ? NSC_MISSING_END : NSC_MISSING_UNFINISHED);
