@@ -64,6 +64,7 @@ enum nsc_hang_reason {
     NSC_HUNG_SILENT,         /* of some no time-out is in the input */
     NSC_HUNG_ALIKE,
     NSC_HUNG_GIVEN_UP, /* all gave up, of some it is not said where */
+    NSC_HUNG_REST,     /* the group has more ranks, by the sizes that it gathers or scatters */
     NSC_HUNG_UNCOUNTED /* how many ranks there are is not known */
 };
 

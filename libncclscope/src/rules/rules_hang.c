@@ -266,19 +266,58 @@ static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const str
                      (int)op_of(odd).len, op_of(odd).ptr, (long long)odd->seq);
 }
 
-/* "3 ranks waited 120 s in BROADCAST, work 3 of PG ID 1 PG GUID 7(mesh_tp)", "Rank 6 waited ..." */
-static const char *tell_where(struct nsc_case *c, nsc_text group, const struct stuck *s, int64_t ranks)
+enum { RANKS_NAMED = 8 };
+
+/* "Rank 6", "Ranks 3, 5", "12 ranks": who is in this work. */
+static const char *who_waits(struct nsc_case *c, const struct stuck *of_rank, const struct stuck *s, int64_t ranks)
 {
-    int64_t one;
-    const char *who = ranks == 1 && rank_of(c->m, s->line, &one)
-                          ? nsc_words(c, "Rank %lld", (long long)one)
-                          : nsc_words(c, "%lld rank%s", (long long)ranks, ranks == 1 ? "" : "s");
+    struct nsc_finding some = {.rule = c->rule};
+    for (int64_t i = 0; i < MOST_RANKS && ranks <= RANKS_NAMED; i++)
+        if (of_rank[i].line && is_same_work(s, &of_rank[i]))
+            nsc_name_rank(c, &some, (uint64_t)i);
+    const char *words = nsc_words(c, "%lld rank%s", (long long)ranks, ranks == 1 ? "" : "s");
+    if ((int64_t)some.ranks.len == ranks) {
+        const char *list = nsc_list_ranks(c, &some);
+        words = nsc_words(c, "R%s", list + (*list == 'r'));
+    }
+    nsc_vec_free(&some.ranks);
+    nsc_map_free(&some.named);
+    return words;
+}
+
+/* "Ranks 3, 5 waited 120 s in BROADCAST, work 3 of PG ID 1 PG GUID 7(mesh_tp)", "Rank 6 waited ..." */
+static const char *tell_where(struct nsc_case *c, nsc_text group, const struct stuck *of_rank, const struct stuck *s,
+                              int64_t ranks)
+{
+    const char *who = who_waits(c, of_rank, s, ranks);
     int64_t ran = 0;
     nsc_number_said(c->m, s->line, "ran_ms", &ran);
     const char *time = ran ? nsc_words(c, " %lld s", (long long)(ran / 1000)) : "";
     return nsc_words(c, "%s waited%s in %.*s, work %lld%s%.*s", who, time, (int)op_of(s).len, op_of(s).ptr,
                      (long long)s->seq, is_whole_job(group) ? "" : " of ", is_whole_job(group) ? 0 : (int)group.len,
                      group.len ? group.ptr : "");
+}
+
+/* "OpType=_ALLGATHER_BASE, NumelIn=1034240, NumelOut=8273920": what is gathered is as many times larger as the group has ranks. 0: not so. */
+static int64_t size_by_elements(const struct ncclscope_model *m, const struct stuck *s)
+{
+    static const char in_words[] = "NumelIn=", out_words[] = "NumelOut=";
+    nsc_text parts = nsc_said(m, s->line, "parts");
+    ptrdiff_t in_at = nsc_text_find(parts, in_words), out_at = nsc_text_find(parts, out_words);
+    bool gathers = nsc_text_find(s->op, "ALLGATHER_BASE") >= 0,
+         scatters = nsc_text_find(s->op, "REDUCE_SCATTER_BASE") >= 0;
+    int64_t in, out;
+    if (in_at < 0 || out_at < 0 || (!gathers && !scatters))
+        return 0;
+    nsc_text a = nsc_text_from(parts, (size_t)in_at + sizeof in_words - 1),
+             b = nsc_text_from(parts, (size_t)out_at + sizeof out_words - 1);
+    a = nsc_next_word(&a), b = nsc_next_word(&b);
+    a.len -= a.len && a.ptr[a.len - 1] == ',';
+    b.len -= b.len && b.ptr[b.len - 1] == ',';
+    if (!nsc_to_i64(a, &in) || !nsc_to_i64(b, &out) || in <= 0 || out <= 0)
+        return 0;
+    int64_t low = gathers ? in : out, high = gathers ? out : in;
+    return high % low ? 0 : high / low;
 }
 
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
@@ -288,24 +327,31 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     const struct stuck *most = most_common(of_rank, &count);
     if (!most) /* ranks beyond all reason */
         return;
+    int64_t members = size_by_elements(m, most); /* of this group */
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
     sort_ranks(c, f, group, most->seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
     const char *odd = who ? NULL : tell_odd(c, f, of_rank, most, group.len > 0);
-    const char *where = tell_where(c, group, most, who ? waiting : count);
+    const char *where = tell_where(c, group, of_rank, most, who ? waiting : count);
     enum nsc_hang_reason why = who                                ? NSC_HUNG_NOT_CALLED
                                : odd && !group.len                ? NSC_HUNG_UNGROUPED
                                : odd                              ? NSC_HUNG_ELSEWHERE
                                : size > waiting && highest < size ? NSC_HUNG_SILENT
                                : size && size == count            ? NSC_HUNG_ALIKE
                                : size && size == waiting          ? NSC_HUNG_GIVEN_UP
+                               : members > count                  ? NSC_HUNG_REST
+                               : members && members == count      ? NSC_HUNG_ALIKE
                                                                   : NSC_HUNG_UNCOUNTED;
     f->title = where;
     if (why == NSC_HUNG_SILENT) {
         name_silent(c, f, group, size);
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
+    } else if (why == NSC_HUNG_REST) {
+        f->confidence = "possible";
+        f->title = nsc_words(c, "%s; of the other %lld of its group no time-out is in this input", where,
+                             (long long)(members - count));
     } else if (who || odd) {
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
     }
