@@ -67,8 +67,7 @@ static void add_link(struct ncclscope_model *m, const struct nsc_link *l)
 static bool could_be(const struct nsc_rank *r, const struct nsc_link *l)
 {
     uint64_t most = l->src > l->dst ? l->src : l->dst;
-    bool born =
-        r->start.line || r->complete.line; /* else its beginning is lost, and it may be older than its first line */
+    bool born = r->start.line; /* else its beginning is lost, and it may be older than its first line */
     bool before = born && r->first.source == l->where.source && r->first.line > l->where.line;
     bool after = r->destroyed.line && r->destroyed.source == l->where.source && r->destroyed.line < l->where.line;
     return r->rank == l->printer && r->nranks >= 0 && most < (uint64_t)r->nranks && !before && !after;

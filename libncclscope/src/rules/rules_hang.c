@@ -36,7 +36,8 @@ static nsc_text group_of(const struct ncclscope_model *m, const struct nsc_own_r
         return group;
     for (size_t i = from; i < m->happened.len && i <= at + NEAR; i++) {
         const struct nsc_own_record *near = &m->happened.item[i];
-        if (!gave_up(m, near) || !nsc_number_said(m, near, "seq", &same) || same != seq)
+        if ((!gave_up(m, near) && !(nsc_timed_out(near) && group_said(m, near).len)) ||
+            !nsc_number_said(m, near, "seq", &same) || same != seq)
             continue;
         group = group_said(m, near);
         if (rank_of(m, near, &other) && other == rank)
