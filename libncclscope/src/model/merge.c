@@ -88,6 +88,24 @@ static bool is_mangled(nsc_text name, nsc_text of)
     return lacks || (name.len > of.len && !memcmp(name.ptr + name.len - of.len, of.ptr, of.len));
 }
 
+/* "node-b1n0:3049296:3049525", once, where node-b0n0 has that process with that thread: the beginning is that of another writer's line. */
+static bool shares_threads(const struct ncclscope_model *m, uint32_t proc, uint32_t of)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        const struct nsc_thread *t = &m->threads.item[i];
+        if (t->proc != proc)
+            continue;
+        if (t->tid == m->procs.item[proc].pid ||
+            nsc_map_get(&m->thread_by, (struct nsc_key){of, (uint64_t)t->tid, 0}) == NSC_NONE)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+enum { SELDOM = 10 }; /* a writer's mistake is one line in so many, or less */
+
 /* A pid that one line or two show under a torn name stays with the host that all its other lines name. */
 static bool mend_torn_names(struct ncclscope_model *m)
 {
@@ -107,8 +125,10 @@ static bool mend_torn_names(struct ncclscope_model *m)
             p->nameless ? NSC_NONE : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
         if (whole == i || (whole != NSC_NONE && p->records * 3 > m->procs.item[whole].records && p->records > 1))
             continue; /* both speak often: two hosts that share a pid */
-        if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod ||
-            !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
+        if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod)
+            continue;
+        bool spliced = p->records * SELDOM < m->procs.item[whole].records && shares_threads(m, (uint32_t)i, whole);
+        if (!spliced && !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
             continue;
         absorb(m, whole, (uint32_t)i);
         any = true;

@@ -93,6 +93,15 @@ static void pods(const struct nsc_report *r)
         nsc_printf(r->out, "and %zu more pods (-v lists them)\n", r->m->pods.len - shown);
 }
 
+/* Does every process name its GPU? Else those of the others would be left out of a count. */
+static bool name_their_gpus(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->proc_order.len; i++)
+        if (m->procs.item[m->proc_order.item[i]].last_rank == NSC_NONE)
+            return false;
+    return true;
+}
+
 /* "1 host, 8 processes, 8 GPUs, 1 communicator"; what no line names is said so, not counted as none. */
 static void count_things(const struct nsc_report *r, size_t hosts)
 {
@@ -101,7 +110,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     if (hosts)
         nsc_printf(r->out, "%zu host%s, %zu process%s, ", hosts, hosts == 1 ? "" : "s", processes,
                    processes == 1 ? "" : "es");
-    if (gpus)
+    if (gpus && name_their_gpus(r->m))
         nsc_printf(r->out, "%llu GPU%s, ", gpus, gpus == 1 ? "" : "s");
     if (comms)
         nsc_printf(r->out, "%zu communicator%s", comms, comms == 1 ? "" : "s");

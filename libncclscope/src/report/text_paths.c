@@ -77,6 +77,19 @@ static void tally(const struct ncclscope_model *m, uint32_t comm, struct row row
     }
 }
 
+/* Have some pairs fewer channels than the most of any? */
+static bool channels_differ(const struct row *x)
+{
+    for (size_t i = 0; i < x->pairs.len; i++) {
+        uint64_t n = 0;
+        for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
+            n += (uint64_t)__builtin_popcountll(x->pairs.item[i].word[w]);
+        if (n < x->channels)
+            return true;
+    }
+    return false;
+}
+
 static void free_row(struct row *x)
 {
     nsc_map_free(&x->seen);
@@ -92,9 +105,10 @@ static void legend(const struct nsc_report *r, uint32_t comm)
             continue;
         nsc_printf(r->out, "   %c  %-22s ", letters[p], words_of(r, p));
         nsc_safe(r, nsc_say(r->m, rows[p].via));
-        nsc_printf(r->out, "%s   %llu pair%s, %llu channel%s%s\n", rows[p].several ? " ..." : "",
+        nsc_printf(r->out, "%s   %llu pair%s, %s%llu channel%s%s\n", rows[p].several ? " ..." : "",
                    (unsigned long long)rows[p].pairs.len, rows[p].pairs.len == 1 ? "" : "s",
-                   (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s",
+                   channels_differ(&rows[p]) ? "up to " : "", (unsigned long long)rows[p].channels,
+                   rows[p].channels == 1 ? "" : "s",
                    p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE
                        ? rows[p].proof == NSC_PROOF_STATED ? ", stated" : ", inferred"
                        : "");
