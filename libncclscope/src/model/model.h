@@ -62,6 +62,8 @@ struct nsc_proc {
     nsc_str cpus; /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */
     bool cpus_differ;
     struct nsc_where cpus_at;
+    struct nsc_where
+        nvlink_at;        /* path.c: no line of it names a communicator, and this one says that its GPUs have NVLink */
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
     unsigned version_low,
         version_high; /* between which releases its texts put it; 0 and NSC_VERSION_OPEN: not looked at */

@@ -326,8 +326,21 @@ static void find_printers(struct ncclscope_model *m)
     }
 }
 
+/* What a process says of its rings and channels where no line of it names a communicator: "Pattern 4 ... type NVL/PHB", "16 nvls channels". */
+static void find_loose_proofs(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->threads.len; i++) {
+        const struct nsc_thread *t = &m->threads.item[i];
+        struct nsc_proc *p = &m->procs.item[t->proc];
+        bool ring = t->ring_type && nsc_class_is_nvlink(nsc_say(m, t->ring_type));
+        if (p->last_rank == NSC_NONE && !p->nameless && !p->rccl && !p->nvlink_at.line && (ring || t->nvls > 0))
+            p->nvlink_at = ring ? t->ring_type_at : t->channels_at;
+    }
+}
+
 void nsc_find_proofs(struct ncclscope_model *m)
 {
+    find_loose_proofs(m);
     find_pxn(m);
     find_printers(m);
     note_launched(m);
@@ -384,8 +397,11 @@ static const struct nsc_where *nvls_proves(const struct ncclscope_model *m, cons
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
     *because = NULL;
-    if (l->rank == NSC_NONE)
-        return false;
+    if (l->rank == NSC_NONE) {
+        const struct nsc_where *loose = l->proc == NSC_NONE ? NULL : &m->procs.item[l->proc].nvlink_at;
+        *because = loose && loose->line && is_within_node(m, l) ? loose : NULL;
+        return *because;
+    }
     const struct nsc_rank *r = &m->ranks.item[l->rank];
     *because = rank_proves(m, r);
     if (!*because && is_within_node(m, l))

@@ -292,18 +292,47 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
 
 /* ---- programs that gave up ---- */
 
+/* "common.cu:1030 'invalid device ordinal'": what stands in quotes, or all of it. */
+static nsc_text bare_reason(nsc_text reason)
+{
+    ptrdiff_t first = nsc_text_find(reason, "'");
+    nsc_text rest = first < 0 ? reason : nsc_text_from(reason, (size_t)first + 1);
+    ptrdiff_t last = nsc_text_find(rest, "'");
+    rest.len = first >= 0 && last > 0 ? (size_t)last : rest.len;
+    return rest;
+}
+
+/* Did NCCL's own warnings make this finding already? Not where the program said something else before them. */
+static bool is_told(struct nsc_case *c, const struct nsc_own_record *r, nsc_text reason)
+{
+    const char *words = nsc_words(c, "%.*s", (int)(reason.len < 200 ? reason.len : 200), reason.len ? reason.ptr : "");
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule->key != c->rule->key)
+            continue;
+        const struct nsc_where *w = f->began ? &f->began->where : NULL;
+        bool other =
+            w && w->source == r->where.source && r->where.line < w->line && reason.len && !strstr(f->title, words);
+        if (!other)
+            return true;
+    }
+    return false;
+}
+
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, const char *cause)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    for (size_t i = 0; i < m->happened.len && !nsc_raised(c, c->rule->key); i++) {
+    for (size_t i = 0; i < m->happened.len && !f; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if ((int)r->number != number && (int)r->number != other)
             continue;
         nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
         while (reason.len && (reason.ptr[0] == ':' || reason.ptr[0] == ' '))
             reason = nsc_text_from(reason, 1);
+        if (is_told(c, r, bare_reason(reason)))
+            return;
         f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
         f->title =
