@@ -170,6 +170,15 @@ static size_t broken_at(nsc_text message)
     return at >= 0 && broken ? (size_t)at : message.len;
 }
 
+/* "... No such file or directory NCCL version 2.18.1+cuda12.1 vm:12:13 ...": pasted without line ends, the bare version line stands between
+ * two records. Its place; the message's length if there is none. */
+static size_t version_at(nsc_text message)
+{
+    ptrdiff_t at = nsc_text_find_by(message, " NCCL version ", 6);
+    bool version = at > 0 && nsc_is_version_line(nsc_text_trim_end(nsc_text_from(message, (size_t)at + 1)));
+    return version ? (size_t)at : message.len;
+}
+
 /* The record that begins at r->next; the one behind it on the same line, if any, is found on the way. */
 static void take_record(ncclscope_reader *r)
 {
@@ -201,6 +210,8 @@ static void take_record(ncclscope_reader *r)
         r->record.message.len -= nsc_prefix_stamp_at_end(r->grammar, r->record.message, &r->match);
     nsc_text said = r->record.message;
     r->record.message.len = broken_at(said);
+    if (r->has_next && r->record.message.len == said.len)
+        r->record.message.len = version_at(said);
     r->behind = nsc_text_from(said, r->record.message.len);
     if (r->behind.len)
         nsc_mark_torn(r);

@@ -173,6 +173,9 @@ bool nsc_take_behind(ncclscope_reader *r)
     nsc_text body = r->behind;
     r->behind.len = 0;
     nsc_new_record(r);
-    r->record.message = body;
-    return take_foreign(r, body);
+    r->record.message = body = nsc_text_trim(body);
+    if (!nsc_is_version_line(body))
+        return take_foreign(r, body);
+    take_version(r, body);
+    return true;
 }

@@ -199,7 +199,7 @@ static bool did_without(const struct ncclscope_model *m, const struct nsc_event 
     const struct nsc_proc *p = &m->procs.item[e->proc];
     bool library = e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY || e->kind == NCCLSCOPE_KIND_LIBRARY_MISSING;
     bool later = p->source == e->where.source &&
-                 (p->last_connect > e->where.line || (p->network && p->network_at.line > e->where.line));
+                 (p->last_connect >= e->where.line || (p->network && p->network_at.line >= e->where.line));
     return library && !p->nameless && later;
 }
 

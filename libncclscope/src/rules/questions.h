@@ -74,6 +74,8 @@ enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
 /* Does the program say that it reached its end? */
 enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
 #define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
+enum nsc_answer nsc_ask_nvlink(struct nsc_ask *q);
+#define HAS_NVLINK nsc_ask_nvlink(q) /* does a GPU of the host have NVLink to another, by what the log proves? */
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q);
 #define SHOWS_P2P nsc_ask_shows_p2p(q) /* does the process have P2P to another GPU? */
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q);

@@ -263,6 +263,26 @@ static void tell_limit(struct nsc_case *c)
     }
 }
 
+/* Further processes that crashed with the same signal, by their own words. */
+static uint64_t others_crashed(const struct ncclscope_model *m, const struct nsc_own_record *first)
+{
+    int64_t code, one = 0;
+    uint64_t n = 0;
+    struct nsc_map seen = {0};
+    nsc_number_said(m, first, "code", &one);
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t pid;
+        if (r->number != first->number || !nsc_number_said(m, r, "code", &code) || code != one ||
+            !nsc_number_said(m, r, "pid", &pid))
+            continue;
+        nsc_map_put(&seen, (struct nsc_key){nsc_field_of(m, r, "name"), (uint64_t)pid, 0}, 0);
+    }
+    n = seen.used;
+    nsc_map_free(&seen);
+    return n > 1 ? n - 1 : 0;
+}
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -278,9 +298,13 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         f->count = 1;
         bool own_words = r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON;
-        f->title = own_words  ? nsc_words(c, "A process crashed with signal %lld: %s", (long long)-code, who)
-                   : code < 0 ? nsc_words(c, "The launcher saw %s end by signal %lld", who, (long long)-code)
-                              : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
+        uint64_t more = own_words ? others_crashed(m, r) : 0;
+        f->count += more;
+        f->title = more        ? nsc_words(c, "%llu processes crashed with signal %lld, first %s",
+                                           (unsigned long long)more + 1, (long long)-code, who)
+                   : own_words ? nsc_words(c, "A process crashed with signal %lld: %s", (long long)-code, who)
+                   : code < 0  ? nsc_words(c, "The launcher saw %s end by signal %lld", who, (long long)-code)
+                               : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
         nsc_explain_by(c, f, code == -9 && oom ? NSC_EXIT_OUT_OF_MEMORY : reason_of_exit(code));
         nsc_show(c, f, &r->where);
         if (code == -9 && oom)
