@@ -148,6 +148,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         nsc_printf(r->out, ", %zu complete", whole);
     nsc_puts(r->out, t->records ? "\n" : "");
     pods(r);
+    nsc_text_tests(r);
     for (size_t i = 0; i < r->m->sources.len; i++) {
         const struct nsc_source_info *s = &r->m->sources.item[i];
         if (!s->problem)
