@@ -321,13 +321,25 @@ static nsc_text said(nsc_text line)
     return at < 0 ? line : nsc_text_from(line, (size_t)at + sizeof "NCCL WARN " - 1);
 }
 
+/* Does a finding show it already: one that takes its cause from the words of the line itself? */
+static bool is_explained(const struct nsc_report *r, const struct nsc_warning *w)
+{
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        for (size_t k = 0; f->rule->key == NSC_ID_FAILURE_UNJUDGED && f->why_rows && k < f->evidences; k++)
+            if (f->evidence[k].line == w->where.line && f->evidence[k].source == w->where.source)
+                return true;
+    }
+    return false;
+}
+
 /* Warnings that no rule looked at: what they mean is the reader's to judge, but they are shown. */
 static void warnings(const struct nsc_report *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->m->warnings.len; i++) {
         const struct nsc_warning *w = &r->m->warnings.item[i];
-        if (!nsc_is_open(w) || n++ >= WARNINGS_SHOWN)
+        if (!nsc_is_open(w) || is_explained(r, w) || n++ >= WARNINGS_SHOWN)
             continue;
         if (n == 1)
             nsc_puts(r->out, "\nNCCL's own warnings that no rule has judged:\n");

@@ -295,8 +295,8 @@ nsc_text nsc_message_of(const struct nsc_where *w)
 bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where *line)
 {
     const struct nsc_proc *p = &m->procs.item[proc];
-    if (p->closing_at.source == line->source && p->closing_at.line > line->line)
-        return true;
+    if (p->last_rank != NSC_NONE && p->closing_at.source == line->source && p->closing_at.line > line->line)
+        return true; /* who never had a communicator and closes gives up */
     for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
         if (m->ranks.item[i].complete.source == line->source && m->ranks.item[i].complete.line > line->line)
             return true;

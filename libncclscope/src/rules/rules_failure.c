@@ -317,27 +317,66 @@ static void tell_trail(struct nsc_case *c)
     nsc_show(c, f, &first->where);
 }
 
+/* Did something fail, of which a row of causes.def says that this warning is why? */
+static bool explains_failure(struct nsc_case *c, const struct nsc_warning *w, bool failed)
+{
+    struct nsc_finding some = {.rule = c->rule, .cls = "error", .confidence = "likely"};
+    struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &w->where, .distance = ""};
+    return failed && nsc_explain(c, &some, &ask);
+}
+
+/* That a call of NCCL failed, as the program says, follows from what NCCL warned of. */
+static void put_program_behind(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        struct nsc_finding *x = &c->f->list.item[i];
+        if (x->rule->key == NSC_ID_FAILURE_INTERNAL && !x->began && !x->caused_by)
+            x->caused_by = NSC_ID_FAILURE_UNJUDGED;
+    }
+}
+
+/* Did a call of NCCL fail, by NCCL's own words or by the program's? */
+static bool job_failed(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    bool said = false;
+    for (size_t i = 0; i < m->happened.len; i++)
+        said = said || m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_NCCL ||
+               m->happened.item[i].number == NCCLSCOPE_KIND_NCCL_RESULT;
+    return said || nsc_any_error(c);
+}
+
 /* One finding for the first: what else is not known is listed with it. */
 void nsc_rule_unjudged(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
+    bool failed = job_failed(c);
     for (size_t i = 0; i < m->warnings.len; i++) {
         const struct nsc_warning *w = &m->warnings.item[i];
         bool open = !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
         bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
+        bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
-        if (!broke || (!open && nsc_any_error(c)) || (named && nsc_lived_on(m, w->proc, &w->where)))
+        if ((!broke && !explained) || (!open && !explained && nsc_any_error(c)) ||
+            (named && !explained && nsc_lived_on(m, w->proc, &w->where)))
             continue;
         nsc_text words = nsc_say(m, w->message);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
             f->part = NSC_ROOT;
             f->began = event_at(m, &w->where);
-            f->title = nsc_words(c, "NCCL failed with a warning that no rule here knows: %.*s",
-                                 (int)(words.len < 300 ? words.len : 300), words.ptr);
-            f->cause = w->quoted ? "A program quotes it as NCCL's last error; that is the last warning of its process, "
-                                   "which may be older than the failure."
+            words.len = words.len < 300 ? words.len : 300;
+            words.len -= words.len && words.ptr[words.len - 1] == '.';
+            struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &w->where, .distance = ""};
+            bool known = nsc_explain(c, f, &ask);
+            f->title =
+                nsc_words(c, known ? "NCCL failed: %.*s" : "NCCL failed with a warning that no rule here knows: %.*s",
+                          (int)words.len, words.ptr);
+            f->cause = known ? f->cause
+                       : w->quoted
+                           ? "A program quotes it as NCCL's last error; that is the last warning of its process, "
+                             "which may be older than the failure."
                        : w->broke ? "Calls returned an error right behind it, and its process did not go on."
                                   : "It is the last line of its process, whose communicator never came up.";
         }
@@ -346,6 +385,8 @@ void nsc_rule_unjudged(struct nsc_case *c)
             nsc_name_host(c, f, m->procs.item[w->proc].host);
         nsc_show(c, f, &w->where);
     }
+    if (f)
+        put_program_behind(c);
     if (!f && !m->warnings.len && !nsc_any_error(c))
         tell_trail(c);
 }
