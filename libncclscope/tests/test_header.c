@@ -102,7 +102,6 @@ static void test_damaged(void)
         "vm NCCL INFO x",
         "vm:1:2 NCCL INFO x",
         "1:2 [0] NCCL INFO x",
-        ":1:2 [0] NCCL INFO x",
         "vm:1:2 [] NCCL INFO x",
         "vm:1:2[0] NCCL INFO x",
         "vm:1:2 [0]NCCL INFO x",
@@ -123,6 +122,19 @@ static void test_damaged(void)
         CHECK(found && !h.whole);
         CHECK_INT(h.host.len, 0);
         CHECK_INT(h.pid, -1);
+    }
+}
+
+/* A name that was taken away: the process is known all the same. */
+static void test_unnamed(void)
+{
+    static const char *const lines[] = {":1:2 [0] NCCL INFO x", "::1:2 [0] NCCL INFO x", "9 >> :1:2 [0] NCCL INFO x"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct nsc_header h;
+        CHECK(nsc_header_find(nsc_text_of(lines[i]), 0, &h) && h.whole);
+        CHECK(nsc_text_is(h.host, "(unnamed)"));
+        CHECK_INT(h.pid, 1);
+        CHECK_INT(h.tid, 2);
     }
 }
 
@@ -226,5 +238,5 @@ static void test_every_cut(void)
     CHECK(found > 1000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_stripped), TEST(test_two_in_a_line),
-       TEST(test_bare), TEST(test_version_lines), TEST(test_every_cut))
+CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_unnamed), TEST(test_stripped),
+       TEST(test_two_in_a_line), TEST(test_bare), TEST(test_version_lines), TEST(test_every_cut))

@@ -287,6 +287,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_REMOTE_CLOSED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SOCKET_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_CONNECT_FAILED] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_CONNECT_RETRY] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NO_INTERFACE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_AFFINITY] = apply_affinity,
     [NCCLSCOPE_KIND_CHOICE] = apply_choice,

@@ -221,6 +221,7 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
         .kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
     e->quoted = rec->flags & NCCLSCOPE_FLAG_QUOTED;
     e->dev = rec->dev;
+    e->nth = m->procs.item[proc].records;
     e->where = nsc_here(m, rec);
     e->time = rec->time.len ? nsc_keep(m, rec->time) : 0;
     m->procs.item[proc].events++;

@@ -32,6 +32,17 @@ static size_t placeholder_before(nsc_text s, size_t from, size_t at)
     return i > from && i + 1 < at && s.ptr[i - 1] == '<' ? i - 1 : at;
 }
 
+/* ":166:1226 [0]", "::166:1226 [0]": somebody took the host's name away and left the rest. */
+static bool is_name_removed(nsc_text s, size_t from, size_t at, struct nsc_header *h)
+{
+    size_t i = at > from && s.ptr[at - 1] == ':' ? at - 1 : at;
+    if (i > from && s.ptr[i - 1] != ' ')
+        return false;
+    h->host = NSC_TEXT("(unnamed)");
+    h->start = i;
+    return true;
+}
+
 /* host:pid:tid that ends before `at`. */
 static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
 {
@@ -52,7 +63,7 @@ static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
         i++;
     h->host = (nsc_text){s.ptr + i, at - i};
     h->start = i;
-    return i < at;
+    return i < at || is_name_removed(s, from, at, h);
 }
 
 /* host:pid:tid [dev] that ends before `at`. */

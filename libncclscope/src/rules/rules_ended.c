@@ -326,6 +326,20 @@ static nsc_text bare_reason(nsc_text reason)
     return rest;
 }
 
+/* What fits into a title: whole sentences where they are short enough, without the full stop. */
+static nsc_text whole_sentences(nsc_text reason)
+{
+    enum { MOST = 200 };
+    size_t n = reason.len < MOST ? reason.len : MOST;
+    for (size_t i = n; reason.len > MOST && i > MOST / 4; i--)
+        if (reason.ptr[i - 1] == '.' && reason.ptr[i] == ' ') {
+            n = i;
+            break;
+        }
+    n -= n && reason.ptr[n - 1] == '.';
+    return (nsc_text){reason.ptr, n};
+}
+
 /* Did NCCL's own warnings make this finding already? Not where the program said something else before them. */
 static bool is_told(struct nsc_case *c, const struct nsc_own_record *r, nsc_text reason)
 {
@@ -359,8 +373,8 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
             return;
         f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
-        f->title =
-            nsc_words(c, "%s: %.*s", title, (int)(reason.len < 200 ? reason.len : 200), reason.len ? reason.ptr : "");
+        reason = whole_sentences(reason);
+        f->title = nsc_words(c, "%s: %.*s", title, (int)reason.len, reason.len ? reason.ptr : "");
         f->cause = cause;
         struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
         nsc_explain(c, f, &ask);
@@ -398,6 +412,8 @@ void nsc_rule_program_failed(struct nsc_case *c)
         "Mooncake's transfer engine, which the program uses beside NCCL, reports a failure",
         "RDMA between these network devices did not work, or the process at the other end is gone. NCCL itself "
         "did not fail.");
+    if (nsc_success_of(c->m) && nsc_raised(c, NSC_ID_FAILURE_ASYNC) && !nsc_any_error(c))
+        return; /* what a watchdog met when the others had closed already, behind the program's end */
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
                      "The program reports that a call of NCCL failed",

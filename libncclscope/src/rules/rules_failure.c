@@ -391,6 +391,42 @@ void nsc_rule_unjudged(struct nsc_case *c)
         tell_trail(c);
 }
 
+/* ---- connections that are tried again and again ---- */
+
+enum { TRIES = 3, LINES_BESIDE = 8 };
+
+/* Are the tries the last that the process says, but for a few lines? */
+static bool ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    return !p->nameless && e->count >= TRIES && p->source == e->where.source && !nsc_lived_on(m, e->proc, &e->where) &&
+           p->records <= e->nth + e->count + LINES_BESIDE;
+}
+
+/* "connect to 192.0.2.3<52333> returned Connection refused, retrying (21/34)", and no more: NCCL has not given up yet. */
+void nsc_rule_connect_retries(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->events.len && !nsc_any_error(c); i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_CONNECT_RETRY || e->level != NCCLSCOPE_LEVEL_INFO || !ends_in_tries(m, e))
+            continue;
+        if (!f) {
+            bool refused = nsc_text_find(e->where.text, "refused") >= 0;
+            nsc_text peer = nsc_say(m, e->text);
+            f = nsc_found(c, NCCLSCOPE_WARNING, "error", "likely");
+            f->title =
+                nsc_words(c, "A connection is tried again and again, and %s: %.*s",
+                          refused ? "refused" : "not answered", (int)(peer.len < 120 ? peer.len : 120), peer.ptr);
+            nsc_explain_by(c, f, refused ? NSC_RETRY_REFUSED : NSC_RETRY_UNANSWERED);
+        }
+        f->count++;
+        nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+}
+
 /* ---- ranks that were slow to start ---- */
 
 enum { SLOW_FACTOR = 3, SLOW_SECONDS = 5 }; /* both: what varies from run to run is less */

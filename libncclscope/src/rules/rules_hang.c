@@ -95,7 +95,8 @@ static int64_t size_of_job(const struct ncclscope_model *m)
 {
     int64_t most = 0, n;
     for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OPTIONS &&
+        if ((m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OPTIONS ||
+             m->happened.item[i].number == NCCLSCOPE_KIND_WORLD_SIZE) &&
             nsc_number_said(m, &m->happened.item[i], "nranks", &n))
             most = n > most ? n : most;
     for (size_t i = 0; i < m->comms.len; i++)
@@ -321,6 +322,17 @@ static int64_t size_by_elements(const struct ncclscope_model *m, const struct st
     return high % low ? 0 : high / low;
 }
 
+/* Did the program run out of GPU memory somewhere before this? Who did so does not come to the collectives that others wait in. */
+static bool ran_out_before(const struct ncclscope_model *m, const struct nsc_where *w)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_TORCH_OOM && r->where.source == w->source && r->where.line < w->line)
+            return true;
+    }
+    return false;
+}
+
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
@@ -357,6 +369,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
     }
     f->confidence = why == NSC_HUNG_UNGROUPED ? "possible" : f->confidence;
+    f->caused_by = ran_out_before(m, &most->line->where) ? NSC_ID_FAILURE_MEMORY : NSC_ID_NONE;
     nsc_explain_by(c, f, (int)why);
 }
 

@@ -170,6 +170,20 @@ static enum nsc_id root_of(enum nsc_socket_reason reason)
     }
 }
 
+/* Has every host of the input one rank: machines with one GPU seldom have an RDMA network. */
+static bool has_one_gpu_hosts(const struct ncclscope_model *m)
+{
+    struct nsc_map seen = {0};
+    bool one = m->comms.len == 1;
+    for (size_t i = 0; one && i < m->ranks.len; i++) {
+        nsc_str host = m->procs.item[m->ranks.item[i].proc].host;
+        one = nsc_map_get(&seen, (struct nsc_key){host, 0, 0}) == NSC_NONE && m->ranks.item[i].nvml_dev <= 0;
+        nsc_map_put(&seen, (struct nsc_key){host, 0, 0}, 0);
+    }
+    nsc_map_free(&seen);
+    return one;
+}
+
 static void explain(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r, uint32_t proc,
                     const struct nsc_link *l)
 {
@@ -183,6 +197,8 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
     f->confidence = f->severity > NCCLSCOPE_NOTE
                         ? sure
                         : f->confidence; /* that they are sockets the lines say, whatever the reason */
+    if (f->open && f->severity == NCCLSCOPE_ERROR && has_one_gpu_hosts(c->m))
+        f->severity = NCCLSCOPE_WARNING;
     if (r->env) {
         f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, r->env->name).ptr,
                              nsc_say(c->m, r->env->value).ptr);
