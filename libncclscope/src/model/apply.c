@@ -427,6 +427,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     if (proc != NSC_NONE && !nameless) {
         m->procs.item[proc].last_line = rec->line;
         m->procs.item[proc].records++;
+        if (rec->dev >= 0 && rec->dev < 64)
+            m->procs.item[proc].devices |= (uint64_t)1 << rec->dev;
         m->procs.item[proc].informs |= rec->level == NCCLSCOPE_LEVEL_INFO;
         nsc_version_see(m, rec, proc);
     }

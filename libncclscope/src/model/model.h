@@ -45,6 +45,7 @@ struct nsc_proc {
     struct nsc_where network_at, version_at, bootstrap_at, platform_at, closing_at, flat_at, first;
     uint64_t last_line, driver;
     uint64_t records;      /* that it printed */
+    uint64_t devices;      /* bits: CUDA devices in the headers of its records; of those beyond 63 none */
     uint64_t last_connect; /* the line of the last connection that it printed; 0: none */
     uint32_t in_pod;       /* index into model.pods, or NSC_NONE */
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */

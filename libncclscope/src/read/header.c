@@ -92,17 +92,18 @@ static bool is_location(nsc_text s)
     return (i < end && i && s.ptr[i - 1] == ':') || nsc_text_is(s, "<unknown>");
 }
 
-/* "showVersion, 544": what builds of NCCL with own changes print before INFO, too. */
+/* "showVersion, 544", "ncclIbInit:171": what builds of NCCL with own changes print before INFO, too. */
 static bool is_function_and_line(nsc_text s)
 {
-    ptrdiff_t comma = nsc_text_find(s, ", ");
     size_t i = 0;
-    while (comma > 0 && i < (size_t)comma && (is_host(s.ptr[i]) && s.ptr[i] != '-' && s.ptr[i] != '.'))
+    while (i < s.len && is_host(s.ptr[i]) && s.ptr[i] != '-' && s.ptr[i] != '.')
         i++;
-    size_t digits = i + 2;
-    while (digits < s.len && nsc_is_digit(s.ptr[digits]))
-        digits++;
-    return comma > 0 && i == (size_t)comma && digits == s.len && s.len > i + 2;
+    size_t digits = i + (i < s.len && s.ptr[i] == ':' ? 1 : 2);
+    bool separated = digits == i + 1 || (i + 2 <= s.len && s.ptr[i] == ',' && s.ptr[i + 1] == ' ');
+    size_t end = digits;
+    while (end < s.len && nsc_is_digit(s.ptr[end]))
+        end++;
+    return i && separated && end == s.len && end > digits;
 }
 
 /* Between header and marker stands: nothing (INFO), no device either (CALL), a location (WARN, TRACE). */

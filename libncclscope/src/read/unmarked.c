@@ -26,10 +26,24 @@ static bool take_joined(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
+/* "[1,0]<stdout>:     1048576   262144  float ...": mpirun's prefix, where no record of NCCL's has shown it yet. */
+static void learn_prefix(ncclscope_reader *r, nsc_text line)
+{
+    if (r->memo.rows || line.len < 12 || line.ptr[0] != '[' || nsc_text_find_by(line, "<std", 0) < 0)
+        return;
+    for (size_t i = 0; i < r->grammar->prefixes; i++)
+        if (nsc_pattern_match(&r->grammar->prefix[i], &r->grammar->lock, line, &r->match)) {
+            r->memo.row[0] = (unsigned char)i;
+            r->memo.rows = 1;
+            return;
+        }
+}
+
 /* Prefixes of the kind that this source's records carry, cut off a line that holds none; what they say is taken. */
 static nsc_text strip_prefixes(ncclscope_reader *r, nsc_text line)
 {
     size_t at = 0;
+    learn_prefix(r, line);
     for (size_t i = 0; i < r->memo.rows; i++) {
         struct nsc_pattern *p = &r->grammar->prefix[r->memo.row[i]];
         if (!nsc_pattern_match(p, &r->grammar->lock, nsc_text_from(line, at), &r->match))

@@ -324,6 +324,52 @@ static void bad_verdict(const struct nsc_report *r)
     }
 }
 
+/* A matrix of `nvidia-smi topo -p2p` in which no pair is OK. */
+static bool forbids_p2p(const struct ncclscope_model *m, const struct nsc_matrix *x)
+{
+    for (uint32_t i = 0; i < x->cells; i++)
+        if (nsc_text_is(nsc_say(m, m->cells.item[x->first + i]), "OK"))
+            return false;
+    return x->cells && nsc_is_p2p_matrix(m, x);
+}
+
+/* Words "NCCL_NAME=value" of a line, each once, behind those that `buf` has. */
+static size_t add_variables(nsc_text line, char *buf, size_t n, size_t size)
+{
+    for (nsc_text word = nsc_next_word(&line); word.len; word = nsc_next_word(&line)) {
+        if (!nsc_text_starts(word, "NCCL_") || nsc_text_find(word, "=") < 0 || n + word.len + 2 > size ||
+            memmem(buf, n, word.ptr, word.len))
+            continue;
+        n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? " " : "", (int)word.len, word.ptr);
+    }
+    return n;
+}
+
+/* Without a line of NCCL's: the variables of commands that stand in the input, what a matrix says of P2P. */
+static void what_others_say(const struct nsc_report *r)
+{
+    char line[500], set[400] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < r->m->happened.len; i++)
+        if (r->m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND)
+            n = add_variables(r->m->happened.item[i].where.text, set, n, sizeof set);
+    if (n) {
+        snprintf(line, sizeof line, "Commands in it set %s.", set);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+    }
+    for (size_t i = 0; i < r->m->matrices.len; i++) {
+        if (!forbids_p2p(r->m, &r->m->matrices.item[i]))
+            continue;
+        snprintf(line, sizeof line,
+                 "By `nvidia-smi topo -p2p` (line %llu) no pair of these GPUs has P2P: host memory is their way.",
+                 (unsigned long long)r->m->matrices.item[i].where.line);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        break;
+    }
+}
+
 static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
 {
     char line[400];
@@ -350,10 +396,11 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
                 (unsigned long long)t->lines);
         else
             snprintf(line, sizeof line,
-                     "No NCCL line among %llu lines: nothing to judge. Run the job with NCCL_DEBUG=INFO and give its "
-                     "output.",
-                     (unsigned long long)t->lines);
+                     "No NCCL line among %llu lines: %s. Run the job with NCCL_DEBUG=INFO and give its output.",
+                     (unsigned long long)t->lines,
+                     r->m->tests.len ? "which path the GPUs use cannot be told" : "nothing to judge");
         nsc_wrap(r, 3, nsc_text_of(line));
+        what_others_say(r);
         break;
     case NCCLSCOPE_NO_EVIDENCE:
         for (size_t i = 0; i < r->f->list.len; i++) {

@@ -399,6 +399,31 @@ void nsc_rule_program_memory(struct nsc_case *c)
                  "hold memory there.");
 }
 
+/* "A worker died or was killed while executing a task ... Worker PID: 626895 Worker exit type: SYSTEM_ERROR" */
+static void tell_worker(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    static const char before[] = "Worker PID: ";
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_RAY_WORKER_DIED)
+            continue;
+        nsc_text text = nsc_said(m, r, "text");
+        ptrdiff_t at = nsc_text_find(text, before);
+        nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + sizeof before - 1);
+        nsc_text pid = nsc_next_word(&rest);
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title = nsc_words(c, "Ray saw a worker die unexpectedly%s%.*s", pid.len ? ": process " : "", (int)pid.len,
+                             pid.len ? pid.ptr : "");
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        nsc_explain(c, f, &ask);
+        f->confidence = "certain"; /* that it died; of the cause the words say how sure it is */
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
@@ -412,6 +437,8 @@ void nsc_rule_program_failed(struct nsc_case *c)
         "Mooncake's transfer engine, which the program uses beside NCCL, reports a failure",
         "RDMA between these network devices did not work, or the process at the other end is gone. NCCL itself "
         "did not fail.");
+    if (!nsc_any_error(c))
+        tell_worker(c);
     if (nsc_success_of(c->m) && nsc_raised(c, NSC_ID_FAILURE_ASYNC) && !nsc_any_error(c))
         return; /* what a watchdog met when the others had closed already, behind the program's end */
     if (!nsc_any_error(c))

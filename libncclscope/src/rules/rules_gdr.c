@@ -115,7 +115,8 @@ struct gdr_reason {
     enum nsc_gdr_reason cause;
     const struct nsc_where *line;
     struct gdr_distance distance;
-    const struct nsc_env *env; /* that forbids it, or may */
+    const struct nsc_env *env;   /* that forbids it, or may */
+    const struct nsc_where *far; /* the line that says they are too far apart as well; or NULL */
 };
 
 /* The rank whose GPU the NIC reads: with PXN that of the proxy. */
@@ -153,6 +154,7 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
          wider = !env && nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
     bool hidden = !env && far && d.apart != NSC_LEVEL_UNKNOWN && !is_far && is_beyond(d.apart, d.limit);
     ofi = ofi ? ofi : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_NO_GDR);
+    r.far = far ? &far->where : NULL;
     if (module) {
         bool gpu = nsc_text_find(module->where.text, "not supported by GPU") >= 0;
         r.cause = no_dmabuf ? NSC_GDR_BY_VARIABLE : gpu ? NSC_GDR_NO_MODULE_OR_GPU : NSC_GDR_NO_MODULE;
@@ -205,6 +207,10 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
         .c = c, .m = m, .proc = l->proc, .link = l, .reason = (int)r->cause, .distance = type, .env = r->env};
     nsc_show_first(c, f, r->line);
     nsc_explain(c, f, &ask);
+    if ((r->cause == NSC_GDR_NO_MODULE || r->cause == NSC_GDR_NO_MODULE_OR_GPU) && r->far) {
+        f->cause = nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause);
+        nsc_show(c, f, r->far);
+    }
     if (r->cause == NSC_GDR_BY_VARIABLE) {
         f->confidence = is_certain(m, r) ? "certain" : "likely";
         f->caused_by = NSC_ID_ENV_GDR_LIMITED;

@@ -202,6 +202,32 @@ static bool stranger_failed(const struct ncclscope_model *m)
     return false;
 }
 
+/* Did a rule before this one find a failure? A warning alone is none. */
+static bool another_failed(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR && c->f->list.item[i].rule != c->rule)
+            return true;
+    return false;
+}
+
+/* How many GPUs speak in the input of which no line says what rank they are: they may be those that no line names. */
+static int64_t count_unnamed(const struct ncclscope_model *m)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        uint64_t open = p->devices;
+        for (uint32_t k = p->last_rank; k != NSC_NONE; k = m->ranks.item[k].before)
+            if (m->ranks.item[k].cuda_dev >= 0 && m->ranks.item[k].cuda_dev < 64)
+                open &= ~((uint64_t)1 << m->ranks.item[k].cuda_dev);
+            else
+                open = 0;
+        n += __builtin_popcountll(open);
+    }
+    return n;
+}
+
 /* Nothing failed as far as the lines tell: some of them are elsewhere. */
 static void make_note(struct nsc_case *c, struct nsc_finding *f, int reason)
 {
@@ -251,6 +277,12 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor are %s of %lld",
                              who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_MET);
+    } else if (never && k->state != NSC_FAILED && !another_failed(c) && !stranger_failed(m) &&
+               count_unnamed(m) >= never) {
+        f->title =
+            nsc_words(c, "No line of this input says which process is %s of %lld of a communicator that initialises",
+                      who, (long long)k->nranks);
+        make_note(c, f, NSC_MISSING_UNNAMED);
     } else if (never && m->repeated) {
         f->title = nsc_words(c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown",
                              who, (long long)k->nranks);
