@@ -103,6 +103,7 @@ enum nsc_missing_reason {
     NSC_MISSING_END,        /* all started; the input may just end */
     NSC_MISSING_UNNAMED,    /* so many speak that say no rank */
     NSC_MISSING_LOST_END,   /* the program went on for long behind it */
+    NSC_MISSING_CUT_SHORT,  /* the same, and of some no line is there */
     NSC_MISSING_CUT         /* all are in it where the input ends, and nothing failed */
 };
 

@@ -238,6 +238,13 @@ static void make_note(struct nsc_case *c, struct nsc_finding *f, int reason)
     f->part = NSC_NO_FAILURE;
 }
 
+/* Is a connection of it in the input? */
+static bool is_connected(const struct ncclscope_model *m, uint32_t comm)
+{
+    size_t at = nsc_links_of(m, comm);
+    return at < m->link_order.len && nsc_comm_of(m, &m->links.item[m->link_order.item[at]]) == comm;
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -283,6 +290,12 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
             nsc_words(c, "No line of this input says which process is %s of %lld of a communicator that initialises",
                       who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_UNNAMED);
+    } else if (never && k->seen * 2 <= k->nranks && k->state == NSC_INCOMPLETE && strcmp(sure, "certain") != 0 &&
+               nsc_is_all_begun(m, k) && !is_connected(m, comm)) {
+        f->title =
+            nsc_words(c, "The input ends while a communicator of %lld ranks initialises, and holds no line of %s",
+                      (long long)k->nranks, who);
+        make_note(c, f, NSC_MISSING_CUT_SHORT);
     } else if (never && m->repeated) {
         f->title = nsc_words(c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown",
                              who, (long long)k->nranks);
@@ -295,7 +308,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
         nsc_explain_by(c, f, stranger_failed(m) ? NSC_MISSING_FAILED : NSC_MISSING_RANKS);
     } else if (k->nranks > 1 && k->state == NSC_INCOMPLETE && strcmp(sure, "certain") != 0 && nsc_is_all_begun(m, k) &&
-               !m->link_order.len) {
+               !is_connected(m, comm)) {
         f->title =
             nsc_words(c, "The input ends while the %lld ranks of a communicator initialise", (long long)k->nranks);
         make_note(c, f, NSC_MISSING_CUT);
