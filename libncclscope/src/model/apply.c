@@ -288,6 +288,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_SOCKET_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_CONNECT_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_CONNECT_RETRY] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_NET_ASSIGNED] = nsc_apply_network,
     [NCCLSCOPE_KIND_NO_INTERFACE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_AFFINITY] = apply_affinity,
     [NCCLSCOPE_KIND_CHOICE] = apply_choice,
@@ -450,6 +451,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     nsc_effect *effect = k < sizeof effects / sizeof effects[0] ? effects[k] : NULL;
     if (!effect && rec->level == NCCLSCOPE_LEVEL_WARN)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
+    m->builds = m->builds || effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected;
     if (nameless && !means_the_same(rec->kind, effect))
         return;
     struct nsc_thread *t = effect ? nsc_thread_of(m, proc, rec->tid) : NULL;

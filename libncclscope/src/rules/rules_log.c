@@ -129,7 +129,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
         : has_unfinished(m)
             ? "A communicator had begun its initialisation, and no rank had finished it where this input ends: it is "
               "cut there, or the ranks hang there."
-        : !init && starts
+        : !init && starts && !m->builds
             ? nsc_success_of(m)
                   ? "The log shows how NCCL starts and no communicator, though the program reached its end: lines were "
                     "left out."
@@ -140,6 +140,9 @@ void nsc_rule_no_channels(struct nsc_case *c)
                      "Channels for NVLink SHARP say that the GPUs of that node hang on NVSwitches."
                    : "These are lines of the end of an initialisation; its beginning and the connections are not in "
                      "this input."
+        : !init && m->builds
+            ? "These are lines of a communicator that is made; those that name it, and its connections, are not in "
+              "this input."
         : !init ? "No line here says that a communicator is initialised: NCCL_DEBUG_SUBSYS without INIT, or a "
                   "part of a log: one that ends early, or lines that were picked out of it."
         : !pairs && alone_together(m)
