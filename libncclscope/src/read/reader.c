@@ -179,6 +179,13 @@ static size_t version_at(nsc_text message)
     return version ? (size_t)at : message.len;
 }
 
+/* "Key error message `vm:12:13 [0] ... NCCL WARN Net : closed` which seems ...": quoted in prose, up to the closing quote. */
+static size_t quote_ends_at(nsc_text line, size_t start, nsc_text message)
+{
+    const char *end = start && line.ptr[start - 1] == '`' && message.len ? memchr(message.ptr, '`', message.len) : NULL;
+    return end ? (size_t)(end - message.ptr) : message.len;
+}
+
 /* The record that begins at r->next; the one behind it on the same line, if any, is found on the way. */
 static void take_record(ncclscope_reader *r)
 {
@@ -208,6 +215,7 @@ static void take_record(ncclscope_reader *r)
     r->record.message = (nsc_text){r->line.ptr + h.message, end > h.message ? end - h.message : 0};
     if (r->has_next)
         r->record.message.len -= nsc_prefix_stamp_at_end(r->grammar, r->record.message, &r->match);
+    r->record.message.len = quote_ends_at(r->line, h.start, r->record.message);
     nsc_text said = r->record.message;
     r->record.message.len = broken_at(said);
     if (r->has_next && r->record.message.len == said.len)

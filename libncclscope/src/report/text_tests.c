@@ -1,5 +1,6 @@
 /* text_tests.c - what nccl-tests measured, where its tables stand in the input: one line for each table, without a judgement. */
 #include "report/text.h"
+#include "rules/ask.h"
 
 #include <stdio.h>
 
@@ -62,6 +63,14 @@ static void one_table(const struct nsc_report *r, const struct table *x)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
+static bool lists_ranks(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK)
+            return true;
+    return false;
+}
+
 void nsc_text_tests(const struct nsc_report *r)
 {
     enum { SHOWN = 3 };
@@ -74,6 +83,9 @@ void nsc_text_tests(const struct nsc_report *r)
         if (++told <= SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE)
             one_table(r, &x);
     }
+    if (!r->m->tests.len && lists_ranks(r->m) && !nsc_success_of(r->m))
+        nsc_wrap(r, 3,
+                 NSC_TEXT("nccl-tests lists its ranks and prints no result: it failed or hung, or this input is cut"));
     if (told > SHOWN && !(r->flags & NCCLSCOPE_REPORT_VERBOSE))
         nsc_printf(r->out, "and %zu more tables of nccl-tests (-v lists them)\n", told - SHOWN);
 }

@@ -313,7 +313,9 @@ static void bad_verdict(const struct nsc_report *r)
              says ? "" : variables);
     nsc_mark(r, NSC_MARK_BAD);
     nsc_wrap(r, 3, nsc_text_of(line));
-    if (strcmp(f->confidence, "certain") != 0 && f->cause) {
+    bool repeats = f->cause && f->title && strlen(f->cause) > 1 &&
+                   memmem(f->title, strlen(f->title), f->cause, strlen(f->cause) - 1); /* but for its full stop */
+    if (strcmp(f->confidence, "certain") != 0 && f->cause && !repeats) {
         snprintf(line, sizeof line, "%s: %s", f->confidence, f->cause);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));

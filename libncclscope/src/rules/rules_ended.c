@@ -18,8 +18,25 @@ static int reason_of_exit(int64_t code)
 }
 
 /* A process that aborts itself does so because it waited; one that was killed is what the others wait for. */
-static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_t code)
+/* Did the process abort before anything of NCCL's failed, and while nobody had lost patience? Then it did so for a reason of its own. */
+static bool aborts_first(struct nsc_case *c, const struct nsc_own_record *r)
 {
+    const struct ncclscope_model *m = c->m;
+    bool own = r->number == NCCLSCOPE_KIND_SIGNAL_CAUGHT || r->number == NCCLSCOPE_KIND_SIGNAL_OF_MPI;
+    for (size_t i = 0; own && i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if ((e->broke || e->quoted) && (e->where.source != r->where.source || e->where.line < r->where.line))
+            return false;
+    }
+    return own && !nsc_raised(c, NSC_ID_RANKS_HUNG) && !nsc_raised(c, NSC_ID_RANKS_MISSING);
+}
+
+static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_t code, const struct nsc_own_record *r)
+{
+    if (code == -6 && aborts_first(c, r)) {
+        f->part = NSC_ROOT;
+        return;
+    }
     if (code == -6 || code == -15) {
         f->caused_by = nsc_raised(c, NSC_ID_RANKS_HUNG)      ? NSC_ID_RANKS_HUNG
                        : nsc_raised(c, NSC_ID_RANKS_MISSING) ? NSC_ID_RANKS_MISSING
@@ -107,7 +124,7 @@ static bool tell_root(struct nsc_case *c)
     if (f->count > 1)
         f->cause = nsc_words(
             c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
-    tell_root_and_wake(c, f, first.code);
+    tell_root_and_wake(c, f, first.code, first.line);
     if (first.code == 1 && told_an_exception(c)) /* the exception that is told is what it ended with */
         f->severity = NCCLSCOPE_NOTE;
     return true;
@@ -309,7 +326,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         nsc_show(c, f, &r->where);
         if (code == -9 && oom)
             nsc_show(c, f, &oom->where);
-        tell_root_and_wake(c, f, code);
+        tell_root_and_wake(c, f, code, r);
         told = true;
     }
 }
