@@ -7,6 +7,7 @@
 struct job {
     int64_t nranks; /* 0: the source names no communicator; -1: several, or children */
     nsc_str id;
+    uint64_t begins; /* the first line on which a rank of it starts; 0: none does */
 };
 
 static void add_to_job(struct job *j, const struct nsc_rank *r)
@@ -14,6 +15,8 @@ static void add_to_job(struct job *j, const struct nsc_rank *r)
     bool other = (j->nranks && j->nranks != r->nranks) || (j->id && r->comm_id && j->id != r->comm_id);
     j->nranks = other || r->parent_pointer || j->nranks < 0 ? -1 : r->nranks;
     j->id = r->comm_id ? r->comm_id : j->id;
+    if (r->start.line && (!j->begins || r->start.line < j->begins))
+        j->begins = r->start.line;
 }
 
 /* Of each source the one communicator that it tells of; ranks that it tells of twice made several. */
@@ -83,8 +86,8 @@ static void adopt_links(struct ncclscope_model *m, const struct job *jobs, struc
         int64_t n = jobs[source].nranks;
         struct nsc_key key = {source, (uint64_t)l->printer, 0};
         uint32_t rank = nsc_map_get(place, key);
-        if ((int64_t)l->src >= n || (int64_t)l->dst >= n)
-            continue;
+        if ((int64_t)l->src >= n || (int64_t)l->dst >= n || l->where.line < jobs[source].begins)
+            continue; /* of another communicator, that was there before */
         if (rank == NSC_NONE && may_adopt(m, l)) {
             rank = adopt(m, l, n);
             if (nsc_map_put(place, key, rank))

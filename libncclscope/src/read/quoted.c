@@ -65,7 +65,8 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
         r->quote_at = (size_t)at;
         return NULL;
     }
-    ptrdiff_t file = r->traceback ? nsc_text_find_by(line, "  File \"", 2) : -1;
+    ptrdiff_t file = nsc_text_find_by(line, "  File \"", 2);
+    r->traceback = r->traceback || (file >= 0 && nsc_text_find(line, ", line ") > file); /* its first line is cut off */
     if (file >= 0) /* a logger puts its words in front of the first line alone, or of each */
         r->quote_at = (size_t)file;
     *text = r->traceback ? nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len) : (nsc_text){NULL, 0};
