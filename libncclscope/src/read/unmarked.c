@@ -26,10 +26,23 @@ static bool take_joined(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
-/* "[1,0]<stdout>:     1048576   262144  float ...": mpirun's prefix, where no record of NCCL's has shown it yet. */
+/* "[1,0]<stdout>:", " 0: ": what mpirun and srun put in front, at a glance. */
+static bool is_numbered(nsc_text line)
+{
+    size_t i = 0;
+    while (i < line.len && i < 4 && line.ptr[i] == ' ')
+        i++;
+    size_t from = i;
+    while (i < line.len && nsc_is_digit(line.ptr[i]))
+        i++;
+    return (i > from && i - from < 6 && nsc_text_starts(nsc_text_from(line, i), ": ")) ||
+           (line.ptr[0] == '[' && nsc_text_find_by(line, "<std", 0) >= 0);
+}
+
+/* "[1,0]<stdout>:     1048576   262144  float ...": a launcher's prefix, where no record of NCCL's has shown it yet. */
 static void learn_prefix(ncclscope_reader *r, nsc_text line)
 {
-    if (r->memo.rows || line.len < 12 || line.ptr[0] != '[' || nsc_text_find_by(line, "<std", 0) < 0)
+    if (r->memo.rows || line.len < 12 || !is_numbered(line))
         return;
     for (size_t i = 0; i < r->grammar->prefixes; i++)
         if (nsc_pattern_match(&r->grammar->prefix[i], &r->grammar->lock, line, &r->match)) {

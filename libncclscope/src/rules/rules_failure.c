@@ -352,13 +352,15 @@ void nsc_rule_unjudged(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     bool failed = job_failed(c);
+    const struct nsc_where *end = nsc_success_of(m);
     for (size_t i = 0; i < m->warnings.len; i++) {
         const struct nsc_warning *w = &m->warnings.item[i];
         bool open = !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
         bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
         bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
-        if ((!broke && !explained) || (!open && !explained && nsc_any_error(c)) ||
+        bool behind_end = !open && end && end->source == w->where.source && end->line < w->where.line;
+        if ((!broke && !explained) || behind_end || (!open && !explained && nsc_any_error(c)) ||
             (named && !explained && nsc_lived_on(m, w->proc, &w->where)))
             continue;
         nsc_text words = nsc_say(m, w->message);
