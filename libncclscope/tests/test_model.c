@@ -248,6 +248,21 @@ static void test_one_name_two_pods(void)
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
 }
 
+/* PyTorch says which NCCL it calls, where no banner does; what was glued to it is none of it. */
+static void test_version_of_pytorch(void)
+{
+    static const char *const said[] = {"2.27.3", "2.27.3.", "2.27.3[rank13]: ncclSystemError: System call failed."};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        char line[300];
+        snprintf(line, sizeof line,
+                 "[rank13]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3780, unhandled "
+                 "system error, NCCL version %s\n",
+                 said[i]);
+        const struct ncclscope_model *m = scene_of(&scene, line);
+        CHECK_TEXT(nsc_say(m, m->sources.item[0].bare_version), "2.27.3");
+    }
+}
+
 /* One process whose log was cut in two (rotation) is one process, with one rank. */
 static void test_one_process_two_files(void)
 {
@@ -454,7 +469,7 @@ static void test_problem_and_stats(void)
 /* clang-format on */
 CHECKS(TEST(test_two_ranks), TEST(test_states), TEST(test_children), TEST(test_pointer_again),
        TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous), TEST(test_rccl_states_it),
-       TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_ranks_after_merge),
-       TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env), TEST(test_warnings_by_shape),
-       TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix),
-       TEST(test_problem_and_stats))
+       TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_version_of_pytorch),
+       TEST(test_ranks_after_merge), TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env),
+       TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves),
+       TEST(test_matrix), TEST(test_problem_and_stats))

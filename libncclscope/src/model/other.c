@@ -27,6 +27,9 @@ static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
     ptrdiff_t at = nsc_text_find(rec->message, before);
     nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(rec->message, (size_t)at + sizeof before - 1);
     nsc_text said = nsc_next_word(&rest);
+    for (size_t i = 0; i < said.len; i++)
+        if (said.ptr[i] == '[') /* "2.28.9[rank13": the next line was glued to it */
+            said.len = i;
     while (said.len && !nsc_is_digit(said.ptr[said.len - 1]))
         said.len--;
     if (!nsc_version_number(said) || s->bare_version)

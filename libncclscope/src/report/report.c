@@ -106,6 +106,8 @@ static const char *evidence_wanted(const struct nsc_rule *r)
     if (r->needs == nsc_needs_links_or_network)
         return "connection lines (`Channel ... via ...`), or `Using network` of ranks on several nodes: "
                "NCCL_DEBUG=INFO.";
+    if (r->needs == nsc_needs_links_or_nic)
+        return "connection lines (`Channel ... via ...`), or `GPU Direct RDMA Disabled for HCA`: NCCL_DEBUG=INFO.";
     if (r->needs == nsc_needs_comms)
         return "lines of a communicator's initialisation (Init START, Init COMPLETE): NCCL_DEBUG=INFO with INIT.";
     if (r->needs == nsc_needs_facts)

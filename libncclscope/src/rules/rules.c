@@ -238,6 +238,11 @@ const char *nsc_needs_links_or_network(const struct ncclscope_model *m)
     return nsc_needs_links(m);
 }
 
+const char *nsc_needs_links_or_nic(const struct ncclscope_model *m)
+{
+    return nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_GDR_NIC) ? NULL : nsc_needs_links(m);
+}
+
 const char *nsc_needs_facts(const struct ncclscope_model *m)
 {
     return m->facts ? NULL : "no facts of the machine are given (ncclscope probe)";

@@ -158,6 +158,7 @@ void nsc_tell_settings(struct nsc_case *c);
 /* What several rules ask of a model. */
 const char *nsc_needs_links(const struct ncclscope_model *m);
 const char *nsc_needs_links_or_network(const struct ncclscope_model *m);
+const char *nsc_needs_links_or_nic(const struct ncclscope_model *m);
 const char *nsc_needs_comms(const struct ncclscope_model *m);
 const char *nsc_needs_facts(const struct ncclscope_model *m);
 const char *nsc_needs_facts_and_links(const struct ncclscope_model *m);

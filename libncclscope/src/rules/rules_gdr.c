@@ -137,6 +137,11 @@ static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_li
            (g && g->nvlink > 0);
 }
 
+static enum nsc_gdr_reason reason_of_line(const struct nsc_event *off)
+{
+    return nsc_text_find(off->where.text, "not supported by GPU") >= 0 ? NSC_GDR_NO_MODULE_OR_GPU : NSC_GDR_NO_MODULE;
+}
+
 static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, bool receives_have_it)
 {
     struct gdr_reason r = {.cause = NSC_GDR_UNKNOWN};
@@ -156,8 +161,7 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     ofi = ofi ? ofi : nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_NO_GDR);
     r.far = far ? &far->where : NULL;
     if (module) {
-        bool gpu = nsc_text_find(module->where.text, "not supported by GPU") >= 0;
-        r.cause = no_dmabuf ? NSC_GDR_BY_VARIABLE : gpu ? NSC_GDR_NO_MODULE_OR_GPU : NSC_GDR_NO_MODULE;
+        r.cause = no_dmabuf ? NSC_GDR_BY_VARIABLE : reason_of_line(module);
         r.env = no_dmabuf;
         r.line = &module->where;
     } else if (ofi) {
@@ -243,9 +247,54 @@ static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS])
     return n ? nsc_words(c, " (%s)", buf) : "";
 }
 
+/* Are all ranks of the input's communicators here, each communicator on one host? */
+static bool stays_on_hosts(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        for (uint32_t n = 1; n < k->count; n++)
+            if (m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host !=
+                m->procs.item[m->ranks.item[m->members.item[k->first]].proc].host)
+                return false;
+        if (k->seen < k->nranks)
+            return false;
+    }
+    return m->comms.len;
+}
+
+/* "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", where the lines of connections were left out or came later: how data will go. */
+static void tell_disabled(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    const struct nsc_event *first = NULL;
+    if (stays_on_hosts(m))
+        return;
+    for (size_t i = 0; i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->kind != NCCLSCOPE_KIND_GDR_NIC)
+            continue;
+        first = first ? first : e;
+        f = f ? f : nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+        f->count++;
+        if (e->proc != NSC_NONE)
+            nsc_name_host(c, f, m->procs.item[e->proc].host);
+        nsc_show(c, f, &e->where);
+    }
+    if (!f)
+        return;
+    struct nsc_ask ask = {.c = c, .m = m, .proc = first->proc, .reason = (int)reason_of_line(first), .distance = ""};
+    f->title = "NCCL says that GPUDirect RDMA is off for its network devices: data to other nodes stops in host memory";
+    nsc_explain(c, f, &ask);
+}
+
 void nsc_rule_gdr_off(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    if (!m->link_order.len) {
+        tell_disabled(c);
+        return;
+    }
     size_t at[NSC_GDR_REASONS];
     bool there[NSC_GDR_REASONS] = {false}, receives_have_it = false, receives_lack_it = false, sends_have_it = false;
     unsigned char seen[NSC_GDR_REASONS][NIC_BITS] = {{0}};

@@ -67,7 +67,8 @@ enum { LINES_BEHIND = 40 };
  * initialisation was lost, or never logged. */
 static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    if (m->happened.len && !nsc_success_of(m))
+    const struct nsc_where *end = nsc_success_of(m);
+    if (m->happened.len && !end)
         return false;
     uint64_t last = 0, warnings = 0;
     uint32_t source = NSC_NONE;
@@ -82,7 +83,9 @@ static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_com
         last = p->last_line > last ? p->last_line : last;
         warnings += m->sources.item[source].stats.warnings;
     }
-    return source != NSC_NONE && !warnings && m->sources.item[source].stats.lines > last + LINES_BEHIND;
+    return source != NSC_NONE && !warnings &&
+           ((end && end->source == source && end->line > last) ||
+            m->sources.item[source].stats.lines > last + LINES_BEHIND);
 }
 
 /* How sure it can be that ranks wait: a log that just ends may be a copy of the first part of a healthy one. */
@@ -292,9 +295,9 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         make_note(c, f, NSC_MISSING_UNNAMED);
     } else if (never && k->seen * 2 <= k->nranks && k->state == NSC_INCOMPLETE && strcmp(sure, "certain") != 0 &&
                nsc_is_all_begun(m, k) && !is_connected(m, comm)) {
-        f->title =
-            nsc_words(c, "The input ends while a communicator of %lld ranks initialises, and holds no line of %s",
-                      (long long)k->nranks, who);
+        f->title = nsc_words(c, "The input ends while a communicator of %lld ranks initialises, and %s of %s",
+                             (long long)k->nranks,
+                             count_unnamed(m) > 0 ? "no line of it says which process is any" : "holds no line", who);
         make_note(c, f, NSC_MISSING_CUT_SHORT);
     } else if (never && m->repeated) {
         f->title = nsc_words(c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown",
@@ -361,13 +364,11 @@ void nsc_rule_partial(struct nsc_case *c)
         int64_t missing = absent(c, k, f);
         f->comm = (uint32_t)i;
         f->count = (uint64_t)missing;
-        bool unnamed = (int64_t)m->proc_order.len >= k->nranks; /* their lines may be here */
-        f->title = nsc_words(c, "%lld of %lld ranks of a communicator %s: %s", (long long)missing, (long long)k->nranks,
-                             unnamed && missing == 1 ? "prints no line of it in this input"
-                             : unnamed               ? "print no line of it in this input"
-                             : missing == 1          ? "is not in this input"
-                                                     : "are not in this input",
-                             who_is_missing(c, f, missing));
+        bool unnamed = count_unnamed(m) > 0; /* their lines may be here */
+        f->title =
+            nsc_words(c, "%lld of %lld ranks of a communicator %s %s: %s", (long long)missing, (long long)k->nranks,
+                      missing == 1 ? "is" : "are", unnamed ? "named by no line of this input" : "not in this input",
+                      who_is_missing(c, f, missing));
         f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, "
                    "is in their logs.";
         nsc_show(c, f, &k->where);

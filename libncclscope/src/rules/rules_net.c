@@ -283,9 +283,8 @@ void nsc_rule_interface_missing(struct nsc_case *c)
             f->title = env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s names no interface that is up on this host",
                                        nsc_say(m, env->value).ptr)
                            : "NCCL found no network interface to use";
-            f->cause = env ? "No interface with an address has such a name: it is misspelt, another host's, down, or "
-                             "not in this container."
-                           : "No interface with an address is up, but lo and docker bridges, which NCCL avoids.";
+            nsc_explain_by(c, f, env ? NSC_INTERFACE_NAMED : NSC_INTERFACE_UNTOLD);
+            f->confidence = "certain"; /* that there is none; of the cause its words say how sure it is */
             nsc_show(c, f, env ? &env->where : NULL);
         }
         f->count++;

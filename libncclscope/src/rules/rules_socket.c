@@ -123,8 +123,8 @@ static struct socket_reason reason_of_ends(const struct nsc_case *c, const struc
     return r;
 }
 
-/* Processes whose lines were left out (Ray: "[repeated 14x across cluster]") chose for the same reason as those that tell it, unless one
- * of the job has a device. */
+/* Processes whose lines were left out (Ray: "[repeated 14x across cluster]", a slice) chose for the same reason as those that tell it,
+ * unless one of the job has a device. A variable of some explains the network of all of one communicator. */
 static struct socket_reason reason_of_job(const struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -135,7 +135,7 @@ static struct socket_reason reason_of_job(const struct nsc_case *c)
         struct socket_reason r = reason_of(c, (uint32_t)i);
         if (r.cause == NSC_SOCKET_NOT_USED)
             return (struct socket_reason){.cause = NSC_SOCKET_UNSAID};
-        if (r.cause >= NSC_SOCKET_EFA && r.cause <= NSC_SOCKET_NO_LIBRARY)
+        if (r.cause >= (m->comms.len > 1 ? NSC_SOCKET_EFA : NSC_SOCKET_ASKED_IB) && r.cause <= NSC_SOCKET_NO_LIBRARY)
             best = surer(best, &r);
     }
     return best;
