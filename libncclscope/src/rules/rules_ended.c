@@ -441,6 +441,29 @@ static void tell_worker(struct nsc_case *c)
     }
 }
 
+/* UCX may go on by another way: where nothing else failed, it is not known what became of it. */
+static void tell_ucx(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    nsc_text reason = {NULL, 0};
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_UCX_ERROR)
+            continue;
+        reason = f ? reason : nsc_text_trim(nsc_said(m, r, "reason"));
+        f = f ? f : nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "unknown", "certain");
+        f->count++;
+        nsc_show(c, f, &r->where);
+    }
+    if (!f)
+        return;
+    f->title = nsc_words(c, "UCX reports %llu error%s%s: %.*s", (unsigned long long)f->count, f->count == 1 ? "" : "s",
+                         f->count == 1 ? "" : ", first", (int)reason.len, reason.len ? reason.ptr : "");
+    nsc_explain_by(c, f, NSC_INTERNAL_UCX);
+    f->confidence = "certain"; /* that UCX said so */
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
@@ -456,6 +479,8 @@ void nsc_rule_program_failed(struct nsc_case *c)
         "did not fail.");
     if (!nsc_any_error(c))
         tell_worker(c);
+    if (!nsc_any_error(c))
+        tell_ucx(c);
     if (nsc_success_of(c->m) && nsc_raised(c, NSC_ID_FAILURE_ASYNC) && !nsc_any_error(c))
         return; /* what a watchdog met when the others had closed already, behind the program's end */
     if (!nsc_any_error(c))
