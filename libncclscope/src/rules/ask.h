@@ -82,7 +82,7 @@ enum nsc_exit_reason {
     NSC_EXIT_OTHER
 };
 
-/* What is odd of an interface (rules_net.c), and of how long an initialisation took (rules_failure.c). */
+/* What is odd of an interface (rules_net.c), and of how long an initialisation took (rules_start.c). */
 enum nsc_internal_reason { NSC_INTERNAL_UCX = 1 };
 enum nsc_interface_reason { NSC_INTERFACE_ALONE = 1, NSC_INTERFACE_AMONG, NSC_INTERFACE_NAMED, NSC_INTERFACE_UNTOLD };
 enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_UNANSWERED };

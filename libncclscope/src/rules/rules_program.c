@@ -1,0 +1,175 @@
+/* rules_program.c - failures that programs and libraries beside NCCL tell in their own words. */
+#include "rules/ask.h"
+
+/* "common.cu:1030 'invalid device ordinal'": what stands in quotes, or all of it. */
+static nsc_text bare_reason(nsc_text reason)
+{
+    ptrdiff_t first = nsc_text_find(reason, "'");
+    nsc_text rest = first < 0 ? reason : nsc_text_from(reason, (size_t)first + 1);
+    ptrdiff_t last = nsc_text_find(rest, "'");
+    rest.len = first >= 0 && last > 0 ? (size_t)last : rest.len;
+    return rest;
+}
+
+/* What fits into a title: whole sentences where they are short enough, without the full stop. */
+static nsc_text whole_sentences(nsc_text reason)
+{
+    enum { MOST = 200 };
+    size_t n = reason.len < MOST ? reason.len : MOST;
+    for (size_t i = n; reason.len > MOST && i > MOST / 4; i--)
+        if (reason.ptr[i - 1] == '.' && reason.ptr[i] == ' ') {
+            n = i;
+            break;
+        }
+    n -= n && reason.ptr[n - 1] == '.';
+    return (nsc_text){reason.ptr, n};
+}
+
+/* Did NCCL's own warnings make this finding already? Not where the program said something else before them. */
+static bool is_told(struct nsc_case *c, const struct nsc_own_record *r, nsc_text reason)
+{
+    const char *words = nsc_words(c, "%.*s", (int)(reason.len < 200 ? reason.len : 200), reason.len ? reason.ptr : "");
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule->key != c->rule->key)
+            continue;
+        const struct nsc_where *w = f->began ? &f->began->where : NULL;
+        bool other =
+            w && w->source == r->where.source && r->where.line < w->line && reason.len && !strstr(f->title, words);
+        if (!other)
+            return true;
+    }
+    return false;
+}
+
+/* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
+static void tell_program(struct nsc_case *c, int number, int other, const char *title, const char *cause)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len && !f; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if ((int)r->number != number && (int)r->number != other)
+            continue;
+        nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
+        while (reason.len && (reason.ptr[0] == ':' || reason.ptr[0] == ' '))
+            reason = nsc_text_from(reason, 1);
+        if (is_told(c, r, bare_reason(reason)))
+            return;
+        f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        reason = whole_sentences(reason);
+        f->title = nsc_words(c, "%s: %.*s", title, (int)reason.len, reason.len ? reason.ptr : "");
+        f->cause = cause;
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        nsc_explain(c, f, &ask);
+        f->confidence = "certain";
+        nsc_show(c, f, &r->where);
+    }
+}
+
+void nsc_rule_program_cuda(struct nsc_case *c)
+{
+    tell_program(
+        c, NCCLSCOPE_KIND_PROGRAM_CUDA, NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA",
+        "CUDA or the driver refused a call: the line names the error. What went wrong on the GPU before can come out "
+        "here, too.");
+}
+
+/* PyTorch's own allocator found no room. */
+void nsc_rule_program_memory(struct nsc_case *c)
+{
+    tell_program(c, NCCLSCOPE_KIND_TORCH_OOM, -1, "The program ran out of GPU memory",
+                 "PyTorch's allocator found no room on the GPU: the model and its batch need more, or other processes "
+                 "hold memory there.");
+}
+
+/* "A worker died or was killed while executing a task ... Worker PID: 626895 Worker exit type: SYSTEM_ERROR" */
+static void tell_worker(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    static const char before[] = "Worker PID: ";
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_RAY_WORKER_DIED)
+            continue;
+        nsc_text text = nsc_said(m, r, "text");
+        ptrdiff_t at = nsc_text_find(text, before);
+        nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + sizeof before - 1);
+        nsc_text pid = nsc_next_word(&rest);
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title = nsc_words(c, "Ray saw a worker die unexpectedly%s%.*s", pid.len ? ": process " : "", (int)pid.len,
+                             pid.len ? pid.ptr : "");
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        nsc_explain(c, f, &ask);
+        f->confidence = "certain"; /* that it died; of the cause the words say how sure it is */
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}
+
+/* UCX may go on by another way: where nothing else failed, it is not known what became of it. */
+static void tell_ucx(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    nsc_text reason = {NULL, 0};
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_UCX_ERROR)
+            continue;
+        reason = f ? reason : nsc_text_trim(nsc_said(m, r, "reason"));
+        f = f ? f : nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "unknown", "certain");
+        f->count++;
+        nsc_show(c, f, &r->where);
+    }
+    if (!f)
+        return;
+    f->title = nsc_words(c, "UCX reports %llu error%s%s: %.*s", (unsigned long long)f->count, f->count == 1 ? "" : "s",
+                         f->count == 1 ? "" : ", first", (int)reason.len, reason.len ? reason.ptr : "");
+    nsc_explain_by(c, f, NSC_INTERNAL_UCX);
+    f->confidence = "certain"; /* that UCX said so */
+}
+
+/* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
+void nsc_rule_program_failed(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    tell_program(c, NCCLSCOPE_KIND_NVSHMEM_FAILED, -1, "NVSHMEM, which the program uses beside NCCL, reports a failure",
+                 "The line names the call and its status. Processes that end of it close their connections of NCCL, of "
+                 "which the "
+                 "others then tell.");
+    tell_program(
+        c, NCCLSCOPE_KIND_ENGINE_FAILED, NCCLSCOPE_KIND_ENGINE_NO_ENDPOINT,
+        "Mooncake's transfer engine, which the program uses beside NCCL, reports a failure",
+        "RDMA between these network devices did not work, or the process at the other end is gone. NCCL itself "
+        "did not fail.");
+    if (!nsc_any_error(c))
+        tell_worker(c);
+    if (!nsc_any_error(c))
+        tell_ucx(c);
+    if (nsc_success_of(c->m) && nsc_raised(c, NSC_ID_FAILURE_ASYNC) && !nsc_any_error(c))
+        return; /* what a watchdog met when the others had closed already, behind the program's end */
+    if (!nsc_any_error(c))
+        tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
+                     "The program reports that a call of NCCL failed",
+                     "NCCL gave the program an error; its own warning says why, where this input holds it.");
+    if (!nsc_any_error(c))
+        tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
+                     "NCCL gave the program an error; its own warning says why, where this input holds it.");
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t count;
+        if (r->number != NCCLSCOPE_KIND_TEST_BOUNDS || !nsc_number_said(m, r, "count", &count) || !count)
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f->count = 1;
+        f->title = nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
+        f->cause =
+            "Data did not arrive as it was sent: a GPU, an NVLink or a NIC corrupts it, or P2P goes where IOMMU or ACS "
+            "misdirect it.";
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}

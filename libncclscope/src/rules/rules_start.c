@@ -1,0 +1,214 @@
+/* rules_start.c - what shows while ranks start: one that is slow, another release, one GPU for two. */
+#include "rules/ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- ranks that were slow to start ---- */
+
+enum { SLOW_FACTOR = 3, SLOW_SECONDS = 5 }; /* both: what varies from run to run is less */
+
+static int by_seconds(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Half of the ranks took no longer than this; < 0: fewer than three said how long. */
+static double median_init(const struct ncclscope_model *m, const struct nsc_comm *k, double *seconds)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].init_seconds >= 0)
+            seconds[n++] = m->ranks.item[m->members.item[k->first + i]].init_seconds;
+    if (n < 3)
+        return -1;
+    qsort(seconds, n, sizeof *seconds, by_seconds);
+    return seconds[n / 2];
+}
+
+static void tell_slow(struct nsc_case *c, uint32_t comm, const struct nsc_rank *r, double median)
+{
+    bool late = r->init_seconds < median; /* the others waited for it */
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "unknown", "likely");
+    f->comm = comm;
+    f->count = 1;
+    f->title = nsc_words(c, "Rank %lld (host %s, pid %lld) %s: its initialisation took %.1f s, the others' %.1f s",
+                         (long long)r->rank, nsc_say(c->m, c->m->procs.item[r->proc].host).ptr,
+                         (long long)c->m->procs.item[r->proc].pid,
+                         late ? "came late, and the others waited" : "was slow to initialise", r->init_seconds, median);
+    nsc_explain_by(c, f, late ? NSC_SLOW_LATE : NSC_SLOW_ITSELF);
+    nsc_name_rank(c, f, (uint64_t)r->rank);
+    nsc_name_host(c, f, c->m->procs.item[r->proc].host);
+    nsc_show(c, f, &r->complete);
+}
+
+enum { KERNELS_SLOW = 20 }; /* seconds; a build that has code for the GPU takes about one */
+
+/* NCCL itself says that loading its kernels took most of a long initialisation, on every rank alike. */
+static void tell_slow_kernels(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_rank *slowest = NULL;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->kernel_seconds < KERNELS_SLOW || 2 * r->kernel_seconds < r->init_seconds)
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+        slowest = slowest && slowest->init_seconds >= r->init_seconds ? slowest : r;
+        f->count++;
+        nsc_name_rank(c, f, (uint64_t)r->rank);
+        nsc_show(c, f, r->complete.line ? &r->complete : &r->first);
+    }
+    if (!f)
+        return;
+    f->title = nsc_words(c, "Initialisation took %.0f s, of which NCCL spent %.0f s on loading its kernels",
+                         slowest->init_seconds, slowest->kernel_seconds);
+    nsc_explain_by(c, f, NSC_SLOW_KERNELS);
+}
+
+void nsc_rule_slow_init(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    tell_slow_kernels(c);
+    double *seconds = nsc_alloc((m->ranks.len + 1) * sizeof *seconds);
+    c->f->no_memory = c->f->no_memory || !seconds;
+    for (size_t i = 0; seconds && i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        double median = k->parent == NSC_NONE ? median_init(m, k, seconds) : -1;
+        const struct nsc_rank *odd = NULL;
+        uint32_t odds = 0;
+        for (uint32_t n = 0; median >= 0 && n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            double low = r->init_seconds < median ? r->init_seconds : median,
+                   high = r->init_seconds < median ? median : r->init_seconds;
+            if (low >= 0 && high > SLOW_FACTOR * low && high - low > SLOW_SECONDS) {
+                odd = r;
+                odds++;
+            }
+        }
+        if (odds == 1)
+            tell_slow(c, (uint32_t)i, odd, median);
+    }
+    nsc_free(seconds);
+}
+
+/* ---- ranks on another version ---- */
+
+/* The release that a member says itself; 0: it says none. */
+static unsigned release_of(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    struct nsc_version v = nsc_version_of(m, r->proc);
+    return v.how == NSC_VERSION_SAID ? v.low : 0;
+}
+
+/* NCCL's own warning names two ranks: they are what it is about, beside who printed it. */
+static void name_mixed(struct nsc_case *c, struct nsc_finding *f)
+{
+    nsc_text rest = nsc_say(c->m, f->began->text);
+    for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
+        uint64_t rank;
+        if (nsc_text_is(word, "rank") && nsc_to_u64(nsc_next_word(&rest), &rank))
+            nsc_name_rank(c, f, rank);
+    }
+}
+
+/* Two members of one communicator that say different releases, where NCCL's own warning is not in the log. */
+void nsc_rule_version_mismatch(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    if (nsc_raised(c, NSC_ID_RANKS_VERSION_MISMATCH)) {
+        name_mixed(c, &c->f->list.item[c->f->list.len - 1]);
+        return;
+    }
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const struct nsc_rank *one = NULL, *other = NULL;
+        for (uint32_t n = 0; k->parent == NSC_NONE && !other && n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            unsigned release = release_of(m, r);
+            one = one || !release ? one : r;
+            other = one && release && release != release_of(m, one) ? r : NULL;
+        }
+        if (!other)
+            continue;
+        bool works = k->state == NSC_COMPLETE;
+        const struct nsc_rank *both[2] = {one, other};
+        struct nsc_finding *f =
+            nsc_found(c, works ? NCCLSCOPE_WARNING : NCCLSCOPE_ERROR, "error", works ? "likely" : "certain");
+        f->comm = (uint32_t)i;
+        f->count = 2;
+        f->title = nsc_words(
+            c,
+            "Ranks of one communicator run different versions of NCCL: rank %lld (host %s) %s, rank %lld (host %s) %s",
+            (long long)one->rank, nsc_say(m, m->procs.item[one->proc].host).ptr,
+            nsc_say(m, m->procs.item[one->proc].version).ptr, (long long)other->rank,
+            nsc_say(m, m->procs.item[other->proc].host).ptr, nsc_say(m, m->procs.item[other->proc].version).ptr);
+        f->part = works ? f->part : NSC_ROOT; /* what never came up could not */
+        f->cause = "Nodes or pods run different images, or one loads another libnccl (pip wheel, LD_PRELOAD, "
+                   "LD_LIBRARY_PATH).";
+        for (int n = 0; n < 2; n++) {
+            nsc_name_rank(c, f, (uint64_t)both[n]->rank);
+            nsc_name_host(c, f, m->procs.item[both[n]->proc].host);
+            nsc_show(c, f, &m->procs.item[both[n]->proc].version_at);
+        }
+        return;
+    }
+}
+
+/* ---- two ranks on one GPU ---- */
+
+/* "rank 6 and rank 4 both on CUDA device 31000", several times: "ranks 4 and 6 on 31000, 5 and 7 on 4b000". */
+static void list_shared(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    char words[400];
+    size_t n = 0, pairs = 0;
+    struct nsc_map seen = {0};
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        ptrdiff_t at = e->kind == NCCLSCOPE_KIND_DUPLICATE_GPU ? nsc_text_find(e->where.text, " : rank ") : -1;
+        unsigned a, b;
+        char device[17], line[120] = "";
+        nsc_text said = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(e->where.text, (size_t)at);
+        if (said.len)
+            snprintf(line, sizeof line, "%.*s", (int)(said.len < 119 ? said.len : 119), said.ptr);
+        if (sscanf(line, " : rank %u and rank %u both on CUDA device %16[0-9a-f]", &a, &b, device) != 3)
+            continue;
+        struct nsc_key key = {a < b ? a : b, a < b ? b : a, m->procs.item[e->proc].host};
+        if (nsc_map_get(&seen, key) != NSC_NONE || nsc_map_put(&seen, key, 0))
+            continue;
+        pairs++;
+        if (n + 80 < sizeof words)
+            n += (size_t)snprintf(words + n, sizeof words - n, "%s%u and %u on %s", n ? ", " : "", a < b ? a : b,
+                                  a < b ? b : a, device);
+    }
+    nsc_map_free(&seen);
+    if (pairs > 1)
+        f->title = nsc_words(c, "%zu pairs of ranks use the same GPU: ranks %s", pairs, words);
+}
+
+/* "Duplicate GPU" between processes of different hosts: NCCL was told that they are one. */
+void nsc_rule_same_gpu(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule == c->rule)
+            list_shared(c, &c->f->list.item[i]);
+    const struct nsc_env *id = nsc_env_of(c->m, NSC_NONE, "NCCL_HOSTID");
+    bool several = false;
+    for (size_t i = 1; i < c->m->hosts.len; i++)
+        several = several || c->m->hosts.item[i].machine != c->m->hosts.item[0].machine;
+    for (size_t i = 0; id && several && i < c->f->list.len; i++) {
+        struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule != c->rule)
+            continue;
+        f->caused_by = NSC_ID_ENV_HOSTID;
+        f->cause = nsc_words(
+            c,
+            "NCCL_HOSTID=%s makes processes of different host names one node to NCCL; GPUs of equal bus id on two "
+            "machines then look like one.",
+            nsc_say(c->m, id->value).ptr);
+        nsc_show_first(c, f, &id->where);
+    }
+}
