@@ -238,7 +238,7 @@ static enum nsc_worth worth_of_line(void *user, nsc_text line)
     if (!nsc_header_find(line, 0, &h))
         return nsc_header_bare(line, 0, &bare) ? NSC_WORTH_CUT
                : nsc_is_version_line(line)     ? NSC_WORTH_WHOLE
-                                               : nsc_worth_of_torch(r, line);
+                                               : nsc_worth_of_unmarked(r, line);
     while (h.message <= line.len && nsc_header_find(line, h.message, &next))
         h = next;
     nsc_text message = h.message < line.len ? nsc_text_trim_end(nsc_text_from(line, h.message)) : (nsc_text){NULL, 0};

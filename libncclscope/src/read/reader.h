@@ -65,9 +65,9 @@ void nsc_new_record(ncclscope_reader *r);
 void nsc_set_who(struct ncclscope_record *rec, const struct nsc_header *h);
 /* unmarked.c: the line in hand, without a header of NCCL's; true: it gave r->record. */
 bool nsc_take_unmarked(ncclscope_reader *r);
-enum nsc_worth nsc_worth_of_torch(ncclscope_reader *r,
-                                  nsc_text line); /* of a line of PyTorch's process group, else nothing */
-bool nsc_take_behind(ncclscope_reader *r);        /* the same of r->behind */
+enum nsc_worth nsc_worth_of_unmarked(ncclscope_reader *r,
+                                     nsc_text line); /* of a line of PyTorch's process group, else nothing */
+bool nsc_take_behind(ncclscope_reader *r);           /* the same of r->behind */
 /* quoted.c: the text of NCCL that the line in hand quotes, len 0: none; and the row of the exception that it ends a traceback with. */
 nsc_text nsc_quoted_text(ncclscope_reader *r);
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text);

@@ -78,7 +78,7 @@ static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
 /* Asked only when a line came that could belong to it. */
 static bool begins_record(const struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
 {
-    return w->pieces > 1 || worth(user, (nsc_text){w->held, w->piece[0].text.len}) != NSC_WORTH_NOTHING;
+    return w->pieces > 1 || worth(user, (nsc_text){w->held, w->piece[0].text.len}) > NSC_WORTH_OTHER;
 }
 
 /* Is no line that came lately longer? */

@@ -9,6 +9,7 @@ enum { NSC_PIECES = 32, NSC_WRAP_NARROWEST = 60, NSC_LOT = 32, NSC_VAIN = 8 };
 /* What a line is worth, for the choice between it alone and it with what follows. */
 enum nsc_worth {
     NSC_WORTH_NOTHING, /* no record begins here */
+    NSC_WORTH_OTHER,   /* nor goes one on: another program's line */
     NSC_WORTH_CUT,     /* one begins, and no table takes it */
     NSC_WORTH_LOOSE,   /* a table takes it, and would take more */
     NSC_WORTH_WHOLE    /* a table takes it as it is */

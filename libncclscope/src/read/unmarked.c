@@ -188,11 +188,13 @@ bool nsc_take_unmarked(ncclscope_reader *r)
     return false;
 }
 
-enum nsc_worth nsc_worth_of_torch(ncclscope_reader *r, nsc_text line)
+/* "[rank13]: Call to ibv_create_cq failed", "[164.09] [vm:100:0] rocm_ipc_md.c:72 UCX  ERROR ...". */
+enum nsc_worth nsc_worth_of_unmarked(ncclscope_reader *r, nsc_text line)
 {
-    if (nsc_text_find_by(line, "ProcessGroupNCCL.cpp", 0) < 0)
-        return NSC_WORTH_NOTHING;
-    return nsc_foreign_row(r->grammar, line, &r->match) ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
+    bool known = nsc_foreign_row(r->grammar, line, &r->match);
+    if (nsc_text_find_by(line, "ProcessGroupNCCL.cpp", 0) >= 0)
+        return known ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
+    return known || nsc_text_starts(line, "[rank") ? NSC_WORTH_OTHER : NSC_WORTH_NOTHING;
 }
 
 bool nsc_take_behind(ncclscope_reader *r)
