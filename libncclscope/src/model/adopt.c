@@ -1,4 +1,4 @@
-/* adopt.c - ranks whose birth is not in the input, but whose connections or warnings are.
+/* adopt.c - ranks whose birth is not in the input, but whose connections, trees or warnings are.
  *
  * A slice holds the Init lines of ranks 1 and 2 of 16, and connections that ranks 4 to 7 print. Where the source tells of one
  * communicator alone, they are of it: a rank that speaks is not "missing". Not where Ray left lines out: whose they are it does not tell. */
@@ -60,20 +60,47 @@ static bool may_adopt(const struct ncclscope_model *m, const struct nsc_link *l)
     return true;
 }
 
-static uint32_t adopt(struct ncclscope_model *m, const struct nsc_link *l, int64_t nranks)
+static struct nsc_rank *adopt(struct ncclscope_model *m, struct nsc_map *place, uint32_t proc, int64_t rank,
+                              int64_t nranks, struct nsc_where where)
+{
+    uint32_t i = nsc_rank_new(m, proc, 0, 0, where);
+    struct nsc_key key = {m->procs.item[proc].source, (uint64_t)rank, 0};
+    if (i == NSC_NONE || nsc_map_put(place, key, i)) {
+        m->no_memory = true;
+        return NULL;
+    }
+    struct nsc_rank *r = &m->ranks.item[i];
+    r->rank = rank;
+    r->nranks = nranks;
+    return r;
+}
+
+static void adopt_printer(struct ncclscope_model *m, struct nsc_map *place, const struct nsc_link *l, int64_t nranks)
 {
     nsc_str dev = l->printer == (int64_t)l->src ? l->src_dev : l->dst_dev;
-    uint32_t i = nsc_rank_new(m, l->proc, 0, 0, l->where);
-    if (i == NSC_NONE)
-        return i;
-    struct nsc_rank *r = &m->ranks.item[i];
-    r->rank = l->printer;
-    r->nranks = nranks;
+    struct nsc_rank *r = adopt(m, place, l->proc, l->printer, nranks, l->where);
+    if (!r)
+        return;
     r->cuda_dev = l->dev;
     r->used = true;
     if (nsc_say(m, dev).len >= 4) /* a shorter one is an index */
         r->bus_id = dev;
-    return i;
+}
+
+/* "Trees [0] 22->23->-1": the rank that prints stands in the middle. */
+static void adopt_in_trees(struct ncclscope_model *m, const struct job *jobs, struct nsc_map *place)
+{
+    for (size_t i = 0; i < m->threads.len; i++) {
+        const struct nsc_thread *t = &m->threads.item[i];
+        uint32_t source = m->procs.item[t->proc].source;
+        struct nsc_key key = {source, (uint64_t)t->in_tree, 0};
+        if (t->in_tree < 0 || t->in_tree >= jobs[source].nranks || m->procs.item[t->proc].last_rank != NSC_NONE ||
+            t->in_tree_at.line < jobs[source].begins || nsc_map_get(place, key) != NSC_NONE)
+            continue;
+        struct nsc_rank *r = adopt(m, place, t->proc, t->in_tree, jobs[source].nranks, t->in_tree_at);
+        if (r)
+            r->cuda_dev = t->dev;
+    }
 }
 
 static void adopt_links(struct ncclscope_model *m, const struct job *jobs, struct nsc_map *place)
@@ -89,9 +116,8 @@ static void adopt_links(struct ncclscope_model *m, const struct job *jobs, struc
         if ((int64_t)l->src >= n || (int64_t)l->dst >= n || l->where.line < jobs[source].begins)
             continue; /* of another communicator, that was there before */
         if (rank == NSC_NONE && may_adopt(m, l)) {
-            rank = adopt(m, l, n);
-            if (nsc_map_put(place, key, rank))
-                m->no_memory = true;
+            adopt_printer(m, place, l, n);
+            rank = nsc_map_get(place, key);
         }
         if (rank == NSC_NONE || m->ranks.item[rank].proc != l->proc || m->ranks.item[rank].pointer)
             continue; /* one that names itself was asked when its connections were given away */
@@ -109,6 +135,7 @@ void nsc_adopt(struct ncclscope_model *m)
     if (jobs && !m->repeated) {
         find_jobs(m, jobs, &place);
         adopt_named(m, jobs, &place);
+        adopt_in_trees(m, jobs, &place);
         adopt_links(m, jobs, &place);
     }
     nsc_map_free(&place);

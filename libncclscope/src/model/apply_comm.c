@@ -365,7 +365,7 @@ void nsc_apply_ring(struct ncclscope_model *m, const ncclscope_record *rec, uint
 }
 
 /* Three parts joined by arrows: children->rank->parent; up to 2.4 parent->rank->children. */
-static bool tree_parts(nsc_text body, nsc_text *down, int64_t *up)
+static bool tree_parts(nsc_text body, nsc_text *down, int64_t *own, int64_t *up)
 {
     ptrdiff_t first = nsc_text_find(body, "->");
     if (first < 0)
@@ -377,11 +377,11 @@ static bool tree_parts(nsc_text body, nsc_text *down, int64_t *up)
     nsc_text right = nsc_text_from(behind, (size_t)second + 2);
     bool parent_first = nsc_text_find(left, "/") < 0 && nsc_text_find(right, "/") >= 0;
     *down = parent_first ? right : left;
-    return nsc_to_i64(parent_first ? left : right, up);
+    return nsc_to_i64((nsc_text){behind.ptr, (size_t)second}, own) && nsc_to_i64(parent_first ? left : right, up);
 }
 
 /* "[0] 2/-1/-1->0->-1", from 2.5 to 2.7 "[0] 2/-1/-1->0->-1|-1->0->2/-1/-1": one channel. False at the end, or where the text was cut. */
-static bool next_tree(nsc_text *rest, int64_t *channel, nsc_text *down, int64_t *up)
+static bool next_tree(nsc_text *rest, int64_t *channel, nsc_text *down, int64_t *own, int64_t *up)
 {
     nsc_text head = nsc_next_word(rest), body = nsc_next_word(rest);
     const char *bar = body.len ? memchr(body.ptr, '|', body.len) : NULL;
@@ -389,18 +389,18 @@ static bool next_tree(nsc_text *rest, int64_t *channel, nsc_text *down, int64_t 
         return false;
     if (bar)
         body.len = (size_t)(bar - body.ptr);
-    return nsc_to_i64((nsc_text){head.ptr + 1, head.len - 2}, channel) && tree_parts(body, down, up);
+    return nsc_to_i64((nsc_text){head.ptr + 1, head.len - 2}, channel) && tree_parts(body, down, own, up);
 }
 
 void nsc_apply_trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_TREES), down;
     uint32_t self = (uint32_t)(t - m->threads.item);
-    int64_t channel, up;
+    int64_t channel, own, up;
     (void)proc;
     enters_init(m, t);
     bool cut = nsc_record_span(rec) >= NSC_NCCL_LINE;
-    while (next_tree(&rest, &channel, &down, &up) && !(cut && !rest.len)) { /* "->0->12" may have been 1234 */
+    while (next_tree(&rest, &channel, &down, &own, &up) && !(cut && !rest.len)) { /* "->0->12" may have been 1234 */
         struct nsc_key key = {t->rank, (uint64_t)channel, self};
         if (t->rank != NSC_NONE && nsc_map_get(&m->tree_by, key) != NSC_NONE)
             continue;
@@ -412,6 +412,11 @@ void nsc_apply_trees(struct ncclscope_model *m, const ncclscope_record *rec, uin
         *tree = (struct nsc_tree){
             .rank = t->rank, .thread = self, .channel = (uint64_t)channel, .up = up, .down = nsc_keep(m, down)};
         t->trees += t->rank == NSC_NONE;
+        if (t->rank == NSC_NONE && t->in_tree < 0) {
+            t->in_tree = own;
+            t->in_tree_at = nsc_here(m, rec);
+            t->dev = rec->dev;
+        }
     }
 }
 

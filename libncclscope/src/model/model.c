@@ -165,7 +165,7 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
     t->proc = proc;
     t->tid = tid;
     t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
-    t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
+    t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = t->in_tree = -1;
     return t;
 }
 

@@ -323,6 +323,9 @@ struct nsc_thread {
     nsc_str ring_type;
     struct nsc_where chunk_at, ring_type_at, direct_at, channels_at;
     size_t rings, trees; /* how many of model.rings and model.trees wait for a name */
+    int64_t in_tree;     /* the rank in the middle of its trees before any was named; or -1 */
+    struct nsc_where in_tree_at;
+    int64_t dev; /* of that line */
 };
 
 enum { NSC_RECENT = 256, NSC_RECENT_HOST = 64 };
