@@ -335,6 +335,25 @@ static void test_other_lines(void)
     end(r);
 }
 
+/* nccl-tests prints a row before, between and behind its measurements, and NCCL logs while it measures. */
+static void test_row_in_pieces(void)
+{
+    ncclscope_reader *r = fed("vm:1:1 [0] NCCL INFO Connected all trees\n"
+                              "          64            16     float     sumvm:1:1 [0] NCCL INFO Connected all rings\n"
+                              "vm:1:1 [0] NCCL INFO Connected all trees\n"
+                              "    86.86    0.01    0.02      0vm:1:1 [0] NCCL INFO Connected all rings\n"
+                              "    85.98    0.01    0.02    N/A\n"
+                              "    85.98    0.01    0.02    N/A\n");
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(ncclscope_record_level(next(r)), NCCLSCOPE_LEVEL_INFO);
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_TEST_ROW);
+    CHECK_TEXT(ncclscope_record_message(rec),
+               "64            16     float     sum 86.86    0.01    0.02      0 85.98    0.01    0.02    N/A");
+    CHECK_INT(stats_of(r).torn_lines, 0);
+    end(r); /* figures without a row are nothing */
+}
+
 /* Hungry until the end is told; then the last line needs no newline. */
 static void test_hungry(void)
 {
@@ -450,5 +469,5 @@ static void test_chunks(void)
 
 CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_split_in_name), TEST(test_broken_in),
        TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
-       TEST(test_repeated), TEST(test_wrapped), TEST(test_other_lines), TEST(test_hungry),
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
        TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))

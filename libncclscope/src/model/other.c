@@ -1,6 +1,7 @@
 /* other.c - what a job log holds beside NCCL's lines: nccl-tests rows, a topology matrix, version lines without a header. */
 #include "model/model.h"
 #include "read/foreign.h"
+#include "read/test_row.h"
 #include "read/user.h"
 
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)

@@ -1,6 +1,8 @@
 /* foreign.c - lines of other programs: a pasted topology matrix, the result rows of nccl-tests. */
 #include "read/foreign.h"
 
+#include "read/test_row.h"
+
 static bool is_gpu_or_nic(nsc_text word)
 {
     return word.len > 3 && (nsc_text_starts(word, "GPU") || nsc_text_starts(word, "NIC")) && nsc_is_digit(word.ptr[3]);
@@ -20,33 +22,6 @@ static ncclscope_kind matrix_kind(nsc_text body)
         if (nsc_text_starts(second, cells[i]))
             return NCCLSCOPE_KIND_MATRIX_ROW;
     return NCCLSCOPE_KIND_UNKNOWN;
-}
-
-static size_t count_words(nsc_text t)
-{
-    size_t n = 0;
-    while (nsc_next_word(&t).len)
-        n++;
-    return n;
-}
-
-/* "  1048576  262144  float  sum  -1  20.21  51.88  77.82  0  19.9 ...": sizes, a type, an operation, a root, numbers. */
-size_t nsc_test_columns(nsc_text row)
-{
-    uint64_t n;
-    double f;
-    size_t words = count_words(row), before = words >= 11 && words <= 13 ? words - 8
-                                              : words >= 7 && words <= 9 ? words - 4
-                                                                         : 0;
-    if (!before || !nsc_to_u64(nsc_next_word(&row), &n) || !nsc_to_u64(nsc_next_word(&row), &n))
-        return 0;
-    nsc_text type = nsc_next_word(&row);
-    for (size_t i = 3; i < before; i++)
-        nsc_next_word(&row);
-    bool figures = true;
-    for (size_t i = 0; i < 3; i++)
-        figures = figures && nsc_to_f64(nsc_next_word(&row), &f);
-    return figures && !nsc_is_digit(type.ptr[0]) ? before : 0;
 }
 
 ncclscope_kind nsc_foreign_kind(nsc_text body)

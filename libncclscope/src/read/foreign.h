@@ -17,8 +17,4 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text line, struc
 /* "[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607]": level, month, day and time as Google's logger prints them: "321 02:07:08.408271257". */
 nsc_text nsc_glog_time(nsc_text line);
 
-/* How many columns of a row of nccl-tests stand before the first time: size, count, type; then redop, root, or none of these in
- * older releases; 0: it is no such row. */
-size_t nsc_test_columns(nsc_text row);
-
 #endif

@@ -311,6 +311,17 @@ static bool is_prefix_by_now(ncclscope_reader *r)
     return by_now;
 }
 
+/* What stands before the header is no prefix: another writer's line, or the program's own row that is not ended yet. */
+static void take_glued(ncclscope_reader *r)
+{
+    strip_glued(r);
+    nsc_text before = {r->line.ptr, r->next.start}, rest = nsc_text_from(before, r->prefix.known);
+    if (nsc_test_row_piece(&r->test_row, before) || nsc_test_row_piece(&r->test_row, rest))
+        return;
+    nsc_mark_torn(r);
+    nsc_debts_extend(&r->debts, rest);
+}
+
 static bool read_line(ncclscope_reader *r)
 {
     r->line = nsc_unwrap(&r->wrap, r->raw);
@@ -320,11 +331,9 @@ static bool read_line(ncclscope_reader *r)
     if (!found)
         return nsc_take_unmarked(r);
     r->seen.headers += r->next.whole;
-    if (r->prefix.foreign && r->next.whole && !is_prefix_by_now(r)) {
-        nsc_mark_torn(r);
-        strip_glued(r);
-        nsc_debts_extend(&r->debts, nsc_text_from((nsc_text){r->line.ptr, r->next.start}, r->prefix.known));
-    } else if (r->next.whole) {
+    if (r->prefix.foreign && r->next.whole && !is_prefix_by_now(r))
+        take_glued(r);
+    else if (r->next.whole) {
         nsc_hosts_learn(&r->hosts, &r->next);
     }
     r->in_line = true;

@@ -11,6 +11,7 @@
 #include "read/record.h"
 #include "read/rewrap.h"
 #include "read/source.h"
+#include "read/test_row.h"
 #include "read/transport.h"
 #include "read/wrap.h"
 
@@ -30,6 +31,7 @@ struct ncclscope_reader {
     struct nsc_prefix_seen seen;
     struct nsc_debts debts;
     struct nsc_hosts hosts;
+    struct nsc_test_row test_row;
     ncclscope_stats stats;
     uint64_t nul_lines;
     uint64_t glued,

@@ -163,6 +163,22 @@ static bool take_broken_in(ncclscope_reader *r, nsc_text body, struct nsc_header
     return body.len && take_foreign(r, body);
 }
 
+/* The last piece of a row of nccl-tests, whose first ones stood before records. */
+static bool take_test_row(ncclscope_reader *r, nsc_text body)
+{
+    nsc_text row = {NULL, 0};
+    if (r->test_row.len)
+        row = nsc_test_row_whole(&r->test_row, r->line);
+    if (r->test_row.len && !row.len) /* not there, or what a launcher put before it is no number */
+        row = nsc_test_row_whole(&r->test_row, body);
+    if (!row.len)
+        return false;
+    r->record.message = row;
+    r->record.level = NCCLSCOPE_LEVEL_OTHER;
+    r->record.kind = NCCLSCOPE_KIND_TEST_ROW;
+    return true;
+}
+
 bool nsc_take_unmarked(ncclscope_reader *r)
 {
     nsc_text body = strip_prefixes(r, r->line), text = bare_text(r->line, (size_t)(body.ptr - r->line.ptr));
@@ -181,7 +197,7 @@ bool nsc_take_unmarked(ncclscope_reader *r)
     }
     if (nsc_header_bare(body, 0, &bare))
         return take_broken_in(r, body, &bare);
-    if (take_foreign(r, body) || take_joined(r, body))
+    if (take_test_row(r, body) || take_foreign(r, body) || take_joined(r, body))
         return true;
     if (nsc_is_residue(body))
         nsc_mark_torn(r);
