@@ -209,13 +209,13 @@ void nsc_rule_torn(struct nsc_case *c)
     bool shared = is_shared(m);
     f->count = torn;
     f->title = nsc_words(c, "%llu line%s torn: %s", (unsigned long long)torn, torn == 1 ? " is" : "s are",
-                         shared ? "several processes wrote into each other's lines"
+                         shared ? "another process or other output broke into them, or a part is missing"
                                 : "other output stands within them, or a part is missing");
-    f->cause = shared
-                   ? "Processes share one pipe. What could be put together again was read; connections that were cut "
-                     "are not counted."
-                   : "The program's own output shares the line, or the copy lost a part of it. What is left was "
-                     "read; connections that were cut are not counted.";
+    f->cause =
+        shared ? "Processes, and what they print beside NCCL, share one pipe; or the copy lost a part. What could be "
+                 "put together again was read; connections that were cut are not counted."
+               : "The program's own output shares the line, or the copy lost a part of it. What is left was "
+                 "read; connections that were cut are not counted.";
     for (size_t i = 0; i < m->sources.len; i++)
         for (int k = 0; k < 4; k++) {
             struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[k], {"", 0}};
