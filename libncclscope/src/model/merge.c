@@ -1,5 +1,6 @@
 /* merge.c - what several sources hold of one process to one: rotated logs, one file for each stream, the same log given twice. */
 #include "model/model.h"
+#include "read/hosts.h"
 
 static bool same_rank(const struct nsc_rank *a, const struct nsc_rank *b)
 {
@@ -116,6 +117,8 @@ static bool mend_torn_names(struct ncclscope_model *m)
         struct nsc_key key = {p->source, (uint64_t)p->pid, 0};
         uint32_t before = p->nameless ? NSC_NONE : nsc_map_get(&by_pid, key);
         bool more = before == NSC_NONE || p->records > m->procs.item[before].records;
+        if (nsc_is_elided(nsc_say(m, p->host)))
+            continue;
         if (!p->nameless && more && nsc_map_put(&by_pid, key, (uint32_t)i))
             m->no_memory = true;
     }
@@ -123,12 +126,14 @@ static bool mend_torn_names(struct ncclscope_model *m)
         const struct nsc_proc *p = &m->procs.item[i];
         uint32_t whole =
             p->nameless ? NSC_NONE : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
-        if (whole == i || (whole != NSC_NONE && p->records * 3 > m->procs.item[whole].records && p->records > 1))
+        bool elided = !p->nameless && nsc_is_elided(nsc_say(m, p->host));
+        if (whole == i ||
+            (whole != NSC_NONE && !elided && p->records * 3 > m->procs.item[whole].records && p->records > 1))
             continue; /* both speak often: two hosts that share a pid */
         if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod)
             continue;
         bool spliced = p->records * SELDOM < m->procs.item[whole].records && shares_threads(m, (uint32_t)i, whole);
-        if (!spliced && !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
+        if (!elided && !spliced && !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
             continue;
         absorb(m, whole, (uint32_t)i);
         any = true;
@@ -214,12 +219,14 @@ static void absorb_rank(struct nsc_rank *to, const struct nsc_rank *from)
     }
 }
 
-/* Are the two, of one process but of two sources, one? Not when each was born: then the pointer was used again, unless an id tells. */
+/* Are the two, of one process but of two sources or two spellings of its host, one? (Of one spelling each use of a pointer has a number
+ * of its own.) Not when each was born: then the pointer was used again, unless an id tells. */
 static bool is_one_rank(const struct nsc_rank *a, const struct nsc_rank *b)
 {
     bool both_born = a->start.line && b->start.line;
     bool told = a->comm_id && a->comm_id == b->comm_id && !a->parent_pointer;
-    return same_rank(a, b) && a->first.source != b->first.source && (!both_born || told);
+    bool apart = a->first.source != b->first.source || a->reuse == b->reuse;
+    return same_rank(a, b) && apart && (!both_born || told);
 }
 
 /* The index of each rank after merging; NULL when there is no memory. */

@@ -6,6 +6,20 @@ static struct nsc_known_host *known_of(struct nsc_hosts *hosts, int64_t pid)
     return &hosts->known[(uint64_t)pid % NSC_HOST_PROCESSES];
 }
 
+bool nsc_is_elided(nsc_text host)
+{
+    size_t dots = 0;
+    while (dots < host.len && host.ptr[dots] == '.')
+        dots++;
+    return (dots > 1 && dots == host.len) || nsc_text_is(host, "\xe2\x80\xa6");
+}
+
+nsc_text nsc_hosts_whole(struct nsc_hosts *hosts, const struct nsc_header *h)
+{
+    const struct nsc_known_host *k = known_of(hosts, h->pid);
+    return nsc_is_elided(h->host) && k->pid == h->pid && k->len ? (nsc_text){k->host, k->len} : h->host;
+}
+
 void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host)
 {
     for (size_t i = 0; i < hosts->names; i++)
@@ -20,7 +34,7 @@ void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host)
 void nsc_hosts_learn(struct nsc_hosts *hosts, const struct nsc_header *h)
 {
     struct nsc_known_host *k = known_of(hosts, h->pid);
-    if (h->host.len > NSC_HOST_LENGTH)
+    if (h->host.len > NSC_HOST_LENGTH || nsc_is_elided(h->host))
         return;
     if (k->pid == h->pid && nsc_text_eq((nsc_text){k->host, k->len}, h->host)) {
         k->seen++;

@@ -20,6 +20,10 @@ struct nsc_hosts {
     size_t names;
 };
 
+/* "...:78:108 [0] NCCL INFO": whoever posted the lines left the name out. */
+bool nsc_is_elided(nsc_text host);
+/* The name that this process has on other lines, if it is known; else the host as it stands. */
+nsc_text nsc_hosts_whole(struct nsc_hosts *hosts, const struct nsc_header *h);
 void nsc_hosts_learn(struct nsc_hosts *hosts, const struct nsc_header *h);
 void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host);
 /* "... via P2P/CUMEMvm:831:831 [0]": no line end was between two records. The longest host name that is known and could stand there. */

@@ -205,6 +205,8 @@ static void take_record(ncclscope_reader *r)
         h.pid = h.dev = -1;
         h.host.len = h.location.len = 0;
     }
+    if (h.whole)
+        h.host = nsc_hosts_whole(&r->hosts, &h);
     nsc_set_who(&r->record, &h);
     r->record.flags |= h.whole    ? NCCLSCOPE_FLAG_HEADER
                        : stripped ? NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED

@@ -55,6 +55,17 @@ static bool was_complete(const struct ncclscope_model *m, const struct nsc_comm 
     return true;
 }
 
+/* Are ranks of it in logs that are not given, and those that are here were made? */
+static bool is_part(const struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    if (c->state != NSC_ABORTED || c->seen >= c->nranks)
+        return c->state == NSC_PARTIAL;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!nsc_is_done(&m->ranks.item[m->members.item[c->first + i]]))
+            return false;
+    return true;
+}
+
 /* "pod node-0 on ip-10-0-5-88, p4d.24xlarge: 4 GPUs, 4 EFA devices, hostIPC, /dev/shm 64Gi" */
 static void one_pod(const struct nsc_report *r, const struct nsc_pod *p)
 {
@@ -127,7 +138,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         hosts += !i ||
                  r->m->procs.item[r->m->proc_order.item[i]].host != r->m->procs.item[r->m->proc_order.item[i - 1]].host;
     for (size_t i = 0; i < r->m->comms.len; i++)
-        whole += was_complete(r->m, &r->m->comms.item[i]), part += r->m->comms.item[i].state == NSC_PARTIAL;
+        whole += was_complete(r->m, &r->m->comms.item[i]), part += is_part(r->m, &r->m->comms.item[i]);
     one_version(r, version, sizeof version);
     nsc_text name =
         r->m->sources.len == 1 ? nsc_base_name(nsc_say(r->m, r->m->sources.item[0].name)) : (nsc_text){NULL, 0};

@@ -33,6 +33,8 @@ uint64_t nsc_count_named_gpus(const struct ncclscope_model *m)
     }
     uint64_t n = seen.used;
     nsc_map_free(&seen);
+    if (nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU))
+        return n;
     for (size_t i = 0; i < m->comms.len; i++) /* machines of one name share bus ids; ranks of one communicator no GPU */
         n = (uint64_t)m->comms.item[i].seen > n ? (uint64_t)m->comms.item[i].seen : n;
     return n;

@@ -88,6 +88,18 @@ static bool has_unfinished(const struct ncclscope_model *m)
     return false;
 }
 
+/* Did no communicator come to be, and one fail while it was made? */
+static bool init_failed(const struct ncclscope_model *m)
+{
+    bool failed = false;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        failed = failed || m->comms.item[i].state == NSC_FAILED;
+        if (m->comms.item[i].state != NSC_FAILED && m->comms.item[i].state != NSC_INCOMPLETE)
+            return false;
+    }
+    return failed;
+}
+
 void nsc_rule_no_channels(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -126,6 +138,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
         : !init && m->bare_comms
             ? "Lines of communicators have lost their header, and with it whose they are; the lines of their "
               "connections are not in this input."
+        : init_failed(m) ? "The initialisation of the communicator failed before connections are made."
         : has_unfinished(m)
             ? "A communicator had begun its initialisation, and no rank had finished it where this input ends: it is "
               "cut there, or the ranks hang there."
@@ -169,6 +182,8 @@ void nsc_rule_no_channels(struct nsc_case *c)
                  "rank and the number of ranks.";
     else if (init && !pairs)
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
+    else if (init_failed(m))
+        f->fix = "Mend what failed; then the connections show.";
     else if (early)
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)

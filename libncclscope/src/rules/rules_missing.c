@@ -214,19 +214,21 @@ static bool another_failed(const struct nsc_case *c)
     return false;
 }
 
-/* How many GPUs speak in the input of which no line says what rank they are: they may be those that no line names. */
+/* How many GPUs speak in the input of which no line says what rank they are: they may be those that no line names. The device that a
+ * header shows is the one which its thread has selected: main threads that abort show 0 for all. */
 static int64_t count_unnamed(const struct ncclscope_model *m)
 {
     int64_t n = 0;
     for (size_t i = 0; i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         uint64_t open = p->devices;
-        for (uint32_t k = p->last_rank; k != NSC_NONE; k = m->ranks.item[k].before)
+        int ranks = 0;
+        for (uint32_t k = p->last_rank; k != NSC_NONE; k = m->ranks.item[k].before, ranks++)
             if (m->ranks.item[k].cuda_dev >= 0 && m->ranks.item[k].cuda_dev < 64)
                 open &= ~((uint64_t)1 << m->ranks.item[k].cuda_dev);
             else
                 open = 0;
-        n += __builtin_popcountll(open);
+        n += ranks >= __builtin_popcountll(p->devices) ? 0 : __builtin_popcountll(open);
     }
     return n;
 }
@@ -281,9 +283,9 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     if (never && !has_whole_job(m, k)) {
         f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
                              (long long)k->nranks, who, never == 1 ? "is" : "are");
-        f->confidence = "possible";
-        nsc_explain_by(c, f, NSC_MISSING_PARENT);
-    } else if (never && have_met(m, k) && strcmp(sure, "certain") != 0) {
+        make_note(c, f, NSC_MISSING_PARENT);
+    } else if (never && (have_met(m, k) || is_connected(m, comm)) &&
+               (strcmp(sure, "certain") != 0 || k->state == NSC_FAILED || another_failed(c))) {
         f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor are %s of %lld",
                              who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_MET);
@@ -358,7 +360,8 @@ void nsc_rule_partial(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
-        if (k->state != NSC_PARTIAL || k->parent != NSC_NONE)
+        bool part = k->state == NSC_PARTIAL || (k->state == NSC_ABORTED && k->seen < k->nranks);
+        if (!part || k->parent != NSC_NONE)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
         int64_t missing = absent(c, k, f);
