@@ -272,6 +272,7 @@ struct nsc_comm {
     struct nsc_where where;
     int state;         /* enum nsc_comm_state */
     bool shared_names; /* one of its host names stands for several machines */
+    bool guessed;      /* it prints no id, and ranks of another that prints none could stand for its own */
     int shape;         /* enum nsc_shape */
     int64_t stride;    /* of NSC_SHAPE_STRIDED and NSC_SHAPE_PAIR: between its ranks in the job */
     int worst_path;    /* enum nsc_path, or -1: no connection of it is known */

@@ -128,7 +128,7 @@ static void find_shape(struct ncclscope_model *m, struct nsc_comm *c, const stru
                        int64_t *ranks)
 {
     uint32_t job = c->count ? job_of(j, m->ranks.item[m->members.item[c->first]].proc) : NSC_NONE;
-    if (job == NSC_NONE)
+    if (job == NSC_NONE || c->guessed)
         return;
     if (c->nranks >= (int64_t)j->ranks[job]) {
         if (!j->doubtful[job]) {

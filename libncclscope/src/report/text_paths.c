@@ -197,8 +197,11 @@ static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pai
         struct nsc_known_path p;
         if (nsc_comm_of_link(m, l) != comm || (no_collnet && l->family == NSC_COLLNET))
             continue;
+        uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
         nsc_str from = host_of_end(m, comm, l, l->src), to = host_of_end(m, comm, l, l->dst);
         uint32_t k = nsc_map_get(&by, (struct nsc_key){from, to, 0});
+        if (k == NSC_NONE) /* the other direction is the same pair */
+            k = nsc_map_get(&by, (struct nsc_key){to, from, 0});
         if (k == NSC_NONE) {
             struct host_pair *new = nsc_vec_push(pairs);
             k = (uint32_t)(pairs->len - 1);
@@ -208,7 +211,7 @@ static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pai
             new->to = to;
         }
         nsc_path_of(m, l, &p);
-        struct nsc_key pair = {l->src, l->dst, (uint64_t)p.path};
+        struct nsc_key pair = {low, high, (uint64_t)p.path};
         pairs->item[k].links[p.path] += nsc_map_get(&seen, pair) == NSC_NONE;
         nsc_map_put(&seen, pair, 0);
     }
@@ -244,7 +247,7 @@ static void host_table(const struct nsc_report *r, uint32_t comm)
         nsc_puts(r->out, "   ");
         say_host(r, p->from);
         if (p->from != p->to) {
-            nsc_puts(r->out, " -> ");
+            nsc_puts(r->out, " <-> ");
             say_host(r, p->to);
         }
         if (p->alike)
@@ -320,8 +323,10 @@ static size_t say_shape(const struct nsc_comm *c, char *buf, size_t size)
                                          "",
                                          ", without a pattern (inferred)"};
     int n;
-    if (c->shape == NSC_SHAPE_STRIDED)
-        n = snprintf(buf, size, ", every %lldth (data-parallel-like, inferred)", (long long)c->stride);
+    if (c->guessed)
+        n = snprintf(buf, size, ", whose they are is inferred (the log prints no id)");
+    else if (c->shape == NSC_SHAPE_STRIDED)
+        n = snprintf(buf, size, ", every %lldth (data- or pipeline-parallel-like, inferred)", (long long)c->stride);
     else if (c->shape == NSC_SHAPE_PAIR)
         n = snprintf(buf, size, ", a pair %lld apart (inferred)", (long long)c->stride);
     else

@@ -82,7 +82,7 @@ void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_
     f->evidence[0] = *w;
 }
 
-enum { NAMED_RANK, NAMED_PAIR, NAMED_HOST, NAMED_GPUS };
+enum { NAMED_RANK, NAMED_PAIR, NAMED_HOST, NAMED_GPUS, NAMED_OPEN };
 
 /* Is it new to the finding? */
 static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b, uint64_t what)
@@ -98,7 +98,7 @@ static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uin
 /* Was there no memory for what was to be named? */
 static void check_named(struct nsc_case *c, const struct nsc_finding *f)
 {
-    c->f->no_memory = c->f->no_memory || f->named.used > f->ranks.len + f->pairs.len + f->hosts.len + f->all_pairs;
+    c->f->no_memory = c->f->no_memory || f->named.used > f->ranks.len + f->pairs.len + f->hosts.len + f->counted;
 }
 
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank)
@@ -166,18 +166,42 @@ static uint32_t numbered_alike(const struct ncclscope_model *m, uint32_t comm)
     return comm;
 }
 
+static const uint64_t named_everywhere = (uint64_t)1 << 63;
+
 /* A GPU under a name that holds in all communicators; a rank of one whose GPU no line tells. */
 static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
 {
     const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
-    if (r && r->bus_id)
-        return (uint64_t)1 << 63 | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
+    if (r && r->bus_id && !(comm != NSC_NONE && m->comms.item[comm].guessed))
+        return named_everywhere | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
     return (uint64_t)(comm == NSC_NONE ? 0 : numbered_alike(m, comm) + 1) << 32 | (uint32_t)rank;
+}
+
+/* Pairs of which one end has no name are told apart within a communicator; of several, those of one are counted. */
+static void count_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b)
+{
+    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+    if (!name_once(c, f, low, high, NAMED_GPUS))
+        return;
+    f->counted++;
+    if (low & named_everywhere) {
+        f->known_pairs++;
+    } else {
+        struct nsc_key group = {low >> 32, 0, NAMED_OPEN};
+        uint32_t before = nsc_map_get(&f->named, group), n = before == NSC_NONE ? 1 : before + 1;
+        f->counted += before == NSC_NONE;
+        f->at_least = f->at_least || (before == NSC_NONE && f->open_pairs);
+        f->open_pairs = n > f->open_pairs ? n : f->open_pairs;
+        if (nsc_map_put(&f->named, group, n))
+            c->f->no_memory = true;
+    }
+    f->all_pairs = f->known_pairs + f->open_pairs;
 }
 
 const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things)
 {
-    return nsc_words(c, "%llu pair%s of %s", (unsigned long long)f->all_pairs, f->all_pairs == 1 ? "" : "s", things);
+    return nsc_words(c, "%s%llu pair%s of %s", f->at_least ? "at least " : "", (unsigned long long)f->all_pairs,
+                     f->all_pairs == 1 ? "" : "s", things);
 }
 
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l)
@@ -186,8 +210,7 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_li
     if (!f->count)
         f->comm = comm; /* rank numbers are those of the first communicator; others are counted */
     f->count += l->lines;
-    uint64_t a = gpu_key(c->m, comm, l->src), b = gpu_key(c->m, comm, l->dst);
-    f->all_pairs += name_once(c, f, a < b ? a : b, a < b ? b : a, NAMED_GPUS);
+    count_pair(c, f, gpu_key(c->m, comm, l->src), gpu_key(c->m, comm, l->dst));
     if (comm == f->comm) {
         nsc_name_pair(c, f, l->src, l->dst);
         nsc_name_rank(c, f, l->src);

@@ -11,8 +11,10 @@ static const char *who(struct nsc_case *c, const struct nsc_finding *f, const ch
     const char *hosts = f->hosts.len == 1  ? nsc_words(c, " of %s", nsc_say(c->m, f->hosts.item[0]).ptr)
                         : f->hosts.len > 1 ? nsc_words(c, " of %zu hosts", f->hosts.len)
                                            : "";
+    long long size = f->comm == NSC_NONE ? 0 : (long long)c->m->comms.item[f->comm].nranks;
     return nsc_words(c, "%s%s (%s%s)", nsc_count_pairs(c, f, things), hosts, nsc_list_ranks(c, f),
-                     f->all_pairs > f->pairs.len ? " of the first communicator" : "");
+                     f->all_pairs > f->pairs.len && size ? nsc_words(c, " of a communicator of %lld, and others", size)
+                                                         : "");
 }
 
 /* ---- shared memory inside a node ---- */
