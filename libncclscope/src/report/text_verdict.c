@@ -176,6 +176,28 @@ static bool lacks_network(const struct nsc_report *r, const struct seen_paths *s
     return false;
 }
 
+/* Nodes of several ranks, or nodes of which nothing is known, and every connection of the input leaves its node. */
+static bool lacks_inside(const struct nsc_report *r, const struct seen_paths *s)
+{
+    bool several = !r->m->comms.len;
+    if (s->links[NSC_PATH_P2P] || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE] || s->links[NSC_PATH_SHM] ||
+        !(s->links[NSC_PATH_NET] || s->links[NSC_PATH_NET_GDR] || s->links[NSC_PATH_SOCKET]))
+        return false;
+    for (size_t i = 0; i < r->m->ranks.len; i++)
+        several = several || r->m->ranks.item[i].local_ranks > 1;
+    return several;
+}
+
+/* Sends alone are in the input, and lack GPUDirect, which by itself says nothing. */
+static bool wonders_at_sends(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->f->list.len; i++)
+        for (size_t k = 0; k < r->f->list.item[i].why_rows; k++)
+            if (!strcmp(r->f->list.item[i].why_row[k], "GDR_SENDS_ALONE"))
+                return true;
+    return false;
+}
+
 /* Host memory between GPUs of a node, and no line says whether they could have P2P. */
 static bool wonders_at_shm(const struct nsc_report *r)
 {
@@ -196,6 +218,11 @@ static const char *reservation(const struct nsc_report *r, const struct seen_pat
         return "; but NCCL printed warnings that no rule here judges: read them below.";
     if (lacks_network(r, s))
         return " within nodes; no connection between nodes is in this input: how they talk cannot be told.";
+    if (wonders_at_sends(r))
+        return "; only sends are in this input: whether receives have it too cannot be told.";
+    if (lacks_inside(r, s))
+        return " between nodes; no connection within a node is in this input: how the GPUs of a node talk cannot be "
+               "told.";
     if (wonders_at_shm(r))
         return nsc_is_rccl(r->m)
                    ? "; whether GPUs that share host memory could do better cannot be told from this log: "
@@ -230,7 +257,7 @@ static void good_verdict(const struct nsc_report *r)
     if (named)
         snprintf(who, sizeof who, "%llu GPU%s on ", (unsigned long long)gpus, gpus == 1 ? "" : "s");
     snprintf(line, sizeof line, "%s%s%s", who, paths, reservation(r, &s));
-    bool open = is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r);
+    bool open = is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r);
     nsc_mark(r, open ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (s.proof && s.proof->line) {

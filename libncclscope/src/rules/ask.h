@@ -19,6 +19,7 @@ enum nsc_gdr_reason {
     NSC_GDR_TOO_FAR,
     NSC_GDR_FLAT_PCI,
     NSC_GDR_SEND_ONLY,
+    NSC_GDR_SENDS_ALONE,
     NSC_GDR_UNKNOWN,
     NSC_GDR_REASONS
 };

@@ -142,7 +142,10 @@ static enum nsc_gdr_reason reason_of_line(const struct nsc_event *off)
     return nsc_text_find(off->where.text, "not supported by GPU") >= 0 ? NSC_GDR_NO_MODULE_OR_GPU : NSC_GDR_NO_MODULE;
 }
 
-static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, bool receives_have_it)
+/* What is known of the other connections over the network. */
+enum gdr_others { GDR_OTHERS, GDR_RECEIVES_HAVE_IT, GDR_NO_RECEIVES };
+
+static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, enum gdr_others others)
 {
     struct gdr_reason r = {.cause = NSC_GDR_UNKNOWN};
     if (l->proc == NSC_NONE)
@@ -180,9 +183,9 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     } else if (far) {
         r.cause = NSC_GDR_TOO_FAR;
         r.line = &far->where;
-    } else if (l->direction == 1 && receives_have_it && !sends_by_itself(m, l) &&
+    } else if (l->direction == 1 && others != GDR_OTHERS && !sends_by_itself(m, l) &&
                !nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "1")) {
-        r.cause = NSC_GDR_SEND_ONLY;
+        r.cause = others == GDR_NO_RECEIVES ? NSC_GDR_SENDS_ALONE : NSC_GDR_SEND_ONLY;
     }
     return r;
 }
@@ -191,7 +194,7 @@ const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struc
 {
     if (!lacks_gdr(m, l))
         return NULL;
-    struct gdr_reason r = reason_of(m, l, false);
+    struct gdr_reason r = reason_of(m, l, GDR_OTHERS);
     return r.cause == NSC_GDR_BY_VARIABLE ? r.env : NULL;
 }
 
@@ -297,20 +300,26 @@ void nsc_rule_gdr_off(struct nsc_case *c)
     }
     size_t at[NSC_GDR_REASONS];
     bool there[NSC_GDR_REASONS] = {false}, receives_have_it = false, receives_lack_it = false, sends_have_it = false;
+    bool receives = false;
     unsigned char seen[NSC_GDR_REASONS][NIC_BITS] = {{0}};
     struct gdr_reason first[NSC_GDR_REASONS];
     const struct nsc_link *link[NSC_GDR_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        receives = receives || (l->family == NSC_NET && l->direction != 1);
         receives_have_it = receives_have_it || (l->direction == 2 && l->gdrdma);
         sends_have_it = sends_have_it || (l->direction == 1 && l->gdrdma);
         receives_lack_it = receives_lack_it || (l->direction == 2 && lacks_gdr(m, l));
     }
+    enum gdr_others others = sends_have_it                           ? GDR_OTHERS
+                             : receives_have_it && !receives_lack_it ? GDR_RECEIVES_HAVE_IT
+                             : receives                              ? GDR_OTHERS
+                                                                     : GDR_NO_RECEIVES;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         if (!lacks_gdr(m, l))
             continue;
-        struct gdr_reason r = reason_of(m, l, receives_have_it && !receives_lack_it && !sends_have_it);
+        struct gdr_reason r = reason_of(m, l, others);
         if (!there[r.cause]) {
             nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
             if (c->f->no_memory)
