@@ -220,7 +220,9 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
     case NCCLSCOPE_KIND_MATRIX_ROW: matrix_row(m, rec); break;
     case NCCLSCOPE_KIND_TEST_JSON:
     case NCCLSCOPE_KIND_RAS_JSON: nsc_apply_json(m, rec); break;
+    case NCCLSCOPE_KIND_TEST_BEGIN: m->tests_begun++; break;
     default:
+        m->tests_ended += rec->kind == NCCLSCOPE_KIND_TEST_BOUNDS;
         told_version(m, rec);
         happened(m, rec);
         break;

@@ -2,6 +2,7 @@
 #include "rules/rules.h"
 
 #include "probe/facts.h"
+#include "rules/ask.h"
 #include "rules/confirm.h"
 
 #include "model/machines.h"
@@ -426,6 +427,19 @@ static int verdict_of(const struct ncclscope_findings *f)
     return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
 }
 
+/* What failed when the program had done its work: in its shutdown, or in what it did behind that. */
+static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_where *done = nsc_success_of(c->m);
+    if (!done || f->severity != NCCLSCOPE_ERROR || f->caused_by || !f->evidences || !f->cause)
+        return;
+    for (size_t i = 0; i < f->evidences; i++)
+        if (f->evidence[i].source != done->source || f->evidence[i].line < done->line)
+            return;
+    f->cause = nsc_words(c, "%s The program had said before that it reached its end (line %llu).", f->cause,
+                         (unsigned long long)done->line);
+}
+
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
     ncclscope_findings *f = nsc_alloc(sizeof *f);
@@ -459,6 +473,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
             qsort(x->pairs.item, x->pairs.len, sizeof *x->pairs.item, by_pair);
         if (x->caused_by && !nsc_raised(&c, x->caused_by))
             x->caused_by = NSC_ID_NONE;
+        say_if_done(&c, x);
     }
     nsc_put_findings_in_order(f);
     f->verdict = verdict_of(f);

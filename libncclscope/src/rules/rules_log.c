@@ -72,11 +72,17 @@ static const char *what_is_known(struct nsc_case *c)
     const struct nsc_where *end = nsc_success_of(m);
     const char *none =
         nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device" : "";
-    return nsc_words(c, "%s%s%s%s%s",
+    const char *runs = m->tests_begun < 2
+                           ? ""
+                           : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end.",
+                                       (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended);
+    if (*runs)
+        end = NULL;
+    return nsc_words(c, "%s%s%s%s%s%s",
                      net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
                      net && one ? none : "", net && one ? "." : "",
                      end ? " The program says that it reached its end" : "",
-                     end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "");
+                     end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "", runs);
 }
 
 /* Is there a communicator that no rank is seen to have finished? */
