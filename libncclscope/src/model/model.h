@@ -395,7 +395,7 @@ struct ncclscope_model {
     uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
     uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
     uint64_t tests_begun, tests_ended; /* runs of nccl-tests */
-    uint64_t nvls_calls;  /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
+    uint64_t nvls_calls;               /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
     struct nsc_where nvls_at;
     uint32_t last_event; /* that the record in hand made or counted up, or NSC_NONE */
     nsc_str test_name;
