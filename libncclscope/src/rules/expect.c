@@ -58,16 +58,28 @@ static struct ends ends_of(const struct ncclscope_model *m, const struct nsc_lin
                          l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank]};
 }
 
+/* By its rank, else as its connection prints it: "0[1a000] -> 1[3d000]". */
+static nsc_text bus_of(const struct ncclscope_model *m, const struct nsc_rank *r, nsc_str printed)
+{
+    nsc_text dev = nsc_say(m, printed);
+    if (r && r->bus_id)
+        return nsc_say(m, r->bus_id);
+    return !r && dev.len >= 4 ? dev : (nsc_text){NULL, 0}; /* a shorter one is an index */
+}
+
 /* "1a000 1b000" of the event against the two bus ids, or NVML indices. */
-static bool names_pair(const struct ncclscope_model *m, const struct nsc_event *e, const struct ends *x, bool by_bus_id)
+static bool names_pair(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_link *l,
+                       const struct ends *x, bool by_bus_id)
 {
     nsc_text rest = nsc_say(m, e->text), one = nsc_next_word(&rest), other = nsc_next_word(&rest);
-    if (!other.len || !x->a || !x->b)
-        return true; /* the line names no pair, or who they are is not known: it is of this process */
+    nsc_text a = bus_of(m, x->a, l->src_dev), b = bus_of(m, x->b, l->dst_dev);
+    if (!other.len)
+        return true; /* the line names no pair: it is of this process */
     if (by_bus_id)
-        return !x->a->bus_id || !x->b->bus_id ||
-               (nsc_text_eq(nsc_say(m, x->a->bus_id), one) && nsc_text_eq(nsc_say(m, x->b->bus_id), other)) ||
-               (nsc_text_eq(nsc_say(m, x->a->bus_id), other) && nsc_text_eq(nsc_say(m, x->b->bus_id), one));
+        return !a.len || !b.len || (nsc_text_eq(a, one) && nsc_text_eq(b, other)) ||
+               (nsc_text_eq(a, other) && nsc_text_eq(b, one));
+    if (!x->a || !x->b)
+        return true; /* nor is it known who they are */
     int64_t i, k;
     return !nsc_to_i64(one, &i) || !nsc_to_i64(other, &k) || x->a->nvml_dev < 0 || x->b->nvml_dev < 0 ||
            (i == x->a->nvml_dev && k == x->b->nvml_dev) || (k == x->a->nvml_dev && i == x->b->nvml_dev);
@@ -86,7 +98,7 @@ const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const st
         bool by_nvml = (e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF &&
                         (version >= NSC_CHANGE_NVML_REFUSAL_HOLDS || l->family != NSC_P2P)) ||
                        e->kind == NCCLSCOPE_KIND_P2P_NVLINK_OFF;
-        if ((by_bus_id || by_nvml || e->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO) && names_pair(m, e, &x, by_bus_id))
+        if ((by_bus_id || by_nvml || e->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO) && names_pair(m, e, l, &x, by_bus_id))
             return e;
     }
     return NULL;

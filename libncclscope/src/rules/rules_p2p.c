@@ -5,13 +5,25 @@
 
 /* ---- what the driver forbids ---- */
 
+/* The GPUs that a line names, once for each pair; false: it names none. */
+static bool count_refused(const struct ncclscope_model *m, const struct nsc_event *e, struct nsc_map *pairs)
+{
+    nsc_text rest = nsc_say(m, e->text), one = nsc_next_word(&rest), other = nsc_next_word(&rest);
+    if (!other.len)
+        return false;
+    uint64_t a = nsc_hash(one.ptr, one.len), b = nsc_hash(other.ptr, other.len);
+    nsc_map_put(pairs, (struct nsc_key){m->procs.item[e->proc].host, a < b ? a : b, a < b ? b : a}, 0);
+    return true;
+}
+
 /* The driver's or CUDA's "no". That of NVML for NVLink pairs, an error, is a row of failures.def. */
 void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     const struct nsc_event *first = NULL;
-    bool only_told = true, weak = true;
+    bool only_told = true, weak = true, named = true;
+    struct nsc_map pairs = {0};
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         bool told = e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF;
@@ -24,14 +36,18 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
         first = first ? first : e;
         only_told = only_told && told && nsc_version_of(m, e->proc).high < NSC_CHANGE_NVML_REFUSAL_HOLDS;
         f->count++;
+        named = count_refused(m, e, &pairs) && named;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+    unsigned long long refused = (unsigned long long)pairs.used;
+    nsc_map_free(&pairs);
     if (!f)
         return;
-    f->title =
-        nsc_words(c, "The driver or CUDA says no to P2P between GPUs (%llu line%s of %zu host%s)",
-                  (unsigned long long)f->count, f->count == 1 ? "" : "s", f->hosts.len, f->hosts.len == 1 ? "" : "s");
+    f->count = named ? refused : f->count;
+    f->title = nsc_words(c, "The driver or CUDA says no to P2P between GPUs (%s%zu host%s)",
+                         named ? nsc_words(c, "%llu pair%s of ", refused, refused == 1 ? "" : "s") : "", f->hosts.len,
+                         f->hosts.len == 1 ? "" : "s");
     f->cause = first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO
                    ? "CUDA cannot share memory between processes here (legacy IPC): so it is in WSL2."
                    : "A virtual machine or the chipset hides P2P (CNS), the GPU model has none (GNS), the topology "
