@@ -43,6 +43,8 @@ static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net
         return;
     name.len = (size_t)(colon - rest.ptr);
     rest = nsc_text_from(rest, name.len + 1);
+    if (rest.len > 6 && !memcmp(rest.ptr + rest.len - 6, "/SHARP", 6)) /* "1/IB/SHARP": what the port can besides */
+        rest.len -= 6;
     size_t slash = rest.len;
     while (slash && rest.ptr[slash - 1] != '/')
         slash--;

@@ -474,6 +474,8 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         if (x->caused_by && !nsc_raised(&c, x->caused_by))
             x->caused_by = NSC_ID_NONE;
         say_if_done(&c, x);
+        if (x->severity == NCCLSCOPE_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
+            x->fix = "Nothing to mend.";
     }
     nsc_put_findings_in_order(f);
     f->verdict = verdict_of(f);

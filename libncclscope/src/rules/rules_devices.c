@@ -191,9 +191,8 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
             f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
                                "uses the point-to-point network"
                              : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
-            f->cause = "The fabric's SHARP daemon is not reachable, the job has no right to it, or it has no resources "
-                       "left; the lines before name its code. Training goes on without it.";
             nsc_show(c, f, asked ? &asked->where : NULL);
+            nsc_explain_by(c, f, 0);
         }
         f->count += e->count;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
