@@ -63,6 +63,9 @@ enum nsc_hang_reason {
     NSC_HUNG_ELSEWHERE,      /* some are in other work */
     NSC_HUNG_UNGROUPED,      /* the same, and no line names the process group */
     NSC_HUNG_SILENT,         /* of some no time-out is in the input */
+    NSC_HUNG_SILENT_HERE,    /* the same, and lines of NCCL of all ranks are in it */
+    NSC_HUNG_ROOTED_SILENT,  /* the same, in a collective that some ranks leave before the others */
+    NSC_HUNG_ROOTED_APART,   /* in such collectives, and not all in the same */
     NSC_HUNG_ALIKE,
     NSC_HUNG_GIVEN_UP, /* all gave up, of some it is not said where */
     NSC_HUNG_REST,     /* the group has more ranks, by the sizes that it gathers or scatters */

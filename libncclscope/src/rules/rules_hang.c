@@ -333,6 +333,54 @@ static bool ran_out_before(const struct ncclscope_model *m, const struct nsc_whe
     return false;
 }
 
+/* BROADCAST, REDUCE: data goes from rank to rank one way, and a rank that has passed it on is done. */
+static bool is_rooted(nsc_text op)
+{
+    return nsc_text_find(op, "BROADCAST") >= 0 || nsc_text_is(op, "REDUCE") || nsc_text_is(op, "_REDUCE_OOP");
+}
+
+static bool are_all_rooted(const struct stuck *of_rank)
+{
+    for (int64_t i = 0; i < MOST_RANKS; i++)
+        if (of_rank[i].line && !is_rooted(of_rank[i].op))
+            return false;
+    return true;
+}
+
+/* Are NCCL's lines of as many ranks in the input? */
+static bool are_all_here(const struct ncclscope_model *m, int64_t ranks)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].nranks == ranks && m->comms.item[i].seen == ranks)
+            return true;
+    return false;
+}
+
+/* "; all ranks of node1 wait": of a job on several hosts, those of which every rank does, where not all hosts are so. */
+static const char *tell_hosts(struct nsc_case *c, const struct stuck *of_rank, int64_t size)
+{
+    const struct ncclscope_model *m = c->m;
+    nsc_str stuck = 0;
+    size_t i = 0;
+    while (i < m->comms.len && (m->comms.item[i].nranks != size || m->comms.item[i].seen != size))
+        i++;
+    if (i == m->comms.len || size > MOST_RANKS)
+        return "";
+    for (int64_t rank = 0; rank < size; rank++) {
+        const struct nsc_rank *r = nsc_member(m, (uint32_t)i, rank);
+        nsc_str host = r ? m->procs.item[r->proc].host : 0;
+        bool all = host != 0;
+        for (int64_t k = 0; all && k < size; k++) {
+            const struct nsc_rank *x = nsc_member(m, (uint32_t)i, k);
+            all = !x || m->procs.item[x->proc].host != host || of_rank[k].line;
+        }
+        if (all && stuck && stuck != host)
+            return "";
+        stuck = all ? host : stuck;
+    }
+    return stuck ? nsc_words(c, " All ranks of %.60s wait, and not all of the others.", nsc_say(m, stuck).ptr) : "";
+}
+
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
@@ -368,9 +416,17 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     } else if (who || odd) {
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
     }
-    f->confidence = why == NSC_HUNG_UNGROUPED ? "possible" : f->confidence;
+    bool whole = size && are_all_here(m, size), rooted = are_all_rooted(of_rank);
+    if (why == NSC_HUNG_SILENT && (rooted || whole))
+        why = rooted ? NSC_HUNG_ROOTED_SILENT : NSC_HUNG_SILENT_HERE;
+    else if (odd && rooted)
+        why = NSC_HUNG_ROOTED_APART;
+    bool open = why == NSC_HUNG_UNGROUPED || why == NSC_HUNG_ROOTED_APART;
+    f->confidence = open ? "possible" : f->confidence;
     f->caused_by = ran_out_before(m, &most->line->where) ? NSC_ID_FAILURE_MEMORY : NSC_ID_NONE;
     nsc_explain_by(c, f, (int)why);
+    if (why == NSC_HUNG_ROOTED_SILENT && whole)
+        f->cause = nsc_words(c, "%s%s", f->cause, tell_hosts(c, of_rank, size));
 }
 
 static void tell_watchdog(struct nsc_case *c, nsc_text group)
