@@ -45,9 +45,44 @@ enum nsc_answer nsc_ask_gpu(struct nsc_ask *q, const char *words)
     return yes_or(strstr(k.gpu->name, words) != NULL, NSC_NO);
 }
 
+/* Of a line that no process is named by: any of the job, which has one kind of GPU and one NCCL. */
+static uint32_t some_proc(const struct nsc_ask *q, bool (*knows)(const struct ncclscope_model *, uint32_t))
+{
+    if (q->proc != NSC_NONE)
+        return q->proc;
+    for (size_t i = 0; i < q->m->proc_order.len; i++)
+        if (knows(q->m, q->m->proc_order.item[i]))
+            return q->m->proc_order.item[i];
+    return NSC_NONE;
+}
+
+static bool knows_cc(const struct ncclscope_model *m, uint32_t proc)
+{
+    return nsc_cc_of(m, proc) > 0;
+}
+
+static bool knows_version(const struct ncclscope_model *m, uint32_t proc)
+{
+    return nsc_version_of(m, proc).text != 0;
+}
+
+enum nsc_answer nsc_ask_cuda_before(struct nsc_ask *q, int64_t major, int64_t minor)
+{
+    static const char before[] = "+cuda";
+    nsc_text text = nsc_say(q->m, nsc_version_of(q->m, some_proc(q, knows_version)).text);
+    ptrdiff_t at = nsc_text_find(text, before);
+    nsc_text cuda = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + sizeof before - 1);
+    const char *dot = cuda.len ? memchr(cuda.ptr, '.', cuda.len) : NULL;
+    int64_t a, b;
+    if (!dot || !nsc_to_i64((nsc_text){cuda.ptr, (size_t)(dot - cuda.ptr)}, &a) ||
+        !nsc_to_i64(nsc_text_from(cuda, (size_t)(dot - cuda.ptr) + 1), &b))
+        return NSC_UNSAID;
+    return yes_or(a < major || (a == major && b < minor), NSC_NO);
+}
+
 enum nsc_answer nsc_ask_cc(struct nsc_ask *q, int at_least)
 {
-    int cc = nsc_cc_of(q->m, q->proc);
+    int cc = nsc_cc_of(q->m, some_proc(q, knows_cc));
     return !cc ? NSC_UNSAID : yes_or(cc >= at_least, NSC_NO);
 }
 

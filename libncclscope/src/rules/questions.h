@@ -39,6 +39,9 @@ enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins);
 /* Did libfabric's plugin find just so many NICs? */
 enum nsc_answer nsc_ask_found(struct nsc_ask *q, int64_t nics);
 #define FOUND(nics) nsc_ask_found(q, nics)
+/* Was this NCCL built with an older CUDA? By "+cuda12.4" of its version. */
+enum nsc_answer nsc_ask_cuda_before(struct nsc_ask *q, int64_t major, int64_t minor);
+#define CUDA_BEFORE(major, minor) nsc_ask_cuda_before(q, major, minor)
 /* Does NCCL list an interface whose name begins so for its sockets? */
 enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins);
 #define INTERFACE(begins) nsc_ask_interface(q, begins)
