@@ -127,14 +127,21 @@ static const struct nsc_rank *reading_rank(const struct ncclscope_model *m, cons
     return l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
 }
 
+/* What is known of the other connections over the network; and the hosts whose GPUs have NVLink to each other. */
+struct gdr_others {
+    enum { GDR_OTHERS, GDR_RECEIVES_HAVE_IT, GDR_NO_RECEIVES } what;
+    struct nsc_map nvlink;
+};
+
 /* Is it known that this GPU sends with GPUDirect by NCCL's own choice? Ampere and later from 2.19.1 on; NVLink to another GPU. */
-static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_link *l)
+static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_link *l, const struct gdr_others *others)
 {
     struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
     const struct nsc_rank *own = l->rank == NSC_NONE ? NULL : &m->ranks.item[l->rank];
     const struct nsc_gpu_node *g = own ? nsc_gpu_node_of(m, own) : NULL;
     return (k.gpu && k.gpu->cc >= 80 && nsc_version_of(m, l->proc).low >= NSC_CHANGE_GDR_READ_OF_AMPERE) ||
-           (g && g->nvlink > 0);
+           (g && g->nvlink > 0) ||
+           nsc_map_get(&others->nvlink, (struct nsc_key){m->procs.item[l->proc].host, 0, 0}) != NSC_NONE;
 }
 
 static enum nsc_gdr_reason reason_of_line(const struct nsc_event *off)
@@ -142,10 +149,8 @@ static enum nsc_gdr_reason reason_of_line(const struct nsc_event *off)
     return nsc_text_find(off->where.text, "not supported by GPU") >= 0 ? NSC_GDR_NO_MODULE_OR_GPU : NSC_GDR_NO_MODULE;
 }
 
-/* What is known of the other connections over the network. */
-enum gdr_others { GDR_OTHERS, GDR_RECEIVES_HAVE_IT, GDR_NO_RECEIVES };
-
-static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l, enum gdr_others others)
+static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l,
+                                   const struct gdr_others *others)
 {
     struct gdr_reason r = {.cause = NSC_GDR_UNKNOWN};
     if (l->proc == NSC_NONE)
@@ -183,9 +188,9 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     } else if (far) {
         r.cause = NSC_GDR_TOO_FAR;
         r.line = &far->where;
-    } else if (l->direction == 1 && others != GDR_OTHERS && !sends_by_itself(m, l) &&
+    } else if (l->direction == 1 && others->what != GDR_OTHERS && !sends_by_itself(m, l, others) &&
                !nsc_env_is(m, l->proc, "NCCL_NET_GDR_READ", "1")) {
-        r.cause = others == GDR_NO_RECEIVES ? NSC_GDR_SENDS_ALONE : NSC_GDR_SEND_ONLY;
+        r.cause = others->what == GDR_NO_RECEIVES ? NSC_GDR_SENDS_ALONE : NSC_GDR_SEND_ONLY;
     }
     return r;
 }
@@ -194,7 +199,8 @@ const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struc
 {
     if (!lacks_gdr(m, l))
         return NULL;
-    struct gdr_reason r = reason_of(m, l, GDR_OTHERS);
+    struct gdr_others others = {.what = GDR_OTHERS};
+    struct gdr_reason r = reason_of(m, l, &others);
     return r.cause == NSC_GDR_BY_VARIABLE ? r.env : NULL;
 }
 
@@ -301,29 +307,35 @@ void nsc_rule_gdr_off(struct nsc_case *c)
     size_t at[NSC_GDR_REASONS];
     bool there[NSC_GDR_REASONS] = {false}, receives_have_it = false, receives_lack_it = false, sends_have_it = false;
     bool receives = false;
+    struct gdr_others others = {.what = GDR_OTHERS};
     unsigned char seen[NSC_GDR_REASONS][NIC_BITS] = {{0}};
     struct gdr_reason first[NSC_GDR_REASONS];
     const struct nsc_link *link[NSC_GDR_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        nsc_path_of(m, l, &p);
+        if (l->family == NSC_P2P && l->proc != NSC_NONE &&
+            (p.path == NSC_PATH_NVLINK || l->read)) /* NCCL reads by itself where Ampere has NVLink */
+            nsc_map_put(&others.nvlink, (struct nsc_key){m->procs.item[l->proc].host, 0, 0}, 0);
         receives = receives || (l->family == NSC_NET && l->direction != 1);
         receives_have_it = receives_have_it || (l->direction == 2 && l->gdrdma);
         sends_have_it = sends_have_it || (l->direction == 1 && l->gdrdma);
         receives_lack_it = receives_lack_it || (l->direction == 2 && lacks_gdr(m, l));
     }
-    enum gdr_others others = sends_have_it                           ? GDR_OTHERS
-                             : receives_have_it && !receives_lack_it ? GDR_RECEIVES_HAVE_IT
-                             : receives                              ? GDR_OTHERS
-                                                                     : GDR_NO_RECEIVES;
+    others.what = sends_have_it                           ? GDR_OTHERS
+                  : receives_have_it && !receives_lack_it ? GDR_RECEIVES_HAVE_IT
+                  : receives                              ? GDR_OTHERS
+                                                          : GDR_NO_RECEIVES;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         if (!lacks_gdr(m, l))
             continue;
-        struct gdr_reason r = reason_of(m, l, others);
+        struct gdr_reason r = reason_of(m, l, &others);
         if (!there[r.cause]) {
             nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
             if (c->f->no_memory)
-                return;
+                break;
             at[r.cause] = c->f->list.len - 1;
             there[r.cause] = true;
             first[r.cause] = r;
@@ -333,6 +345,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
         if (l->net_dev >= 0 && l->net_dev < NIC_BITS)
             seen[r.cause][l->net_dev] |= (unsigned char)(1u << l->direction);
     }
+    nsc_map_free(&others.nvlink);
     for (int i = 0; i < NSC_GDR_REASONS; i++) {
         if (!there[i])
             continue;
