@@ -43,8 +43,20 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
 }
 
 /* Complete, or it was before it was aborted, as programs end it too. */
+static bool is_seen_complete(const struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line || r->aborted.line)
+            return true;
+    }
+    return false;
+}
+
 static bool was_complete(const struct ncclscope_model *m, const struct nsc_comm *c)
 {
+    if (!is_seen_complete(m, c))
+        return false;
     if (c->state != NSC_ABORTED)
         return c->state == NSC_COMPLETE;
     if (c->seen < c->nranks)

@@ -59,6 +59,20 @@ static bool shows_end_of_init(const struct ncclscope_model *m, bool *nvls)
     return end;
 }
 
+/* Does NCCL list the loopback for its sockets, and nothing else? */
+static bool has_loopback_alone(const struct ncclscope_model *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        if (!nsc_text_is(nsc_say(m, m->devices.item[i].net), "Socket"))
+            continue;
+        if (!nsc_text_is(nsc_say(m, m->devices.item[i].name), "lo"))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -70,8 +84,10 @@ static const char *what_is_known(struct nsc_case *c)
         net = net ? net : m->procs.item[i].network;
     }
     const struct nsc_where *end = nsc_success_of(m);
-    const char *none =
-        nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device" : "";
+    const char *none = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device"
+                       : net && nsc_text_is(nsc_say(m, net), "Socket") && has_loopback_alone(m)
+                           ? ", over the loopback, which reaches none"
+                           : "";
     const char *runs = m->tests_begun < 2
                            ? ""
                            : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end.",
