@@ -392,13 +392,28 @@ static bool next_tree(nsc_text *rest, int64_t *channel, nsc_text *down, int64_t 
     return nsc_to_i64((nsc_text){head.ptr + 1, head.len - 2}, channel) && tree_parts(body, down, own, up);
 }
 
+/* RCCL: "Trees [0] 17/24/-1->16->0 comm 0x56099 nRanks 32 busId 17000". */
+static void name_by_trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_TREES), down;
+    int64_t channel, own, up, n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
+    if (t->rank != NSC_NONE || n <= 0 || !next_tree(&rest, &channel, &down, &own, &up) || own < 0 || own >= n)
+        return;
+    uint32_t i = rank_for(m, rec, proc, false);
+    if (i == NSC_NONE || m->ranks.item[i].complete.line)
+        return;
+    take_identity(m, &m->ranks.item[i], rec);
+    m->ranks.item[i].rank = m->ranks.item[i].rank < 0 ? own : m->ranks.item[i].rank;
+    t->rank = i;
+}
+
 void nsc_apply_trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_TREES), down;
     uint32_t self = (uint32_t)(t - m->threads.item);
     int64_t channel, own, up;
-    (void)proc;
     enters_init(m, t);
+    name_by_trees(m, rec, proc, t);
     bool cut = nsc_record_span(rec) >= NSC_NCCL_LINE;
     while (next_tree(&rest, &channel, &down, &own, &up) && !(cut && !rest.len)) { /* "->0->12" may have been 1234 */
         struct nsc_key key = {t->rank, (uint64_t)channel, self};

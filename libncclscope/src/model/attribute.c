@@ -264,12 +264,24 @@ static void take_first_line(struct ncclscope_model *m, const ncclscope_record *r
     l->dst_dev = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_DST_DEV));
 }
 
-/* RCCL: the line itself names the communicator. */
-static uint32_t named_rank(struct ncclscope_model *m, const struct nsc_via *via, uint32_t proc)
+/* RCCL: the line itself names the communicator, "... via P2P/IPC comm 0x56099 nRanks 32". Who prints it is of it, also where no other line
+ * says so. */
+static uint32_t named_rank(struct ncclscope_model *m, const ncclscope_record *rec, const struct nsc_link *l)
 {
+    const struct nsc_via *via = rec->via;
     uint64_t pointer;
-    return via->comm.len && proc != NSC_NONE && nsc_to_hex(via->comm, &pointer) ? nsc_rank_of(m, proc, pointer)
-                                                                                : NSC_NONE;
+    if (!via->comm.len || l->proc == NSC_NONE || !nsc_to_hex(via->comm, &pointer))
+        return NSC_NONE;
+    uint32_t i = nsc_rank_of(m, l->proc, pointer);
+    bool fits = (int64_t)l->src < via->nranks && (int64_t)l->dst < via->nranks && !(rec->flags & NCCLSCOPE_FLAG_TORN);
+    if (i != NSC_NONE || !fits)
+        return i;
+    i = nsc_rank_new(m, l->proc, pointer, rec->tid, nsc_here(m, rec));
+    if (i == NSC_NONE)
+        return i;
+    m->ranks.item[i].rank = l->printer;
+    m->ranks.item[i].nranks = via->nranks;
+    return i;
 }
 
 void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc)
@@ -296,7 +308,7 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
         return;
     struct nsc_thread *t = proc == NSC_NONE ? NULL : nsc_thread_of(m, proc, rec->tid);
     bool begins = false;
-    uint32_t named = named_rank(m, via, proc);
+    uint32_t named = named_rank(m, rec, &l);
     l.channels[conn > 0][channel_word(channel)] = channel_bit(channel);
     if (!t || named != NSC_NONE) {
         take_first_line(m, rec, &l);

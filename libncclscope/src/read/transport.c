@@ -63,12 +63,14 @@ static void split_rccl(struct nsc_via *v)
         return;
     nsc_text rest = nsc_text_from(v->text, (size_t)at + 6);
     v->comm = nsc_next_word(&rest);
+    if (!nsc_text_is(nsc_next_word(&rest), "nRanks") || !nsc_to_i64(nsc_next_word(&rest), &v->nranks))
+        v->nranks = -1;
     v->text.len = (size_t)at;
 }
 
 static void parse(struct nsc_via_cache *c, nsc_text text, struct nsc_via *v)
 {
-    *v = (struct nsc_via){.text = text, .net_dev = -1, .proxy_rank = -1};
+    *v = (struct nsc_via){.text = text, .net_dev = -1, .proxy_rank = -1, .nranks = -1};
     split_rccl(v);
     for (int i = 1; i < NSC_VIA_COUNT && !v->row; i++) {
         if (!nsc_pattern_match(&c->pattern[i], &c->lock, v->text, &c->match))

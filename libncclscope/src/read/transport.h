@@ -19,6 +19,7 @@ struct nsc_via {
     nsc_text text, network;      /* text: without what RCCL adds behind it */
     int64_t net_dev, proxy_rank; /* -1: not said */
     nsc_text comm;               /* RCCL names the communicator: "0x55..", else len 0 */
+    int64_t nranks;              /* and its size; -1: not said */
 };
 
 enum { NSC_VIA_CACHE = 64, NSC_VIA_KEPT = 80 };
