@@ -135,6 +135,37 @@ static bool are_other_pods(const struct ncclscope_model *m, const struct nsc_eve
     return e->count > nsc_count_devices(m, m->procs.item[e->proc].host);
 }
 
+/* Does a process under another host name use a device of this name? Pods of a machine see all its devices and may open their own. */
+static bool is_of_another(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    static const char before[] = "open device ";
+    nsc_text words = nsc_message_of(&e->where);
+    ptrdiff_t at = nsc_text_find(words, before);
+    words = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(words, (size_t)at + sizeof before - 1);
+    nsc_text name = nsc_next_word(&words);
+    for (size_t i = 0; name.len && i < m->devices.len; i++)
+        if (m->devices.item[i].host != m->procs.item[e->proc].host &&
+            nsc_text_eq(nsc_say(m, m->devices.item[i].name), name))
+            return true;
+    return false;
+}
+
+static bool is_unopened(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    return e->kind == NCCLSCOPE_KIND_IB_NO_DEVICE && !m->procs.item[e->proc].nameless && nsc_lists_device(m, e->proc);
+}
+
+/* Does the job lack a device that could not be opened, as far as the log tells? */
+static bool misses_device(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->events.len && !nsc_success_of(m) && m->hosts.len > 1; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (is_unopened(m, e) && !are_other_pods(m, e) && !is_of_another(m, e))
+            return true;
+    }
+    return false;
+}
+
 /* `Unable to open device mlx5_3` where its neighbours were opened: the host has one less. Where none could be, net/no-rdma-device tells. */
 static void tell_unopened(struct nsc_case *c)
 {
@@ -142,11 +173,10 @@ static void tell_unopened(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_IB_NO_DEVICE || m->procs.item[e->proc].nameless || !nsc_lists_device(m, e->proc))
+        if (!is_unopened(m, e))
             continue;
         if (!f) {
-            bool matters = !nsc_success_of(m) && m->hosts.len > 1 && !are_other_pods(m, e);
-            f = nsc_found(c, matters ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", "certain");
+            f = nsc_found(c, misses_device(m) ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", "certain");
             nsc_text words = nsc_message_of(&e->where);
             f->title = nsc_words(c, "A network device could not be opened, though others on its host were: %.*s",
                                  (int)(words.len < 120 ? words.len : 120), words.ptr);

@@ -134,6 +134,17 @@ static bool have_own_nodes(const struct ncclscope_model *m, const struct nsc_com
     return known && nodes == (size_t)p->hosts;
 }
 
+/* Did Slurm give the job as many machines as it has host names? */
+static bool are_slurms_nodes(const struct ncclscope_model *m, const struct pods *p)
+{
+    int64_t nodes;
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_SLURM_NODES &&
+            nsc_number_said(m, &m->happened.item[i], "count", &nodes))
+            return nodes >= (int64_t)p->hosts;
+    return false;
+}
+
 /* Is it one of several host names, in this communicator, of a machine? */
 static bool is_on_shared(const struct ncclscope_model *m, const struct pods *p, nsc_str host)
 {
@@ -275,7 +286,8 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
     const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
     bool few = pf && p.most_ranks < pf->gpus;
     if (!p.shared &&
-        (one_host || (!few && !p.high) || (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p))))) {
+        (one_host || (!few && !p.high) ||
+         (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p) || are_slurms_nodes(m, &p))))) {
         nsc_map_free(&p.names);
         return false;
     }
