@@ -53,7 +53,9 @@ struct nsc_proc {
     uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
     bool starts;           /* printed what a process prints once, at its start */
     bool informs;          /* prints INFO, so that its last line is its last word */
-    bool nameless; /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
+    bool p2p_reads,
+        p2p_writes; /* it, or both of them a process of its host, has P2P links that read; and such that do not */
+    bool nameless;  /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
     bool env_seen, graph_seen, rccl;
     nsc_str tree_top,
         tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */

@@ -184,11 +184,38 @@ bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
     return m->procs.item[proc].env_seen || nsc_version_of(m, proc).high < NSC_CHANGE_VARIABLES_FILTERED;
 }
 
+/* The variable would make all of them read, or none. */
+bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_proc *p = &m->procs.item[proc];
+    return p->p2p_reads && p->p2p_writes && !p->rccl;
+}
+
+static void find_readers(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        if (l->family != NSC_P2P || l->proc == NSC_NONE || l->copy_engine || l->row == NSC_VIA_P2P_INDIRECT)
+            continue;
+        *(l->read ? &m->procs.item[l->proc].p2p_reads : &m->procs.item[l->proc].p2p_writes) = true;
+    }
+    struct nsc_map hosts = {0}; /* with a process that has both: the others there were started alike */
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].p2p_reads && m->procs.item[i].p2p_writes &&
+            nsc_map_put(&hosts, (struct nsc_key){m->procs.item[i].host, 0, 0}, 0))
+            m->no_memory = true;
+    for (size_t i = 0; hosts.used && i < m->procs.len; i++)
+        if (nsc_map_get(&hosts, (struct nsc_key){m->procs.item[i].host, 0, 0}) != NSC_NONE)
+            m->procs.item[i].p2p_reads = m->procs.item[i].p2p_writes = true;
+    nsc_map_free(&hosts);
+}
+
 /* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
 static bool read_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    return l->read && l->proc != NSC_NONE && nsc_env_is_visible(m, l->proc) &&
-           !env_is_there(m, l->proc, "NCCL_P2P_READ_ENABLE");
+    return l->read && l->proc != NSC_NONE &&
+           (nsc_reads_some(m, l->proc) ||
+            (nsc_env_is_visible(m, l->proc) && !env_is_there(m, l->proc, "NCCL_P2P_READ_ENABLE")));
 }
 
 /* One NCCL node with a chunk size of 512 KiB: from 2.25.1 every pair is better than one PCIe switch; before that at least one pair,
@@ -341,6 +368,7 @@ static void find_loose_proofs(struct ncclscope_model *m)
 void nsc_find_proofs(struct ncclscope_model *m)
 {
     find_loose_proofs(m);
+    find_readers(m);
     find_pxn(m);
     find_printers(m);
     note_launched(m);
@@ -448,6 +476,11 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
         out->path = NSC_PATH_NVLINK;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;
+    } else if (l->proc != NSC_NONE && !l->read &&
+               nsc_reads_some(m, l->proc)) { /* Ampere, and no NVLink between these two */
+        out->path = NSC_PATH_PCIE;
+        out->proof = NSC_PROOF_INFERRED;
+        out->because = &l->where;
     } else if ((offered = nsc_offered_of_link(m, l))) {
         out->path = path_of_class(nsc_say(m, offered));
         out->proof = NSC_PROOF_STATED;

@@ -47,6 +47,8 @@ bool nsc_class_is_nvlink(nsc_text type);
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
 /* Would a variable that is set be seen? One such line proves it; up to 2.16.2 no filter hides them. */
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
+/* Do some of its P2P links read, and others not? Then NCCL chose by itself: /read is NVLink between A100-class GPUs, the rest is none. */
+bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */
 
 bool nsc_is_within_process(const struct ncclscope_model *m,

@@ -61,11 +61,15 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
     nsc_text line = nsc_text_trim_end(r->line);
     ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
     if (at >= 0) {
-        r->traceback = true;
+        r->traceback = r->physical.number != r->ignored_at + 1;
         r->quote_at = (size_t)at;
         return NULL;
     }
+    if (nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0) /* by Python, in a destructor: it ended nothing */
+        r->ignored_at = r->physical.number;
     ptrdiff_t file = nsc_text_find_by(line, "  File \"", 2);
+    if (file >= 0 && r->ignored_at && r->physical.number - r->ignored_at < NSC_IGNORED_LINES)
+        return NULL;
     r->traceback = r->traceback || (file >= 0 && nsc_text_find(line, ", line ") > file); /* its first line is cut off */
     if (file >= 0) /* a logger puts its words in front of the first line alone, or of each */
         r->quote_at = (size_t)file;

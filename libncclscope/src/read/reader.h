@@ -15,6 +15,8 @@
 #include "read/transport.h"
 #include "read/wrap.h"
 
+enum { NSC_IGNORED_LINES = 64 }; /* of a traceback at most */
+
 struct ncclscope_reader {
     ncclscope_grammar *grammar;
     struct nsc_source source;
@@ -35,12 +37,13 @@ struct ncclscope_reader {
     ncclscope_stats stats;
     uint64_t nul_lines;
     uint64_t glued,
-        alone;       /* records with another one right behind them on their line; and those that end with their line */
-    bool long_shm;   /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
-    bool ras_json;   /* within a report of ncclras */
-    bool traceback;  /* a Python traceback is being read; its column is quote_at */
-    bool quotes;     /* "Last error:" was the last line: the next is NCCL's, in another program's message */
-    size_t quote_at; /* where that stood in its line, behind what a launcher put before both */
+        alone;      /* records with another one right behind them on their line; and those that end with their line */
+    bool long_shm;  /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
+    bool ras_json;  /* within a report of ncclras */
+    bool traceback; /* a Python traceback is being read; its column is quote_at */
+    uint64_t ignored_at; /* the line that says that Python ignores an exception, whose traceback follows; 0: none yet */
+    bool quotes;         /* "Last error:" was the last line: the next is NCCL's, in another program's message */
+    size_t quote_at;     /* where that stood in its line, behind what a launcher put before both */
     char before
         [400]; /* the unmarked line before this one: where the newest stands first, NCCL's text stands above "Last error:" */
     size_t before_len;

@@ -220,19 +220,24 @@ static void tell_exception(struct nsc_case *c, bool nccl_failed)
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         nsc_text name = nsc_said(m, r, "name"), reason = nsc_text_trim(nsc_said(m, r, "reason"));
-        if (r->number != NCCLSCOPE_KIND_PY_RAISED || is_of_nccl_or_cuda(name, reason) ||
+        bool asserts = r->number == NCCLSCOPE_KIND_TORCH_ASSERT;
+        if ((r->number != NCCLSCOPE_KIND_PY_RAISED && !asserts) || is_of_nccl_or_cuda(name, reason) ||
             (nccl_failed && !is_before_cuda(reason)))
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
         reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
-        f->title = nsc_words(c, "The program raised an exception of its own%s: %.*s: %.*s%s",
-                             r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "",
-                             (int)name.len, name.ptr, (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
-                             reason.len ? reason.ptr : "", reason.len > REASON_SHOWN ? " ..." : "");
+        f->title =
+            nsc_words(c, "%s%s: %.*s: %.*s%s",
+                      asserts ? "An assertion within PyTorch failed" : "The program raised an exception of its own",
+                      r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "", (int)name.len,
+                      name.ptr, (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
+                      reason.len ? reason.ptr : "", reason.len > REASON_SHOWN ? " ..." : "");
         f->cause = "No failure of NCCL stands before it in this input; what peers print of closed connections follows "
                    "from it.";
-        f->fix = "Read the traceback above the line.";
+        f->fix = asserts
+                     ? "The line and those beside it; another release of PyTorch, or without the part that it names."
+                     : "Read the traceback above the line.";
         struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
         nsc_explain(c, f, &ask);
         f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
