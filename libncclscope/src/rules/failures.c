@@ -462,8 +462,22 @@ static void lower_open_paths(struct ncclscope_findings *all)
     }
 }
 
+/* Where libfabric's plugin was meant to bring the network and could not, that there is no InfiniBand device besides is no news. */
+static void blame_plugin(struct ncclscope_findings *all)
+{
+    const struct nsc_event *e = nsc_event_of(all->model, NSC_NONE, NCCLSCOPE_KIND_OFI_NO_PROVIDER);
+    bool plugin = false;
+    for (size_t i = 0; e && i < all->list.len; i++)
+        plugin = plugin || (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_FAILED &&
+                            all->list.item[i].severity > NCCLSCOPE_NOTE);
+    for (size_t i = 0; plugin && i < all->list.len; i++)
+        if (all->list.item[i].rule->key == NSC_ID_NET_NO_RDMA_DEVICE)
+            all->list.item[i].caused_by = NSC_ID_NET_PLUGIN_FAILED;
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
+    blame_plugin(all);
     lower_open_paths(all);
     blame_interface(all);
     blame_communicators(all);
