@@ -98,9 +98,12 @@ static nsc_text behind_prefix(ncclscope_reader *r)
 
 /* ---- NCCL's words in the message of another program ---- */
 
-static bool take_quoted(ncclscope_reader *r)
+static bool take_quoted(ncclscope_reader *r, nsc_text body)
 {
     nsc_text text = nsc_quoted_text(r);
+    if (!text.len &&
+        nsc_text_starts(body, "NET/OFI ")) /* aws-ofi-nccl's own words, pasted without all that stood before */
+        text = nsc_text_trim_end(body);
     bool strict;
     const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, &r->match) : NULL;
     if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, &r->match, &strict)))
@@ -185,7 +188,7 @@ bool nsc_take_unmarked(ncclscope_reader *r)
     if (!nsc_is_version_line(text) && (text = behind_prefix(r)).len && !nsc_is_version_line(text))
         text.len = 0;
     struct nsc_header bare;
-    if (take_quoted(r))
+    if (take_quoted(r, body))
         return true;
     nsc_new_record(r);
     r->record.message = nsc_text_trim_end(body);

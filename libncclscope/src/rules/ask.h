@@ -88,7 +88,13 @@ enum nsc_exit_reason {
 
 /* What is odd of an interface (rules_net.c), and of how long an initialisation took (rules_start.c). */
 enum nsc_internal_reason { NSC_INTERNAL_UCX = 1 };
-enum nsc_interface_reason { NSC_INTERFACE_ALONE = 1, NSC_INTERFACE_AMONG, NSC_INTERFACE_NAMED, NSC_INTERFACE_UNTOLD };
+enum nsc_interface_reason {
+    NSC_INTERFACE_ALONE = 1,
+    NSC_INTERFACE_AMONG,
+    NSC_INTERFACE_NAMED,
+    NSC_INTERFACE_UNTOLD,
+    NSC_INTERFACE_LINK_LOCAL
+};
 enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_UNANSWERED };
 enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };
 

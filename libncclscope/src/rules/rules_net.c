@@ -25,8 +25,12 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
                                  named ? nsc_say(m, named->text).ptr
                                  : env ? nsc_say(m, env->value).ptr
                                        : file.ptr);
-            f->cause = "NCCL was told to use this plugin and did not find it, or one of its libraries; it went on with "
-                       "its own networks.";
+            f->cause =
+                nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NOT_FOUND)
+                    ? "NCCL was told to use this plugin and did not find it, or one of its libraries; the network "
+                      "that it would bring is asked for, too, and is not there."
+                    : "NCCL was told to use this plugin and did not find it, or one of its libraries; it went on "
+                      "with its own networks.";
             nsc_show(c, f, named ? &named->where : env ? &env->where : NULL);
         }
         f->count++;
@@ -404,13 +408,17 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        if (!p->bootstrap_if || !is_suspect(nsc_say(m, p->bootstrap_if)) || !meets_others(m, p, m->proc_order.item[i]))
+        bool local = p->bootstrap_addr && nsc_text_starts(nsc_say(m, p->bootstrap_addr), "fe80:");
+        if (!p->bootstrap_if || !(local || is_suspect(nsc_say(m, p->bootstrap_if))) ||
+            !meets_others(m, p, m->proc_order.item[i]))
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
-            f->title = nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
-                                 nsc_say(m, p->bootstrap_if).ptr);
-            nsc_explain_by(c, f, NSC_INTERFACE_ALONE);
+            f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", "likely");
+            f->title = local ? nsc_words(c, "NCCL meets the other hosts over %s, which has a link-local address alone",
+                                         nsc_say(m, p->bootstrap_if).ptr)
+                             : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
+                                         nsc_say(m, p->bootstrap_if).ptr);
+            nsc_explain_by(c, f, local ? NSC_INTERFACE_LINK_LOCAL : NSC_INTERFACE_ALONE);
         }
         f->count++;
         nsc_name_host(c, f, p->host);
