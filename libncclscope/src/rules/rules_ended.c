@@ -176,6 +176,10 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
         *who = nsc_words(c, "process %.*s on %.*s", (int)pid.len, pid.ptr, (int)name.len, name.ptr);
         return -code;
     }
+    if (r->number == NCCLSCOPE_KIND_SIGNAL_GDB) {
+        *who = "the one that the debugger watched";
+        return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
+    }
     if (r->number == NCCLSCOPE_KIND_SIGNAL_PYTHON) {
         *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
         return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
@@ -317,7 +321,8 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         f->count = 1;
-        bool own_words = r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON;
+        bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
+                         r->number == NCCLSCOPE_KIND_SIGNAL_GDB;
         uint64_t more = own_words ? others_crashed(m, r) : 0;
         f->count += more;
         f->title = more        ? nsc_words(c, "%llu processes crashed with signal %lld, first %s",
