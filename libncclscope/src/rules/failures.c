@@ -158,7 +158,8 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     f->title = nsc_words(c, "%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "", (int)text.len,
                          text.len ? text.ptr : "");
     if (*whose)
-        f->title = nsc_words(c, "%s (%s%s%s)", f->title, processes > 1 && !tied ? "first " : "", whose, others);
+        f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, processes > 1 && !tied ? "first " : "",
+                             text.len && memchr(text.ptr, '<', text.len) ? "told by " : "", whose, others);
     f->cause = fill(c, first->cause, f->began);
     struct nsc_ask ask = {
         .c = c, .m = c->m, .proc = f->began->proc, .event = first_hand(c->m, f->began), .distance = ""};
