@@ -368,10 +368,12 @@ void nsc_rule_partial(struct nsc_case *c)
         f->comm = (uint32_t)i;
         f->count = (uint64_t)missing;
         bool unnamed = count_unnamed(m) > 0; /* their lines may be here */
-        f->title =
-            nsc_words(c, "%lld of %lld ranks of a communicator %s %s: %s", (long long)missing, (long long)k->nranks,
-                      missing == 1 ? "is" : "are", unnamed ? "named by no line of this input" : "not in this input",
-                      who_is_missing(c, f, missing));
+        f->title = nsc_words(c, "%lld of %lld ranks of a communicator %s: %s", (long long)missing, (long long)k->nranks,
+                             unnamed        ? missing == 1 ? "has no line of its own that says so"
+                                                           : "have no line of their own that says so"
+                             : missing == 1 ? "is not in this input"
+                                            : "are not in this input",
+                             who_is_missing(c, f, missing));
         f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, "
                    "is in their logs.";
         nsc_show(c, f, &k->where);

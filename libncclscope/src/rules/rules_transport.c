@@ -193,8 +193,9 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, const struct 
             hidden ? "" : "or ",
             hidden ? ", or NCCL_P2P_DISABLE and NCCL_SHM_DISABLE are set, which this log would not show" : "");
         if (nsc_is_within_process(c->m, l))
-            f->fix = "Unset NCCL_P2P_DISABLE and NCCL_SHM_DISABLE where they are set; look at `nvidia-smi topo -p2p r`, "
-                     "`nvidia-smi topo -m` and the file of NCCL_TOPO_FILE, if there is one.";
+            f->fix =
+                "Unset NCCL_P2P_DISABLE and NCCL_SHM_DISABLE where they are set; look at `nvidia-smi topo -p2p r`, "
+                "`nvidia-smi topo -m` and the file of NCCL_TOPO_FILE, if there is one.";
         return;
     }
     f->cls = "configuration";
