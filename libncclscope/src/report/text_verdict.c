@@ -1,5 +1,6 @@
 /* text_verdict.c - the first lines of the report for a person: the answer, and what was expected and is not so. */
 #include "model/machines.h"
+#include "model/pairs.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -47,7 +48,8 @@ uint64_t nsc_count_gpus(const struct ncclscope_model *m)
 }
 
 struct seen_paths {
-    uint64_t links[NSC_PATH_UNKNOWN + 1], pairs[NSC_PATH_UNKNOWN + 1];
+    uint64_t links[NSC_PATH_UNKNOWN + 1];
+    struct nsc_pairs pairs[NSC_PATH_UNKNOWN + 1];
     const struct nsc_where *proof; /* of NVLink */
     nsc_str p2p, network;          /* a spelling of each, as printed */
 };
@@ -55,7 +57,6 @@ struct seen_paths {
 static struct seen_paths look(const struct ncclscope_model *m)
 {
     struct seen_paths s = {0};
-    struct nsc_map seen = {0};
     bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
@@ -64,12 +65,8 @@ static struct seen_paths look(const struct ncclscope_model *m)
             continue;
         nsc_path_of(m, l, &p);
         s.links[p.path]++;
-        uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
-        enum nsc_path path =
-            l->family == NSC_NET ? NSC_PATH_NET : p.path; /* a pair may have it in one direction alone */
-        struct nsc_key pair = {low, high, (uint64_t)path};
-        s.pairs[path] += nsc_map_get(&seen, pair) == NSC_NONE;
-        nsc_map_put(&seen, pair, 0);
+        nsc_pairs_add(&s.pairs[l->family == NSC_NET ? NSC_PATH_NET : p.path], m,
+                      l); /* it may be so in one direction alone */
         if (p.path == NSC_PATH_NVLINK && !s.proof)
             s.proof = p.because;
         if (l->family == NSC_P2P && !s.p2p)
@@ -77,16 +74,20 @@ static struct seen_paths look(const struct ncclscope_model *m)
         if (l->family == NSC_NET && !s.network)
             s.network = l->network;
     }
-    nsc_map_free(&seen);
+    for (int path = 0; path <= NSC_PATH_UNKNOWN; path++)
+        nsc_pairs_free(&s.pairs[path]);
     return s;
 }
 
 /* "8 GPUs on " once; or, where lines were picked out and there may be more GPUs than they join, each path with its pairs: "2 pairs of
  * GPUs on P2P", "1 on IB" behind the first. */
-static size_t say_pairs(char *buf, size_t size, uint64_t pairs, bool named, bool first)
+static size_t say_pairs(char *buf, size_t size, const struct nsc_pairs *pairs, bool named, bool first)
 {
-    const char *what = !first ? "" : pairs == 1 ? " pair of GPUs" : " pairs of GPUs";
-    return named ? 0 : (size_t)snprintf(buf, size, "%llu%s on ", (unsigned long long)pairs, what);
+    uint64_t n = nsc_pairs_total(pairs);
+    const char *what = !first ? "" : n == 1 ? " pair of GPUs" : " pairs of GPUs";
+    return named ? 0
+                 : (size_t)snprintf(buf, size, "%s%llu%s on ", pairs->at_least ? "at least " : "",
+                                    (unsigned long long)n, what);
 }
 
 /* "NVLink (P2P/CUMEM) inside nodes, IB with GDRDMA between them" */
@@ -109,7 +110,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
             continue;
         bool begins = !n;
         n += (size_t)snprintf(buf + n, size - n, "%s", n ? " and " : "");
-        n += say_pairs(buf + n, size - n, s->pairs[local[i].path], named, begins);
+        n += say_pairs(buf + n, size - n, &s->pairs[local[i].path], named, begins);
         n += (size_t)snprintf(buf + n, size - n, "%s", local[i].words);
         if (local[i].path == NSC_PATH_NVLINK && p2p.len < 40)
             n += (size_t)snprintf(buf + n, size - n, " (%.*s)", (int)p2p.len, p2p.ptr);
@@ -120,7 +121,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
     n += (size_t)snprintf(buf + n, size - n, "%s", inside ? " inside nodes, " : "");
-    n += say_pairs(buf + n, size - n, s->pairs[NSC_PATH_NET], named, !inside);
+    n += say_pairs(buf + n, size - n, &s->pairs[NSC_PATH_NET], named, !inside);
     snprintf(buf + n, size - n, "%.*s%s%s", (int)net.len, net.ptr,
              s->links[NSC_PATH_NET_GDR] ? (!s->links[NSC_PATH_NET] ? " with GDRDMA"
                                            : inside                ? ", partly with GDRDMA,"

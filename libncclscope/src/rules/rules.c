@@ -31,6 +31,7 @@ void nsc_finding_free(struct nsc_finding *f)
     nsc_vec_free(&f->pairs);
     nsc_vec_free(&f->hosts);
     nsc_map_free(&f->named);
+    nsc_pairs_free(&f->gpus);
 }
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence)
@@ -83,7 +84,7 @@ void nsc_show_first(struct nsc_case *c, struct nsc_finding *f, const struct nsc_
     f->evidence[0] = *w;
 }
 
-enum { NAMED_RANK, NAMED_PAIR, NAMED_HOST, NAMED_GPUS, NAMED_OPEN };
+enum { NAMED_RANK, NAMED_PAIR, NAMED_HOST };
 
 /* Is it new to the finding? */
 static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b, uint64_t what)
@@ -99,7 +100,7 @@ static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uin
 /* Was there no memory for what was to be named? */
 static void check_named(struct nsc_case *c, const struct nsc_finding *f)
 {
-    c->f->no_memory = c->f->no_memory || f->named.used > f->ranks.len + f->pairs.len + f->hosts.len + f->counted;
+    c->f->no_memory = c->f->no_memory || f->named.used > f->ranks.len + f->pairs.len + f->hosts.len;
 }
 
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank)
@@ -152,56 +153,9 @@ const char *nsc_elsewhere(struct nsc_case *c, const struct nsc_finding *f)
                                      f->elsewhere == 1 ? "" : "s");
 }
 
-/* The first communicator that numbers its ranks alike, by its size and by one process that has the same rank in both: a rank that prints
- * nothing is the same in both. Looked for among the first few. */
-static uint32_t numbered_alike(const struct ncclscope_model *m, uint32_t comm)
-{
-    enum { TRIED = 16 };
-    const struct nsc_comm *k = &m->comms.item[comm];
-    const struct nsc_rank *one = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
-    for (uint32_t i = 0; one && i < comm && i < TRIED; i++) {
-        const struct nsc_rank *r = m->comms.item[i].nranks == k->nranks ? nsc_member(m, i, one->rank) : NULL;
-        if (r && r->proc == one->proc)
-            return i;
-    }
-    return comm;
-}
-
-static const uint64_t named_everywhere = (uint64_t)1 << 63;
-
-/* A GPU under a name that holds in all communicators; a rank of one whose GPU no line tells. */
-static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
-{
-    const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
-    if (r && r->bus_id && !(comm != NSC_NONE && m->comms.item[comm].guessed))
-        return named_everywhere | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
-    return (uint64_t)(comm == NSC_NONE ? 0 : numbered_alike(m, comm) + 1) << 32 | (uint32_t)rank;
-}
-
-/* Pairs of which one end has no name are told apart within a communicator; of several, those of one are counted. */
-static void count_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b)
-{
-    uint64_t low = a < b ? a : b, high = a < b ? b : a;
-    if (!name_once(c, f, low, high, NAMED_GPUS))
-        return;
-    f->counted++;
-    if (low & named_everywhere) {
-        f->known_pairs++;
-    } else {
-        struct nsc_key group = {low >> 32, 0, NAMED_OPEN};
-        uint32_t before = nsc_map_get(&f->named, group), n = before == NSC_NONE ? 1 : before + 1;
-        f->counted += before == NSC_NONE;
-        f->at_least = f->at_least || (before == NSC_NONE && f->open_pairs);
-        f->open_pairs = n > f->open_pairs ? n : f->open_pairs;
-        if (nsc_map_put(&f->named, group, n))
-            c->f->no_memory = true;
-    }
-    f->all_pairs = f->known_pairs + f->open_pairs;
-}
-
 const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things)
 {
-    return nsc_words(c, "%s%llu pair%s of %s", f->at_least ? "at least " : "", (unsigned long long)f->all_pairs,
+    return nsc_words(c, "%s%llu pair%s of %s", f->gpus.at_least ? "at least " : "", (unsigned long long)f->all_pairs,
                      f->all_pairs == 1 ? "" : "s", things);
 }
 
@@ -211,7 +165,9 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_li
     if (!f->count)
         f->comm = comm; /* rank numbers are those of the first communicator; others are counted */
     f->count += l->lines;
-    count_pair(c, f, gpu_key(c->m, comm, l->src), gpu_key(c->m, comm, l->dst));
+    nsc_pairs_add(&f->gpus, c->m, l);
+    f->all_pairs = nsc_pairs_total(&f->gpus);
+    c->f->no_memory = c->f->no_memory || f->gpus.no_memory;
     if (comm == f->comm) {
         nsc_name_pair(c, f, l->src, l->dst);
         nsc_name_rank(c, f, l->src);

@@ -2,6 +2,7 @@
 #ifndef NSC_RULES_H
 #define NSC_RULES_H
 
+#include "model/pairs.h"
 #include "model/path.h"
 #include "model/topology.h"
 #include "ncclscope/model.h"
@@ -56,10 +57,7 @@ struct nsc_finding {
     NSC_VEC(struct nsc_pair) pairs;
     uint32_t last_comm, elsewhere; /* of links of other jobs: communicators that share no process with `comm` */
     uint64_t all_pairs;            /* of GPUs, over all communicators; `pairs` are the ranks of `comm` alone */
-    uint64_t known_pairs;          /* of them, both GPUs have a name that holds in all communicators */
-    uint64_t open_pairs;           /* the most that one communicator has beside them */
-    bool at_least;                 /* others have such pairs too, which may be the same ones */
-    uint64_t counted;              /* keys in `named` of pairs of GPUs */
+    struct nsc_pairs gpus;
     NSC_VEC(nsc_str) hosts;
     struct nsc_map named; /* of ranks, pairs, hosts: which it names already */
     uint64_t count;       /* lines, processes or things: what the title counts */

@@ -1,0 +1,60 @@
+/* pairs.c - a pair of GPUs counts once, however many communicators join it and however they number it. */
+#include "model/pairs.h"
+
+#include "model/path.h"
+
+/* The first communicator that numbers its ranks alike, by its size and by one process that has the same rank in both: a rank that prints
+ * nothing is the same in both. Looked for among the first few. */
+static uint32_t numbered_alike(const struct ncclscope_model *m, uint32_t comm)
+{
+    enum { TRIED = 16 };
+    const struct nsc_comm *k = &m->comms.item[comm];
+    const struct nsc_rank *one = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+    for (uint32_t i = 0; one && i < comm && i < TRIED; i++) {
+        const struct nsc_rank *r = m->comms.item[i].nranks == k->nranks ? nsc_member(m, i, one->rank) : NULL;
+        if (r && r->proc == one->proc)
+            return i;
+    }
+    return comm;
+}
+
+static const uint64_t named_everywhere = (uint64_t)1 << 63;
+
+/* A GPU under a name that holds in all communicators; a rank of one whose GPU no line tells. */
+static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
+{
+    const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
+    if (r && r->bus_id && !(comm != NSC_NONE && m->comms.item[comm].guessed))
+        return named_everywhere | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
+    return (uint64_t)(comm == NSC_NONE ? 0 : numbered_alike(m, comm) + 1) << 32 | (uint32_t)rank;
+}
+
+/* Pairs of which one end has no name are told apart within a communicator; of several, those of one are counted. */
+void nsc_pairs_add(struct nsc_pairs *p, const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    enum { PAIR, GROUP };
+    uint32_t comm = nsc_comm_of(m, l);
+    uint64_t a = gpu_key(m, comm, l->src), b = gpu_key(m, comm, l->dst);
+    struct nsc_key pair = {a < b ? a : b, a < b ? b : a, PAIR}, group = {(a < b ? a : b) >> 32, 0, GROUP};
+    if (nsc_map_get(&p->seen, pair) != NSC_NONE)
+        return;
+    p->no_memory = nsc_map_put(&p->seen, pair, 0) || p->no_memory;
+    if (pair.a & named_everywhere) {
+        p->known++;
+        return;
+    }
+    uint32_t before = nsc_map_get(&p->seen, group), n = before == NSC_NONE ? 1 : before + 1;
+    p->at_least = p->at_least || (before == NSC_NONE && p->open);
+    p->open = n > p->open ? n : p->open;
+    p->no_memory = nsc_map_put(&p->seen, group, n) || p->no_memory;
+}
+
+uint64_t nsc_pairs_total(const struct nsc_pairs *p)
+{
+    return p->known + p->open;
+}
+
+void nsc_pairs_free(struct nsc_pairs *p)
+{
+    nsc_map_free(&p->seen);
+}
