@@ -433,7 +433,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         m->procs.item[proc].informs |= rec->level == NCCLSCOPE_LEVEL_INFO;
         nsc_version_see(m, rec, proc);
     }
-    if (proc != NSC_NONE && (is_rccls_own(rec->kind) || speaks_as_rccl(rec->message)))
+    if (proc != NSC_NONE &&
+        (is_rccls_own(rec->kind) || speaks_as_rccl(rec->message) || (rec->via && rec->via->comm.len)))
         m->procs.item[proc].rccl = true;
     if (rec->via) {
         if (proc != NSC_NONE)

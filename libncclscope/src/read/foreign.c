@@ -92,7 +92,7 @@ static bool names_something(nsc_text t)
         nsc_text_find_by(t, "Trainer.fit` stopped", 11) >= 0 || nsc_text_find_by(t, "UCX  ERROR ", 0) >= 0 ||
         nsc_text_find_by(t, "_hmem_dl_init", 1) >= 0 || nsc_text_find_by(t, "(sharp_am)", 0) >= 0 ||
         nsc_text_find_by(t, "SLURM_", 5) >= 0 || nsc_text_find_by(t, " INTERNAL ASSERT FAILED", 1) >= 0 ||
-        nsc_text_find(t, " received signal SIG") >= 0)
+        nsc_text_find(t, " received signal SIG") >= 0 || nsc_text_find(t, "Worker group FAILED") >= 0)
         return true;
     return t.ptr[0] == '[' &&
            (nsc_text_find_by(t, "] Caught signal ", 2) >= 0 || nsc_text_find_by(t, "] Signal: ", 2) >= 0);

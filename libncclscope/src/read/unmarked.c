@@ -98,13 +98,21 @@ static nsc_text behind_prefix(ncclscope_reader *r)
 
 /* ---- NCCL's words in the message of another program ---- */
 
+/* aws-ofi-nccl's own words, pasted without all that stood before; what it does not warn of is left, as nobody quotes it for a failure. */
+static nsc_text bare_warning(ncclscope_reader *r, nsc_text body)
+{
+    bool strict;
+    nsc_text text = nsc_text_trim_end(body);
+    const struct nsc_known_text *known =
+        nsc_text_starts(text, "NET/OFI ") ? nsc_texts_match(r->grammar, NULL, text, &r->match, &strict) : NULL;
+    return known && !strcmp(known->level, "WARN") ? text : (nsc_text){NULL, 0};
+}
+
 static bool take_quoted(ncclscope_reader *r, nsc_text body)
 {
     nsc_text text = nsc_quoted_text(r);
-    if (!text.len &&
-        nsc_text_starts(body, "NET/OFI ")) /* aws-ofi-nccl's own words, pasted without all that stood before */
-        text = nsc_text_trim_end(body);
     bool strict;
+    text = text.len ? text : bare_warning(r, body);
     const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, &r->match) : NULL;
     if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, &r->match, &strict)))
         return false;

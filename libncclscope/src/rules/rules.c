@@ -396,6 +396,22 @@ static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
                          (unsigned long long)done->line);
 }
 
+/* The elastic launcher began anew behind it. */
+static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
+{
+    if (f->severity != NCCLSCOPE_ERROR || f->caused_by || !f->evidences || !f->cause)
+        return;
+    for (size_t i = 0; i < c->m->happened.len; i++) {
+        const struct nsc_own_record *r = &c->m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_ELASTIC_RESTART || r->where.source != f->evidence[0].source ||
+            r->where.line < f->evidence[0].line)
+            continue;
+        f->cause = nsc_words(c, "%s The launcher then restarted the workers (line %llu).", f->cause,
+                             (unsigned long long)r->where.line);
+        return;
+    }
+}
+
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
     ncclscope_findings *f = nsc_alloc(sizeof *f);
@@ -430,6 +446,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         if (x->caused_by && !nsc_raised(&c, x->caused_by))
             x->caused_by = NSC_ID_NONE;
         say_if_done(&c, x);
+        say_if_restarted(&c, x);
         if (x->severity == NCCLSCOPE_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
             x->fix = "Nothing to mend.";
     }
