@@ -73,27 +73,65 @@ ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)
     return is_test_json(t) ? NCCLSCOPE_KIND_TEST_JSON : NCCLSCOPE_KIND_UNKNOWN;
 }
 
-/* Does it name NCCL, CUDA, a library beside them, or an exit code? By letters that few lines hold: faster than memmem. */
+/* What a line of another program holds for which there may be a row: NCCL, CUDA, a library beside them, an exit code. In groups by the
+ * letter that is looked for, one that few lines hold; `at`: where it stands in the words. */
+static const struct {
+    char letter;
+    uint8_t at, len;
+    const char *words;
+} hints[] = {
+#define HINT(letter, at, words) \
+    { \
+        letter, at, sizeof words - 1, words \
+    }
+    HINT('N', 0, "NCCL"),
+    HINT('U', 1, "CUDA "),
+    HINT('U', 0, "UCX  ERROR "),
+    HINT('x', 1, "exitc"),
+    HINT('x', 1, "exits"),
+    HINT('x', 1, "exite"),
+    HINT('P', 1, "GPU P2P"),
+    HINT('P', 0, "Pcie atomics"),
+    HINT('v', 1, "nvshmem"),
+    HINT('k', 3, "worker_pool.cpp"),
+    HINT('y', 9, "capability 12.1"),
+    HINT('W', 0, "WORLD_SIZE"),
+    HINT('W', 0, "Worker group FAILED"),
+    HINT('A', 0, "A worker died or was killed"),
+    HINT('`', 11, "Trainer.fit` stopped"),
+    HINT('(', 0, "(sharp_am)"),
+    HINT('S', 0, "SLURM_"),
+    HINT('S', 7, "signal SIG"),
+    HINT('I', 0, "INTERNAL ASSERT FAILED"),
+    HINT('_', 0, "_hmem_dl_init"),
+    HINT('l', 3, "nccl"),
+#undef HINT
+};
+
+enum { HINTS = sizeof hints / sizeof hints[0] };
+
+/* The first hint of each letter, plus one. */
+static const uint8_t first_hint[256] = {
+    ['N'] = 1,  ['U'] = 2,  ['x'] = 4,  ['P'] = 7,  ['v'] = 9,  ['k'] = 10, ['y'] = 11, ['W'] = 12,
+    ['A'] = 14, ['`'] = 15, ['('] = 16, ['S'] = 17, ['I'] = 19, ['_'] = 20, ['l'] = 21,
+};
+
+static bool has_hint(nsc_text t, size_t at)
+{
+    char c = t.ptr[at];
+    for (size_t i = first_hint[(unsigned char)c] - 1u; i < HINTS && hints[i].letter == c; i++)
+        if (at >= hints[i].at && at - hints[i].at + hints[i].len <= t.len &&
+            !memcmp(t.ptr + at - hints[i].at, hints[i].words, hints[i].len))
+            return true;
+    return false;
+}
+
+/* In one pass: most lines of a job log are another program's, and hold none. */
 static bool names_something(nsc_text t)
 {
-    for (const char *p = t.ptr, *end = t.ptr + t.len; p < end && (p = memchr(p, 'N', (size_t)(end - p))); p++)
-        if (end - p >= 4 && !memcmp(p, "NCCL", 4))
+    for (size_t i = 0; i < t.len; i++)
+        if (first_hint[(unsigned char)t.ptr[i]] && has_hint(t, i))
             return true;
-    for (const char *p = t.ptr + 1, *end = t.ptr + t.len; p < end && (p = memchr(p, 'U', (size_t)(end - p))); p++)
-        if (end - p >= 5 && !memcmp(p - 1, "CUDA ", 5))
-            return true;
-    for (const char *p = t.ptr + 1, *end = t.ptr + t.len; p < end && (p = memchr(p, 'x', (size_t)(end - p))); p++)
-        if (end - p >= 5 && !memcmp(p - 1, "exit", 4) && strchr("cse", p[3])) /* exitcode, exits, exited */
-            return true;
-    if (nsc_text_find_by(t, "nccl", 1) >= 0 || nsc_text_find_by(t, "GPU P2P", 4) >= 0 ||
-        nsc_text_find_by(t, "nvshmem", 1) >= 0 || nsc_text_find_by(t, "worker_pool.cpp", 6) >= 0 ||
-        nsc_text_find_by(t, "Pcie atomics", 0) >= 0 || nsc_text_find_by(t, "capability 12.1", 0) >= 0 ||
-        nsc_text_find_by(t, "WORLD_SIZE", 0) >= 0 || nsc_text_find(t, "A worker died or was killed") >= 0 ||
-        nsc_text_find_by(t, "Trainer.fit` stopped", 11) >= 0 || nsc_text_find_by(t, "UCX  ERROR ", 0) >= 0 ||
-        nsc_text_find_by(t, "_hmem_dl_init", 1) >= 0 || nsc_text_find_by(t, "(sharp_am)", 0) >= 0 ||
-        nsc_text_find_by(t, "SLURM_", 5) >= 0 || nsc_text_find_by(t, " INTERNAL ASSERT FAILED", 1) >= 0 ||
-        nsc_text_find(t, " received signal SIG") >= 0 || nsc_text_find(t, "Worker group FAILED") >= 0)
-        return true;
     return t.ptr[0] == '[' &&
            (nsc_text_find_by(t, "] Caught signal ", 2) >= 0 || nsc_text_find_by(t, "] Signal: ", 2) >= 0);
 }
