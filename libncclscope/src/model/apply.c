@@ -452,7 +452,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     nsc_effect *effect = k < sizeof effects / sizeof effects[0] ? effects[k] : NULL;
     if (!effect && rec->level == NCCLSCOPE_LEVEL_WARN)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
-    m->builds = m->builds || effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected;
+    m->builds = m->builds || effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected ||
+                effect == nsc_apply_graph_pattern;
     if (nameless && !means_the_same(rec->kind, effect))
         return;
     struct nsc_thread *t = effect ? nsc_thread_of(m, proc, rec->tid) : NULL;

@@ -73,6 +73,25 @@ static bool has_loopback_alone(const struct ncclscope_model *m)
     return any;
 }
 
+/* "Pattern 4, crossNic 0, nChannels 1, bw 4.0/4.0, type SYS/SYS": over what the rings go inside a node, as NCCL searched them. */
+static const char *ring_of_graph(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        nsc_text type = nsc_say(m, m->threads.item[i].ring_type);
+        if (type.len)
+            return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
+                             type.ptr, (unsigned long long)m->threads.item[i].ring_type_at.line);
+    }
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        nsc_text type = nsc_say(m, m->ranks.item[i].ring_type);
+        if (type.len)
+            return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
+                             type.ptr, (unsigned long long)m->ranks.item[i].ring_type_at.line);
+    }
+    return "";
+}
+
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -94,7 +113,7 @@ static const char *what_is_known(struct nsc_case *c)
                                        (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended);
     if (*runs)
         end = NULL;
-    return nsc_words(c, "%s%s%s%s%s%s",
+    return nsc_words(c, "%s%s%s%s%s%s%s", ring_of_graph(c),
                      net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
                      net && one ? none : "", net && one ? "." : "",
                      end ? " The program says that it reached its end" : "",
@@ -193,7 +212,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
                   "ends before that, or NCCL_DEBUG_SUBSYS hides the lines."
         : late
             ? "From 2.22.3 on connections are made, and printed, at the first collective; this log ends "
-              "before one, or NCCL_DEBUG_SUBSYS hides the lines."
+              "before one, begins behind it, or NCCL_DEBUG_SUBSYS hides the lines."
             : "Connections are printed while a communicator is initialised (up to 2.21.5) or at the first collective "
               "(from 2.22.3 on): this input does not hold them, or NCCL_DEBUG_SUBSYS hides the lines.";
     f->cause = nsc_words(c, "%s%s", why, what_is_known(c));

@@ -374,8 +374,18 @@ void nsc_rule_partial(struct nsc_case *c)
                              : missing == 1 ? "is not in this input"
                                             : "are not in this input",
                              who_is_missing(c, f, missing));
-        f->cause = "Each process prints only its own connections; what the others use, and on which machine they are, "
-                   "is in their logs.";
+        bool one = true; /* a process may have all ranks of a node */
+        for (uint32_t x = 1; x < k->count; x++)
+            one = one &&
+                  m->ranks.item[m->members.item[k->first + x]].proc == m->ranks.item[m->members.item[k->first]].proc;
+        if (one && k->count > 1) {
+            f->cause = "One process has all ranks that are here; it may have the others too, whose lines were then cut "
+                       "off, torn or left out.";
+            f->fix = "Give the whole log; where other processes have them, their logs too.";
+        } else {
+            f->cause = "Each process prints only its own connections; what the others use, and on which machine they "
+                       "are, is in their logs.";
+        }
         nsc_show(c, f, &k->where);
     }
 }
