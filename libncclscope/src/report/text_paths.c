@@ -377,7 +377,7 @@ void nsc_text_paths(const struct nsc_report *r)
     nsc_puts(r->out, "\n");
     if (comm == NSC_NONE)
         nsc_puts(r->out, r->m->bare_comms ? "   communicator unknown: lines that name one lack their header\n"
-                                          : "   communicator unknown: no line of this log gives its ranks\n");
+                                          : "   communicator unknown: no line of this log says which it is\n");
     if (n <= MATRIX_RANKS)
         rank_matrix(r, comm, n);
     else

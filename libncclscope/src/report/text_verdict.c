@@ -252,7 +252,9 @@ static void good_verdict(const struct nsc_report *r)
     struct seen_paths s = look(r->m);
     char paths[280], line[600], who[40] = "";
     uint64_t gpus = nsc_count_named_gpus(r->m);
-    bool named = (gpus > 1 && !lacks_ranks(r->m)) || (!r->m->links.len && gpus);
+    bool all =
+        !r->m->links.len || r->m->comms.len > 1 || count_talkers(r->m) >= gpus; /* else some have no connection here */
+    bool named = all && ((gpus > 1 && !lacks_ranks(r->m)) || (!r->m->links.len && gpus));
     say_paths(r, &s, named, paths, sizeof paths);
     gpus = nsc_count_gpus(r->m);
     if (named)

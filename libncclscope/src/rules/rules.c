@@ -54,7 +54,7 @@ struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls,
 
 const char *nsc_env_source(const struct nsc_env *e)
 {
-    return e->by_command ? " So the command in this input has it; NCCL's own lines show no variables."
+    return e->by_command ? " So the command in this input has it; no line of NCCL's shows it."
            : e->by_pod   ? " So the pod's spec has it; this log shows no variables."
                          : "";
 }

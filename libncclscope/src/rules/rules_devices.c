@@ -106,25 +106,43 @@ void nsc_rule_fewer_nics(struct nsc_case *c)
     nsc_name_host(c, f, few->host);
 }
 
-/* A management or storage port among the devices of the fabric. */
+/* Which devices of which hosts connections use, by their numbers. */
+static void find_used(const struct ncclscope_model *m, struct nsc_map *used)
+{
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        if (l->family == NSC_NET && l->proc != NSC_NONE && l->net_dev >= 0 &&
+            nsc_text_starts(nsc_say(m, l->network), "IB"))
+            nsc_map_put(used, (struct nsc_key){m->procs.item[l->proc].host, (uint64_t)l->net_dev, 0}, 0);
+    }
+}
+
+/* A management or storage port among the devices of the fabric: where connections are seen, among those that they use. */
 void nsc_rule_mixed_devices(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    for (size_t i = 1; i < m->devices.len; i++) { /* by host and network */
-        const struct nsc_net_device *d = &m->devices.item[i], *before = &m->devices.item[i - 1];
-        if (d->host != before->host || d->net != before->net || !d->kind || !before->kind || d->kind == before->kind)
+    struct nsc_map used = {0};
+    const struct nsc_net_device *before = NULL;
+    find_used(m, &used);
+    for (size_t i = 0; i < m->devices.len; i++) { /* by host and network */
+        const struct nsc_net_device *d = &m->devices.item[i], *last = before;
+        if (!d->kind || (used.used && nsc_map_get(&used, (struct nsc_key){d->host, (uint64_t)d->index, 0}) == NSC_NONE))
+            continue;
+        before = d;
+        if (!last || d->host != last->host || d->net != last->net || d->kind == last->kind)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
             f->title =
                 nsc_words(c, "Host %s lists %s (%s) beside %s (%s)", nsc_say(m, d->host).ptr, nsc_say(m, d->name).ptr,
-                          nsc_say(m, d->kind).ptr, nsc_say(m, before->name).ptr, nsc_say(m, before->kind).ptr);
+                          nsc_say(m, d->kind).ptr, nsc_say(m, last->name).ptr, nsc_say(m, last->kind).ptr);
             f->cause = "NCCL_IB_HCA is not set, or names both kinds.";
         }
         f->count++;
         nsc_name_host(c, f, d->host);
     }
+    nsc_map_free(&used);
 }
 
 /* ---- devices that could not be opened ---- */

@@ -89,7 +89,7 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
     f->cause =
         nothing         ? "It costs nothing here: no pair of a node would use P2P without it."
         : by_level      ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
-        : e->by_command ? "The command in this input sets it; NCCL's own lines show no variables."
+        : e->by_command ? "The command in this input sets it; no line of NCCL's shows it."
         : e->by_pod     ? "The pod's spec sets it; this log shows no variables."
                     : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
     if (!nothing)

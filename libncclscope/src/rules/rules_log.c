@@ -129,6 +129,19 @@ static bool has_unfinished(const struct ncclscope_model *m)
     return false;
 }
 
+/* Does the input begin when communicators were at work: one is aborted or destroyed whose beginning is not here? */
+static bool begins_late(const struct ncclscope_model *m)
+{
+    bool late = false;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->start.line || r->complete.line)
+            return false;
+        late = late || r->aborted.line || r->destroyed.line;
+    }
+    return late;
+}
+
 /* Did no communicator come to be, and one fail while it was made? */
 static bool init_failed(const struct ncclscope_model *m)
 {
@@ -205,6 +218,8 @@ void nsc_rule_no_channels(struct nsc_case *c)
         : !pairs         ? "Every communicator here has one rank: there is no pair of GPUs to connect."
         : behind_init(m) ? "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: "
                            "the log goes on behind them."
+        : begins_late(m)
+            ? "Connections are printed when a communicator is made, or first used: this input begins behind that."
         : early && any_complete(m) ? "Up to 2.21.5 connections are made, and printed, before a communicator's Init "
                                      "COMPLETE, which stands here: this "
                                      "input begins behind them, or NCCL_DEBUG_SUBSYS hides the lines."

@@ -160,8 +160,8 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
     const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, name);
     f->severity = NCCLSCOPE_WARNING;
     f->cls = "configuration";
-    f->title = nsc_words(c, "%zu pair%s of GPUs move data by copy engine (/CE), not by kernels", f->pairs.len,
-                         f->pairs.len == 1 ? "" : "s");
+    f->title = nsc_words(c, "%s move%s data by copy engine (/CE), not by kernels", nsc_count_pairs(c, f, "GPUs"),
+                         f->all_pairs == 1 ? "s" : "");
     f->cause = e ? nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr)
                  : nsc_words(c, "%s, by what these links print; this log shows no line of it.", name);
     if (p2p) /* measured for P2P; host memory has a cost of its own */
@@ -183,8 +183,8 @@ void nsc_rule_p2p_indirect(struct nsc_case *c)
         return;
     f->severity = NCCLSCOPE_NOTE;
     f->cls = "by-design";
-    f->title = nsc_words(c, "%zu pair%s of GPUs talk%s through the memory of a third GPU", f->pairs.len,
-                         f->pairs.len == 1 ? "" : "s", f->pairs.len == 1 ? "s" : "");
+    f->title = nsc_words(c, "%s talk%s through the memory of a third GPU", nsc_count_pairs(c, f, "GPUs"),
+                         f->all_pairs == 1 ? "s" : "");
     f->cause =
         "They have no NVLink of their own, but both have one to a third GPU: so machines with a cube mesh are built.";
 }
@@ -205,9 +205,8 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
     if (!f)
         return;
     f->cls = "visibility";
-    f->title =
-        nsc_words(c, "%zu pair%s of GPUs use%s P2P; %s or PCIe cannot be told from this log", f->pairs.len,
-                  f->pairs.len == 1 ? "" : "s", f->pairs.len == 1 ? "s" : "", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
+    f->title = nsc_words(c, "%s use%s P2P; %s or PCIe cannot be told from this log", nsc_count_pairs(c, f, "GPUs"),
+                         f->all_pairs == 1 ? "s" : "", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
     f->cause = "NCCL prints the same words for P2P over NVLink and over PCIe, and no line here tells them apart.";
     if (nsc_is_rccl(c->m)) {
         f->cause = "RCCL prints the same words for P2P over xGMI and over PCIe, and no line here tells them apart.";
