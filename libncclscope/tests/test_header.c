@@ -34,6 +34,8 @@ static const struct shape shapes[] = {
     {"vm:1:2 NCCL CALL ncclGroupStart()", "", "vm", "", "ncclGroupStart()", NCCLSCOPE_LEVEL_CALL, 1, 2, -1},
     {"vm:1:2 [5] 12.345678 ncclInit:90 NCCL TRACE x", "", "vm", "12.345678 ncclInit:90", "x", NCCLSCOPE_LEVEL_TRACE, 1,
      2, 5},
+    {"vm:1:2 [0] ncclIbPtrSupport(), transport/net_ib.cc:211 NCCL INFO x", "", "vm",
+     "ncclIbPtrSupport(), transport/net_ib.cc:211", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
     {"10.0.0.1:1:2 [0] NCCL INFO x", "", "10.0.0.1", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
     {"node.example:1:2 [0] NCCL INFO x", "", "node.example", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
 };

@@ -95,9 +95,14 @@ static const struct {
     HINT('v', 1, "nvshmem"),
     HINT('k', 3, "worker_pool.cpp"),
     HINT('y', 9, "capability 12.1"),
+    HINT('y', 11, "successfully finished"),
     HINT('W', 0, "WORLD_SIZE"),
     HINT('W', 0, "Worker group FAILED"),
+    HINT('/', 3, "img/sec on "),
+    HINT('C', 8, "Sending Ctrl-C"),
+    HINT('C', 8, " computeCapability: "),
     HINT('A', 0, "A worker died or was killed"),
+    HINT('*', 0, "*** SIG"),
     HINT('`', 11, "Trainer.fit` stopped"),
     HINT('(', 0, "(sharp_am)"),
     HINT('S', 0, "SLURM_"),
@@ -112,8 +117,8 @@ enum { HINTS = sizeof hints / sizeof hints[0] };
 
 /* The first hint of each letter, plus one. */
 static const uint8_t first_hint[256] = {
-    ['N'] = 1,  ['U'] = 2,  ['x'] = 4,  ['P'] = 7,  ['v'] = 9,  ['k'] = 10, ['y'] = 11, ['W'] = 12,
-    ['A'] = 14, ['`'] = 15, ['('] = 16, ['S'] = 17, ['I'] = 19, ['_'] = 20, ['l'] = 21,
+    ['N'] = 1,  ['U'] = 2,  ['x'] = 4,  ['P'] = 7,  ['v'] = 9,  ['k'] = 10, ['y'] = 11, ['W'] = 13, ['/'] = 15,
+    ['C'] = 16, ['A'] = 18, ['*'] = 19, ['`'] = 20, ['('] = 21, ['S'] = 22, ['I'] = 24, ['_'] = 25, ['l'] = 26,
 };
 
 static bool has_hint(nsc_text t, size_t at)

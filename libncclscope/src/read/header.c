@@ -106,6 +106,17 @@ static bool is_function_and_line(nsc_text s)
     return i && separated && end == s.len && end > digits;
 }
 
+/* "ncclIbPtrSupport(), transport/net_ib.cc:211": the same, with the file. */
+static bool is_call_and_place(nsc_text s)
+{
+    ptrdiff_t at = nsc_text_find(s, "(), ");
+    nsc_text name = {s.ptr, at > 0 ? (size_t)at : 0};
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] == ' ')
+            return false;
+    return name.len && is_location(nsc_text_from(s, (size_t)at + 4));
+}
+
 /* Between header and marker stands: nothing (INFO), no device either (CALL), a location (WARN, TRACE). */
 static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
 {
@@ -122,7 +133,8 @@ static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
         if (s.ptr[i] != ' ' || s.ptr[i - 1] != ']' || !who_and_device(s, from, i, h))
             continue;
         h->location = (nsc_text){s.ptr + i + 1, end - i - 1};
-        return is_function_and_line(h->location) || (h->level != NCCLSCOPE_LEVEL_INFO && is_location(h->location));
+        return is_function_and_line(h->location) || is_call_and_place(h->location) ||
+               (h->level != NCCLSCOPE_LEVEL_INFO && is_location(h->location));
     }
     return false;
 }

@@ -71,6 +71,16 @@ static bool lists_ranks(const struct ncclscope_model *m)
     return false;
 }
 
+/* "Test NCCL failure common.cu:1119 'unhandled system error'" */
+static bool reports_failure(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_NCCL ||
+            m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_CUDA)
+            return true;
+    return false;
+}
+
 void nsc_text_tests(const struct nsc_report *r)
 {
     enum { SHOWN = 3 };
@@ -84,8 +94,11 @@ void nsc_text_tests(const struct nsc_report *r)
             one_table(r, &x);
     }
     if (!r->m->tests.len && lists_ranks(r->m) && !nsc_success_of(r->m))
-        nsc_wrap(r, 3,
-                 NSC_TEXT("nccl-tests lists its ranks and prints no result: it failed or hung, or this input is cut"));
+        nsc_wrap(
+            r, 3,
+            reports_failure(r->m)
+                ? NSC_TEXT("nccl-tests lists its ranks, and reports a failure in place of results")
+                : NSC_TEXT("nccl-tests lists its ranks and prints no result: it failed or hung, or this input is cut"));
     if (told > SHOWN && !(r->flags & NCCLSCOPE_REPORT_VERBOSE))
         nsc_printf(r->out, "and %zu more tables of nccl-tests (-v lists them)\n", told - SHOWN);
 }

@@ -43,7 +43,8 @@ uint64_t nsc_count_named_gpus(const struct ncclscope_model *m)
 
 uint64_t nsc_count_gpus(const struct ncclscope_model *m)
 {
-    uint64_t n = nsc_count_named_gpus(m), talkers = m->comms.len <= 1 ? count_talkers(m) : 0;
+    bool whole = m->comms.len == 1 && m->comms.item[0].seen == m->comms.item[0].nranks; /* torn lines make nobody up */
+    uint64_t n = nsc_count_named_gpus(m), talkers = m->comms.len <= 1 && !whole ? count_talkers(m) : 0;
     return n > talkers ? n : talkers;
 }
 
@@ -231,7 +232,10 @@ static const char *reservation(const struct nsc_report *r, const struct seen_pat
                    : "; whether GPUs that share host memory could do better cannot be told from this log: "
                      "`nvidia-smi topo -m` and `nvidia-smi topo -p2p r` on the node, or "
                      "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
-    if (!s->links[NSC_PATH_P2P] || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE])
+    bool unproven = false; /* else the model of the GPU has no NVLink */
+    for (size_t i = 0; i < r->f->list.len; i++)
+        unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
+    if (!unproven || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE])
         return ", nothing to mend.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
                              : "; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "

@@ -99,7 +99,8 @@ static nsc_text name_in_paste(const struct ncclscope_model *m, const struct nsc_
     nsc_text name = {NULL, 0};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_GPU_LISTED && r->number != NCCLSCOPE_KIND_GPU_IN_TABLE)
+        if (r->number != NCCLSCOPE_KIND_GPU_LISTED && r->number != NCCLSCOPE_KIND_GPU_IN_TABLE &&
+            r->number != NCCLSCOPE_KIND_GPU_OF_TF)
             continue;
         nsc_text one = nsc_said(m, r, "text");
         if (name.len && !nsc_text_eq(one, name))

@@ -176,8 +176,16 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
         *who = nsc_words(c, "process %.*s on %.*s", (int)pid.len, pid.ptr, (int)name.len, name.ptr);
         return -code;
     }
-    if (r->number == NCCLSCOPE_KIND_SIGNAL_GDB) {
-        *who = "the one that the debugger watched";
+    if (r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL) {
+        nsc_text text = r->where.text; /* with what the launcher put before it: "(RayWorkerWrapper pid=233, ip=...)" */
+        ptrdiff_t at = r->number == NCCLSCOPE_KIND_SIGNAL_GDB ? -1 : nsc_text_find(text, "Wrapper pid=");
+        nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + 12);
+        while (pid.len < rest.len && nsc_is_digit(rest.ptr[pid.len]))
+            pid.ptr = rest.ptr, pid.len++;
+        *who = r->number == NCCLSCOPE_KIND_SIGNAL_GDB ? "the one that the debugger watched"
+               : r->torch_rank >= 0                   ? nsc_words(c, "rank %lld", (long long)r->torch_rank)
+               : pid.len                              ? nsc_words(c, "process %.*s", (int)pid.len, pid.ptr)
+                                                      : "as its own handler says";
         return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
     }
     if (r->number == NCCLSCOPE_KIND_SIGNAL_PYTHON) {
@@ -228,7 +236,12 @@ static void tell_exception(struct nsc_case *c, bool nccl_failed)
         if ((r->number != NCCLSCOPE_KIND_PY_RAISED && !asserts) || is_of_nccl_or_cuda(name, reason) ||
             (nccl_failed && !is_before_cuda(reason)))
             continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        if (asserts)
+            name = nsc_said(m, r, "file");
+        const struct nsc_where *done = nsc_success_of(m); /* then it was caught, or hurt nothing that mattered */
+        bool went_on = done && done->source == r->where.source && done->line > r->where.line;
+        struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_ERROR, "error", "certain");
+        f->part = went_on ? NSC_NO_FAILURE : f->part;
         f->count = 1;
         reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
         f->title =
@@ -237,8 +250,10 @@ static void tell_exception(struct nsc_case *c, bool nccl_failed)
                       r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "", (int)name.len,
                       name.ptr, (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
                       reason.len ? reason.ptr : "", reason.len > REASON_SHOWN ? " ..." : "");
-        f->cause = "No failure of NCCL stands before it in this input; what peers print of closed connections follows "
-                   "from it.";
+        f->cause = went_on
+                       ? "The program says behind it that it reached its end."
+                       : "No failure of NCCL stands before it in this input; what peers print of closed connections "
+                         "follows from it.";
         f->fix = asserts
                      ? "The line and those beside it; another release of PyTorch, or without the part that it names."
                      : "Read the traceback above the line.";
@@ -322,7 +337,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         f->count = 1;
         bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
-                         r->number == NCCLSCOPE_KIND_SIGNAL_GDB;
+                         r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL;
         uint64_t more = own_words ? others_crashed(m, r) : 0;
         f->count += more;
         f->title = more        ? nsc_words(c, "%llu processes crashed with signal %lld, first %s",

@@ -92,6 +92,17 @@ static const char *ring_of_graph(struct nsc_case *c)
     return "";
 }
 
+/* "; somebody stopped 2 from the keyboard (line 1376)" */
+static const char *stopped_by_hand(struct nsc_case *c)
+{
+    unsigned long long n = 0, first = 0;
+    for (size_t i = 0; i < c->m->happened.len; i++)
+        if (c->m->happened.item[i].number == NCCLSCOPE_KIND_ENDED_BY_HAND) {
+            first = n++ ? first : (unsigned long long)c->m->happened.item[i].where.line;
+        }
+    return n ? nsc_words(c, "; somebody stopped %llu from the keyboard (first on line %llu)", n, first) : "";
+}
+
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -107,10 +118,11 @@ static const char *what_is_known(struct nsc_case *c)
                        : net && nsc_text_is(nsc_say(m, net), "Socket") && has_loopback_alone(m)
                            ? ", over the loopback, which reaches none"
                            : "";
-    const char *runs = m->tests_begun < 2
-                           ? ""
-                           : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end.",
-                                       (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended);
+    const char *runs =
+        m->tests_begun < 2
+            ? ""
+            : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
+                        (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
     if (*runs)
         end = NULL;
     return nsc_words(c, "%s%s%s%s%s%s%s", ring_of_graph(c),
@@ -196,6 +208,8 @@ void nsc_rule_no_channels(struct nsc_case *c)
         : has_unfinished(m)
             ? "A communicator had begun its initialisation, and no rank had finished it where this input ends: it is "
               "cut there, or the ranks hang there."
+        : !init && starts && !m->builds && nsc_any_error(c)
+            ? "The log shows how NCCL starts, and a failure before a communicator came to be."
         : !init && starts && !m->builds
             ? nsc_success_of(m)
                   ? "The log shows how NCCL starts and no communicator, though the program reached its end: lines were "
@@ -238,7 +252,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
                  "rank and the number of ranks.";
     else if (init && !pairs)
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
-    else if (init_failed(m))
+    else if (init_failed(m) || (!init && starts && !m->builds && nsc_any_error(c)))
         f->fix = "Mend what failed; then the connections show.";
     else if (early)
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";

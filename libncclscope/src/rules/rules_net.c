@@ -413,8 +413,9 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
             !meets_others(m, p, m->proc_order.item[i]))
             continue;
         if (!f) {
-            f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", "likely");
-            f->title = local ? nsc_words(c, "NCCL meets the other hosts over %s, which has a link-local address alone",
+            bool met = nsc_success_of(m) || (local && sockets_cross(m));
+            f = nsc_found(c, met ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", "likely");
+            f->title = local ? nsc_words(c, "NCCL meets the other hosts over %s by a link-local address",
                                          nsc_say(m, p->bootstrap_if).ptr)
                              : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
                                          nsc_say(m, p->bootstrap_if).ptr);

@@ -198,9 +198,24 @@ static bool is_unproven(const struct ncclscope_model *m, const struct nsc_link *
     return p.path == NSC_PATH_P2P && p.proof != NSC_PROOF_STATED;
 }
 
+/* Is the GPU of the first such link, and so of all in the job, of a model without NVLink? */
+static bool has_no_nvlink(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (l->proc == NSC_NONE || !is_unproven(m, l))
+            continue;
+        struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
+        return k.gpu && !k.gpu->links;
+    }
+    return false;
+}
+
 void nsc_rule_p2p_link_unproven(struct nsc_case *c)
 {
     uint32_t proc = NSC_NONE;
+    if (has_no_nvlink(c->m))
+        return;
     struct nsc_finding *f = p2p_links(c, is_unproven, &proc);
     if (!f)
         return;

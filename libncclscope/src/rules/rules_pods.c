@@ -1,5 +1,6 @@
 /* rules_pods.c - host names that hold fewer GPUs than their machine. */
 #include "model/machines.h"
+#include "rules/ask.h"
 #include "rules/rules.h"
 
 struct pods {
@@ -291,8 +292,16 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
         nsc_map_free(&p.names);
         return false;
     }
-    struct nsc_finding *f =
-        nsc_found(c, certain ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "fault", certain ? "certain" : "likely");
+    bool well =
+        !p.shared && !few && nsc_success_of(m); /* it ended well, and nothing shows that the pods share a machine */
+    struct nsc_finding *f = nsc_found(c,
+                                      certain ? NCCLSCOPE_ERROR
+                                      : well  ? NCCLSCOPE_NOTE
+                                              : NCCLSCOPE_WARNING,
+                                      "fault",
+                                      certain ? "certain"
+                                      : well  ? "possible"
+                                              : "likely");
     tell_pods(c, f, comm, &p, few ? pf : NULL);
     for (uint32_t r = 0; p.shared && r < k->count; r++)
         nsc_show(c, f, &m->procs.item[m->ranks.item[m->members.item[k->first + r]].proc].bootstrap_at);
