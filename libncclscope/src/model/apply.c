@@ -201,6 +201,17 @@ void nsc_apply_closing(struct ncclscope_model *m, const ncclscope_record *rec, u
         m->procs.item[proc].closing_at = nsc_here(m, rec);
 }
 
+/* "CUMEM imported shareable host buffer from proxyRank 2", "MMAP imported shareable host buffer /dev/shm/nccl-A1b2C3": which way a process
+ * took host memory of another. */
+static void apply_host_memory(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                              struct nsc_thread *t)
+{
+    (void)proc;
+    (void)t;
+    if (nsc_text_find(rec->message, "imported") >= 0)
+        *(rec->kind == NCCLSCOPE_KIND_SHM_CUMEM ? &m->shm_by_cumem : &m->shm_by_file) = true;
+}
+
 static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_INIT_START] = nsc_apply_init_start,
     [NCCLSCOPE_KIND_INIT_COMPLETE] = nsc_apply_init_complete,
@@ -282,6 +293,8 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_P2P_NVLINK_OFF] = apply_pair,
     [NCCLSCOPE_KIND_LEGACY_IPC_NO] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SHM_SEGMENT] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_SHM_CUMEM] = apply_host_memory,
+    [NCCLSCOPE_KIND_SHM_MMAP] = apply_host_memory,
     [NCCLSCOPE_KIND_SHM_EXTEND] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_PEER_CLOSED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_REMOTE_CLOSED] = nsc_apply_event_of,

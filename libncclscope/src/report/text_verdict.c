@@ -339,6 +339,15 @@ static void folded_variables(const struct nsc_report *r, char *buf, size_t size)
     }
 }
 
+/* What the headline follows from, where that is no variable, which is told with it. */
+static const struct nsc_finding *root_of(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    for (size_t i = 0; f->caused_by && i < r->f->list.len; i++)
+        if (r->f->list.item[i].rule->key == f->caused_by && !is_env(&r->f->list.item[i]) && r->f->list.item[i].title)
+            return &r->f->list.item[i];
+    return NULL;
+}
+
 static void bad_verdict(const struct nsc_report *r)
 {
     const struct nsc_finding *f = headline(r);
@@ -349,6 +358,14 @@ static void bad_verdict(const struct nsc_report *r)
              says ? "" : variables);
     nsc_mark(r, NSC_MARK_BAD);
     nsc_wrap(r, 3, nsc_text_of(line));
+    const struct nsc_finding *root = root_of(r, f);
+    if (root) {
+        snprintf(line, sizeof line, "%s%s%s.", strcmp(root->confidence, "certain") ? root->confidence : "",
+                 strcmp(root->confidence, "certain") ? ": " : "", root->title);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        return;
+    }
     bool repeats = f->cause && f->title && strlen(f->cause) > 1 &&
                    memmem(f->title, strlen(f->title), f->cause, strlen(f->cause) - 1); /* but for its full stop */
     if (strcmp(f->confidence, "certain") != 0 && f->cause && !repeats) {

@@ -55,6 +55,7 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
 #define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
 /* Does the input hold no warning of NCCL's? */
+#define TWO_WAYS_OF_SHM (q->m->shm_by_cumem && q->m->shm_by_file ? NSC_YES : NSC_NO)
 #define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)
 /* Does the warning that the finding began with hold these words; is its number this one? */
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words);
