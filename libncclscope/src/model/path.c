@@ -112,6 +112,13 @@ bool nsc_is_within_process(const struct ncclscope_model *m, const struct nsc_lin
     return src != NSC_NONE && dst != NSC_NONE && src != dst;
 }
 
+uint32_t nsc_printer_of(const struct ncclscope_model *m, const struct nsc_link *l, uint64_t rank)
+{
+    struct nsc_key key = {l->proc == NSC_NONE ? 0 : m->procs.item[l->proc].source, rank, 0};
+    uint32_t proc = l->rank != NSC_NONE || l->proc == NSC_NONE ? NSC_NONE : nsc_map_get(&m->printed_on, key);
+    return proc < m->procs.len ? proc : NSC_NONE;
+}
+
 /* The same across processes: by the hosts on which the two ranks print connections. One GPU at both ends is two machines of one name. */
 static enum nsc_scope scope_by_printers(const struct ncclscope_model *m, const struct nsc_link *l)
 {

@@ -174,11 +174,14 @@ static bool read_cpus(nsc_text text, uint8_t set[MOST_CPUS / 8])
 }
 
 /* Are the two GPUs near to CPUs of which none is the same? Then they are on different NUMA nodes. */
-static const struct nsc_where *cpus_part(const struct ncclscope_model *m, const struct ends *x)
+static const struct nsc_where *cpus_part(const struct ncclscope_model *m, const struct nsc_link *l,
+                                         const struct ends *x)
 {
     uint8_t a[MOST_CPUS / 8], b[MOST_CPUS / 8];
-    const struct nsc_proc *p = x->a && x->b && x->a->proc != x->b->proc ? &m->procs.item[x->a->proc] : NULL,
-                          *q = p ? &m->procs.item[x->b->proc] : NULL;
+    uint32_t one = x->a ? x->a->proc : nsc_printer_of(m, l, l->src),
+             other = x->b ? x->b->proc : nsc_printer_of(m, l, l->dst);
+    bool two = one != NSC_NONE && other != NSC_NONE && one != other;
+    const struct nsc_proc *p = two ? &m->procs.item[one] : NULL, *q = two ? &m->procs.item[other] : NULL;
     bool said = p && p->cpus && q->cpus && !p->cpus_differ && !q->cpus_differ && p->host == q->host;
     if (!said || !read_cpus(nsc_say(m, p->cpus), a) || !read_cpus(nsc_say(m, q->cpus), b))
         return NULL;
@@ -197,6 +200,10 @@ static void find_class(const struct ncclscope_model *m, const struct nsc_link *l
 {
     e->type = nsc_told_class(m, l, !nsc_is_diverted(m, l), &e->line);
     e->level = e->type ? nsc_level_of(nsc_say(m, e->type)) : NSC_LEVEL_UNKNOWN;
+    if (!e->type && !x->own && (e->line = cpus_part(m, l, x))) { /* whose communicator it is of is not known */
+        e->by_cpus = true;
+        e->level = NSC_LEVEL_SYS;
+    }
     if (e->type || !x->own)
         return;
     e->by_proof = nsc_nvlink_is_proven(m, l, &e->line);
@@ -212,7 +219,7 @@ static void find_class(const struct ncclscope_model *m, const struct nsc_link *l
     }
     if (e->by_proof || e->by_platform) {
         e->level = NSC_LEVEL_NVL;
-    } else if ((e->line = cpus_part(m, x))) {
+    } else if ((e->line = cpus_part(m, l, x))) {
         e->by_cpus = true;
         e->level = NSC_LEVEL_SYS;
     }
