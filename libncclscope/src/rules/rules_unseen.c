@@ -1,0 +1,287 @@
+/* rules_unseen.c - connections that no line of the input shows: why, and what is known all the same. */
+#include "read/changes.h"
+#include "rules/ask.h"
+
+/* Two processes or more, each with a communicator of one rank. */
+static bool alone_together(const struct ncclscope_model *m)
+{
+    uint32_t first = NSC_NONE;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        if (m->ranks.item[i].nranks != 1 || m->ranks.item[i].parent_pointer)
+            continue;
+        if (first != NSC_NONE && m->ranks.item[i].proc != first)
+            return true;
+        first = m->ranks.item[i].proc;
+    }
+    return false;
+}
+
+/* Do collectives, results of a benchmark or the program's own end stand behind the initialisation? Then connections were made. */
+static bool behind_init(const struct ncclscope_model *m)
+{
+    bool called = m->tests.len || nsc_success_of(m);
+    for (size_t i = 0; i < m->ranks.len; i++)
+        called = called || m->ranks.item[i].called || m->ranks.item[i].destroyed.line;
+    return called;
+}
+
+static bool any_complete(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].complete.line)
+            return true;
+    return false;
+}
+
+/* Lines that NCCL prints when it has made a communicator, without one that names it: the end of an initialisation. */
+static bool shows_end_of_init(const struct ncclscope_model *m, bool *nvls)
+{
+    bool end = false;
+    *nvls = false;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        end = end || m->threads.item[i].coll >= 0;
+        *nvls = *nvls || m->threads.item[i].nvls > 0;
+    }
+    return end;
+}
+
+/* Does NCCL list the loopback for its sockets, and nothing else? */
+static bool has_loopback_alone(const struct ncclscope_model *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        if (!nsc_text_is(nsc_say(m, m->devices.item[i].net), "Socket"))
+            continue;
+        if (!nsc_text_is(nsc_say(m, m->devices.item[i].name), "lo"))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* "Pattern 4, crossNic 0, nChannels 1, bw 4.0/4.0, type SYS/SYS": over what the rings go inside a node, as NCCL searched them. */
+static const char *ring_of_graph(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        nsc_text type = nsc_say(m, m->threads.item[i].ring_type);
+        if (type.len)
+            return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
+                             type.ptr, (unsigned long long)m->threads.item[i].ring_type_at.line);
+    }
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        nsc_text type = nsc_say(m, m->ranks.item[i].ring_type);
+        if (type.len)
+            return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
+                             type.ptr, (unsigned long long)m->ranks.item[i].ring_type_at.line);
+    }
+    return "";
+}
+
+/* "; somebody stopped 2 from the keyboard (line 1376)" */
+static const char *stopped_by_hand(struct nsc_case *c)
+{
+    unsigned long long n = 0, first = 0;
+    for (size_t i = 0; i < c->m->happened.len; i++)
+        if (c->m->happened.item[i].number == NCCLSCOPE_KIND_ENDED_BY_HAND) {
+            first = n++ ? first : (unsigned long long)c->m->happened.item[i].where.line;
+        }
+    return n ? nsc_words(c, "; somebody stopped %llu from the keyboard (first on line %llu)", n, first) : "";
+}
+
+/* What the log does tell: the network that was chosen, and that the program reached its end. */
+static const char *what_is_known(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    nsc_str net = 0;
+    bool one = true;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        one = one && (!net || !m->procs.item[i].network || m->procs.item[i].network == net);
+        net = net ? net : m->procs.item[i].network;
+    }
+    const struct nsc_where *end = nsc_success_of(m);
+    const char *none = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device"
+                       : net && nsc_text_is(nsc_say(m, net), "Socket") && has_loopback_alone(m)
+                           ? ", over the loopback, which reaches none"
+                           : "";
+    const char *runs =
+        m->tests_begun < 2
+            ? ""
+            : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
+                        (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
+    if (*runs)
+        end = NULL;
+    return nsc_words(c, "%s%s%s%s%s%s%s", ring_of_graph(c),
+                     net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
+                     net && one ? none : "", net && one ? "." : "",
+                     end ? " The program says that it reached its end" : "",
+                     end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "", runs);
+}
+
+/* Is there a communicator that no rank is seen to have finished? */
+static bool has_unfinished(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].state == NSC_INCOMPLETE && nsc_is_all_begun(m, &m->comms.item[i]))
+            return true;
+    return false;
+}
+
+/* Does the input begin when communicators were at work: one is aborted or destroyed whose beginning is not here? */
+static bool begins_late(const struct ncclscope_model *m)
+{
+    bool late = false;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->start.line || r->complete.line)
+            return false;
+        late = late || r->aborted.line || r->destroyed.line;
+    }
+    return late;
+}
+
+/* Did no communicator come to be, and one fail while it was made? */
+static bool init_failed(const struct ncclscope_model *m)
+{
+    bool failed = false;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        failed = failed || m->comms.item[i].state == NSC_FAILED;
+        if (m->comms.item[i].state != NSC_FAILED && m->comms.item[i].state != NSC_INCOMPLETE)
+            return false;
+    }
+    return failed;
+}
+
+/* What decides why there is no connection line. */
+struct unseen {
+    uint64_t records, warnings, banners;
+    bool init, pairs, starts; /* a communicator, one of several ranks, the start of NCCL is in the input */
+    bool early, late;         /* connections are made while a communicator is, or at the first collective */
+};
+
+static struct unseen look_around(const struct ncclscope_model *m)
+{
+    struct unseen s = {.init = m->comms.len > 0};
+    bool late = false, early = false;
+    for (size_t i = 0; i < m->procs.len; i++) { /* a job has one release: what one process lets know is true of all */
+        late = late || nsc_version_of(m, (uint32_t)i).low >= NSC_CHANGE_RUNTIME_CONNECT;
+        early = early || nsc_version_of(m, (uint32_t)i).high < NSC_CHANGE_RUNTIME_CONNECT;
+        s.starts = s.starts || m->procs.item[i].starts || m->procs.item[i].network;
+    }
+    for (size_t i = 0; i < m->sources.len; i++) {
+        unsigned version = nsc_version_number(nsc_say(m, m->sources.item[i].bare_version));
+        late = late || version >= NSC_CHANGE_RUNTIME_CONNECT;
+        early = early || (version && version < NSC_CHANGE_RUNTIME_CONNECT);
+        s.banners += m->sources.item[i].banners;
+        s.records += m->sources.item[i].stats.records;
+        s.warnings += m->sources.item[i].stats.warnings;
+    }
+    for (size_t i = 0; i < m->comms.len; i++)
+        s.pairs = s.pairs || m->comms.item[i].nranks > 1;
+    s.late = late && !early;
+    s.early = early && !late;
+    return s;
+}
+
+static bool failed_at_start(struct nsc_case *c, const struct unseen *s)
+{
+    return !s->init && s->starts && !c->m->builds && nsc_any_error(c);
+}
+
+/* Without a line that names a communicator. */
+static const char *why_without_init(struct nsc_case *c, const struct unseen *s)
+{
+    const struct ncclscope_model *m = c->m;
+    bool nvls;
+    if (failed_at_start(c, s))
+        return "The log shows how NCCL starts, and a failure before a communicator came to be.";
+    if (s->starts && !m->builds)
+        return nsc_success_of(m) ? "The log shows how NCCL starts and no communicator, though the program reached its "
+                                   "end: lines were left out."
+                                 : "The log shows how NCCL starts and no communicator: it ends early, or lines were "
+                                   "left out.";
+    if (shows_end_of_init(m, &nvls))
+        return nvls ? "These are lines of the end of an initialisation; its beginning and the connections are not in "
+                      "this input. Channels for NVLink SHARP say that the GPUs of that node hang on NVSwitches."
+                    : "These are lines of the end of an initialisation; its beginning and the connections are not in "
+                      "this input.";
+    if (m->builds)
+        return "These are lines of a communicator that is made; those that name it, and its connections, are not in "
+               "this input.";
+    return "No line here says that a communicator is initialised: NCCL_DEBUG_SUBSYS without INIT, or a part of a log: "
+           "one that ends early, or lines that were picked out of it.";
+}
+
+/* With one, that came to be as far as the lines tell: by when its release connects. */
+static const char *why_by_release(const struct ncclscope_model *m, const struct unseen *s)
+{
+    if (s->early && any_complete(m))
+        return "Up to 2.21.5 connections are made, and printed, before a communicator's Init COMPLETE, which stands "
+               "here: this input begins behind them, or NCCL_DEBUG_SUBSYS hides the lines.";
+    if (s->early)
+        return "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log ends "
+               "before that, or NCCL_DEBUG_SUBSYS hides the lines.";
+    if (s->late)
+        return "From 2.22.3 on connections are made, and printed, at the first collective; this log ends before one, "
+               "begins behind it, or NCCL_DEBUG_SUBSYS hides the lines.";
+    return "Connections are printed while a communicator is initialised (up to 2.21.5) or at the first collective "
+           "(from 2.22.3 on): this input does not hold them, or NCCL_DEBUG_SUBSYS hides the lines.";
+}
+
+static const char *why_unseen(struct nsc_case *c, const struct unseen *s)
+{
+    const struct ncclscope_model *m = c->m;
+    if (s->banners == s->records)
+        return "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of.";
+    if (s->warnings + s->banners == s->records)
+        return "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out.";
+    if (!s->init && m->bare_comms)
+        return "Lines of communicators have lost their header, and with it whose they are; the lines of their "
+               "connections are not in this input.";
+    if (init_failed(m))
+        return "The initialisation of the communicator failed before connections are made.";
+    if (has_unfinished(m))
+        return "A communicator had begun its initialisation, and no rank had finished it where this input ends: it is "
+               "cut there, or the ranks hang there.";
+    if (!s->init)
+        return why_without_init(c, s);
+    if (!s->pairs && alone_together(m))
+        return "Each process made a communicator of its own rank alone, at the same time: they did not join. The "
+               "program was built without MPI (nccl-tests: make MPI=1), or does not take its rank from the launcher.";
+    if (!s->pairs)
+        return "Every communicator here has one rank: there is no pair of GPUs to connect.";
+    if (behind_init(m))
+        return "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: the log goes "
+               "on behind them.";
+    if (begins_late(m))
+        return "Connections are printed when a communicator is made, or first used: this input begins behind that.";
+    return why_by_release(m, s);
+}
+
+void nsc_rule_no_channels(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct unseen s = look_around(m);
+    if (!s.records || m->link_order.len || m->nvls_calls) /* collectives by NVLink SHARP make no connection lines */
+        return;
+    bool alone = true;
+    for (size_t i = 0; i < c->f->list.len; i++)
+        alone = alone && c->f->list.item[i].severity < NCCLSCOPE_WARNING;
+    struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
+    f->count = s.records;
+    f->title = "This log holds no connection lines: which path the GPUs use cannot be told";
+    f->cause = nsc_words(c, "%s%s", why_unseen(c, &s), what_is_known(c));
+    for (size_t i = 0; i < m->comms.len; i++)
+        nsc_show(c, f, &m->comms.item[i].where);
+    if (s.init && !s.pairs && alone_together(m))
+        f->fix = "Build the program with MPI (nccl-tests: make MPI=1 MPI_HOME=...), or start it so that it knows its "
+                 "rank and the number of ranks.";
+    else if (s.init && !s.pairs)
+        f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
+    else if (init_failed(m) || failed_at_start(c, &s))
+        f->fix = "Mend what failed; then the connections show.";
+    else if (s.early)
+        f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
+    for (size_t i = 0; i < m->sources.len; i++)
+        nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
+}
