@@ -440,6 +440,7 @@ void nsc_find_shapes(struct ncclscope_model *m);   /* shape.c */
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
 void nsc_adopt(struct ncclscope_model *m);
+void nsc_mark_guesses(struct ncclscope_model *m); /* guess.c: once ranks are joined */
 void nsc_attribute_rest(struct ncclscope_model *m);
 
 static inline bool nsc_is_earlier(const struct nsc_where *a, const struct nsc_where *b)

@@ -45,6 +45,8 @@ nsc_str nsc_offered_of_link(const struct ncclscope_model *m, const struct nsc_li
 bool nsc_class_is_nvlink(nsc_text type);
 /* Do lines about the communicator of this link, or another one of its two GPUs, prove NVLink between them, whatever the link itself is? */
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
+/* printers.c: who prints links of which rank, before any of the below is asked. */
+void nsc_find_printers(struct ncclscope_model *m);
 /* Of a link whose communicator is not known: the one process of its source that prints links of this rank; NSC_NONE: none, or several. */
 uint32_t nsc_printer_of(const struct ncclscope_model *m, const struct nsc_link *l, uint64_t rank);
 /* Would a variable that is set be seen? One such line proves it; up to 2.16.2 no filter hides them. */

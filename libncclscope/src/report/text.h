@@ -28,8 +28,13 @@ void nsc_text_verdict(const struct nsc_report *r,
 bool nsc_is_folded(const struct nsc_report *r,
                    const struct nsc_finding *f); /* is it a variable behind another finding, told with that? */
 const struct nsc_finding *nsc_headline(const struct nsc_report *r); /* that the verdict tells; NULL: none */
-bool nsc_is_open(const struct nsc_warning *w);                      /* a warning of NCCL that no rule judges */
-uint64_t nsc_count_named_gpus(const struct ncclscope_model *m);     /* by lines of communicators; 0: none names one */
+/* text_reservation.c: what stands behind the paths that are fine; `links`: how many lines each path has, by enum nsc_path. Is the whole a
+ * question, not a tick? Could an input not be read to its end? */
+const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links);
+bool nsc_is_open_question(const struct nsc_report *r);
+bool nsc_is_damaged(const struct nsc_report *r);
+bool nsc_is_open(const struct nsc_warning *w);                  /* a warning of NCCL that no rule judges */
+uint64_t nsc_count_named_gpus(const struct ncclscope_model *m); /* by lines of communicators; 0: none names one */
 uint64_t nsc_count_gpus(const struct ncclscope_model *m);
 
 #endif

@@ -132,116 +132,6 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
              inside ? " between them" : "");
 }
 
-/* Could an input not be read to its end? Then what is fine is fine only as far as it was read. */
-static bool is_damaged(const struct nsc_report *r)
-{
-    for (size_t i = 0; i < r->m->sources.len; i++)
-        if (r->m->sources.item[i].problem)
-            return true;
-    return false;
-}
-
-/* No rule judges it. */
-bool nsc_is_open(const struct nsc_warning *w)
-{
-    return !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
-}
-
-static bool has_open_warnings(const struct nsc_report *r)
-{
-    for (size_t i = 0; i < r->m->warnings.len; i++)
-        if (nsc_is_open(&r->m->warnings.item[i]))
-            return true;
-    return false;
-}
-
-/* Ranks of several nodes in one communicator, and not one connection of the input leaves a node: lines were left out. */
-static bool lacks_network(const struct nsc_report *r, const struct seen_paths *s)
-{
-    bool network = false;
-    for (int path = 0; path <= NSC_PATH_UNKNOWN; path++)
-        network = network || (s->links[path] && path != NSC_PATH_P2P && path != NSC_PATH_NVLINK &&
-                              path != NSC_PATH_PCIE && path != NSC_PATH_SHM);
-    for (size_t i = 0; !network && i < r->m->comms.len; i++) {
-        const struct nsc_comm *k = &r->m->comms.item[i];
-        uint32_t first = NSC_NONE;
-        for (uint32_t n = 0; n < k->count; n++) {
-            const struct nsc_rank *rank = &r->m->ranks.item[r->m->members.item[k->first + n]];
-            uint32_t machine = nsc_machine_of(r->m, r->m->procs.item[rank->proc].host);
-            if (rank->mnnvl > 0)
-                break;
-            if (rank->nnodes > 1 || (first != NSC_NONE && machine != first))
-                return true;
-            first = machine;
-        }
-    }
-    return false;
-}
-
-/* Nodes of several ranks, or nodes of which nothing is known, and every connection of the input leaves its node. */
-static bool lacks_inside(const struct nsc_report *r, const struct seen_paths *s)
-{
-    bool several = !r->m->comms.len;
-    if (s->links[NSC_PATH_P2P] || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE] || s->links[NSC_PATH_SHM] ||
-        !(s->links[NSC_PATH_NET] || s->links[NSC_PATH_NET_GDR] || s->links[NSC_PATH_SOCKET]))
-        return false;
-    for (size_t i = 0; i < r->m->ranks.len; i++)
-        several = several || r->m->ranks.item[i].local_ranks > 1;
-    return several;
-}
-
-/* Sends alone are in the input, and lack GPUDirect, which by itself says nothing. */
-static bool wonders_at_sends(const struct nsc_report *r)
-{
-    for (size_t i = 0; i < r->f->list.len; i++)
-        for (size_t k = 0; k < r->f->list.item[i].why_rows; k++)
-            if (!strcmp(r->f->list.item[i].why_row[k], "GDR_SENDS_ALONE"))
-                return true;
-    return false;
-}
-
-/* Host memory between GPUs of a node, and no line says whether they could have P2P. */
-static bool wonders_at_shm(const struct nsc_report *r)
-{
-    for (size_t i = 0; i < r->f->list.len; i++) {
-        const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->rule->key == NSC_ID_TRANSPORT_SHM_WITHIN_NODE && !strcmp(f->cls, "unknown"))
-            return true;
-    }
-    return false;
-}
-
-/* What keeps "nothing is wrong" from being the whole answer. */
-static const char *reservation(const struct nsc_report *r, const struct seen_paths *s)
-{
-    if (is_damaged(r))
-        return " as far as the input could be read; it was not read whole, so this is no all-clear.";
-    if (has_open_warnings(r))
-        return "; but NCCL printed warnings that no rule here judges: read them below.";
-    if (lacks_network(r, s))
-        return " within nodes; no connection between nodes is in this input: how they talk cannot be told.";
-    if (wonders_at_sends(r))
-        return "; only sends are in this input: whether receives have it too cannot be told.";
-    if (lacks_inside(r, s))
-        return " between nodes; no connection within a node is in this input: how the GPUs of a node talk cannot be "
-               "told.";
-    if (wonders_at_shm(r))
-        return nsc_is_rccl(r->m)
-                   ? "; whether GPUs that share host memory could do better cannot be told from this log: "
-                     "`rocm-smi --showtopo` on the node."
-                   : "; whether GPUs that share host memory could do better cannot be told from this log: "
-                     "`nvidia-smi topo -m` and `nvidia-smi topo -p2p r` on the node, or "
-                     "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
-    bool unproven = false; /* else the model of the GPU has no NVLink */
-    for (size_t i = 0; i < r->f->list.len; i++)
-        unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
-    if (!unproven || s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_PCIE])
-        return ", nothing to mend.";
-    return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
-                             : "; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
-                               "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
-}
-
 /* Is there a communicator of which some ranks are not in the input? */
 static bool lacks_ranks(const struct ncclscope_model *m)
 {
@@ -263,9 +153,8 @@ static void good_verdict(const struct nsc_report *r)
     gpus = nsc_count_gpus(r->m);
     if (named)
         snprintf(who, sizeof who, "%llu GPU%s on ", (unsigned long long)gpus, gpus == 1 ? "" : "s");
-    snprintf(line, sizeof line, "%s%s%s", who, paths, reservation(r, &s));
-    bool open = is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r);
-    nsc_mark(r, open ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
+    snprintf(line, sizeof line, "%s%s%s", who, paths, nsc_reservation(r, s.links));
+    nsc_mark(r, nsc_is_open_question(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (s.proof && s.proof->line) {
         snprintf(line, sizeof line, "NVLink by line %llu: ", (unsigned long long)s.proof->line);
@@ -437,7 +326,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
         nsc_mark(r, NSC_MARK_UNKNOWN);
         if (!r->m->sources.len)
             snprintf(line, sizeof line, "There is no file in what was given: nothing to judge.");
-        else if (!t->lines && is_damaged(r))
+        else if (!t->lines && nsc_is_damaged(r))
             snprintf(line, sizeof line, "No input could be read: nothing to judge.");
         else if (!t->lines)
             snprintf(line, sizeof line, "The input is empty: nothing to judge.");

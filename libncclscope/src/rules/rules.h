@@ -144,7 +144,9 @@ bool nsc_is_slow_provider(nsc_text p);                         /* of libfabric: 
 
 /* failures.c: what failures.def says of events under the id of the rule in hand; then which finding is the root of which. */
 void nsc_tell_failures(struct nsc_case *c);
-void nsc_settle_failures(struct ncclscope_findings *all);
+void nsc_settle_failures(struct ncclscope_findings *all); /* root_and_wake.c */
+/* Is it known that `a` was printed before `b`? */
+bool nsc_is_before(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b);
 void nsc_put_findings_in_order(struct ncclscope_findings *f); /* ranking.c */
 bool nsc_failure_is_known(ncclscope_kind kind);
 

@@ -1,0 +1,70 @@
+/* printers.c - of links whose communicator no line names: which process prints for which rank. */
+#include "model/path.h"
+
+enum { SEVERAL = UINT32_MAX - 1 };
+
+static void note_printer(struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_key key = {m->procs.item[l->proc].source, (uint64_t)l->printer, 0};
+    uint32_t seen = nsc_map_get(&m->printed_on, key);
+    if (nsc_map_put(&m->printed_on, key, seen == NSC_NONE || seen == l->proc ? l->proc : SEVERAL))
+        m->no_memory = true;
+}
+
+/* Does the launcher number processes as the communicator numbers ranks: two that print connections at least, and none otherwise? */
+static bool launcher_numbers_ranks(const struct ncclscope_model *m)
+{
+    uint64_t alike = 0, other = 0;
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        int64_t said = l->rank == NSC_NONE && l->proc != NSC_NONE ? m->procs.item[l->proc].launcher_rank : -1;
+        alike += said >= 0 && said == l->printer && l->printer > 0;
+        other += said >= 0 && said != l->printer;
+    }
+    return alike > 1 && !other;
+}
+
+/* "[1,7]<stdout>:node2:...": where the ranks are that print no connection. */
+static void note_launched(struct ncclscope_model *m)
+{
+    bool numbered = launcher_numbers_ranks(m);
+    for (size_t i = 0; numbered && i < m->procs.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        struct nsc_key key = {p->source, (uint64_t)p->launcher_rank, 0};
+        if (p->launcher_rank >= 0 && !p->nameless && nsc_map_get(&m->printed_on, key) == NSC_NONE &&
+            nsc_map_put(&m->printed_on, key, (uint32_t)i))
+            m->no_memory = true;
+    }
+}
+
+/* Under which GPU a process prints the lines of a rank, and on which host, where no line tells of communicators. */
+void nsc_find_printers(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        bool bare = l->rank == NSC_NONE && l->proc != NSC_NONE && l->printer >= 0;
+        if (bare)
+            note_printer(m, l);
+        if (bare && l->dev >= 0 &&
+            nsc_map_put(&m->printed_by, (struct nsc_key){l->proc, (uint64_t)l->printer, 0}, (uint32_t)l->dev))
+            m->no_memory = true;
+    }
+    note_launched(m);
+}
+
+/* Lines that were picked out, without one of a communicator: does one process print both ends of the link, under two of its GPUs? */
+bool nsc_is_within_process(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    if (l->rank != NSC_NONE || l->proc == NSC_NONE || !m->printed_by.used)
+        return false;
+    uint32_t src = nsc_map_get(&m->printed_by, (struct nsc_key){l->proc, l->src, 0}),
+             dst = nsc_map_get(&m->printed_by, (struct nsc_key){l->proc, l->dst, 0});
+    return src != NSC_NONE && dst != NSC_NONE && src != dst;
+}
+
+uint32_t nsc_printer_of(const struct ncclscope_model *m, const struct nsc_link *l, uint64_t rank)
+{
+    struct nsc_key key = {l->proc == NSC_NONE ? 0 : m->procs.item[l->proc].source, rank, 0};
+    uint32_t proc = l->rank != NSC_NONE || l->proc == NSC_NONE ? NSC_NONE : nsc_map_get(&m->printed_on, key);
+    return proc < m->procs.len ? proc : NSC_NONE;
+}

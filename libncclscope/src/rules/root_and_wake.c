@@ -1,0 +1,259 @@
+/* root_and_wake.c - of everything that failed: what broke by itself, and what follows from it. */
+#include "rules/ask.h"
+
+/* Two times as printed: comparable if they differ in digits alone. */
+static int compare_times(nsc_text a, nsc_text b, bool *comparable)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    for (size_t i = 0; i < n && *comparable; i++)
+        *comparable = a.ptr[i] == b.ptr[i] || (nsc_is_digit(a.ptr[i]) && nsc_is_digit(b.ptr[i]));
+    *comparable = *comparable && n >= 8;
+    return *comparable ? memcmp(a.ptr, b.ptr, n) : 0;
+}
+
+/* Is it known that `a` was printed before `b`? By the clocks of their hosts, or by their place in one file. */
+bool nsc_is_before(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b)
+{
+    bool comparable = a->time && b->time;
+    int c = comparable ? compare_times(nsc_say(m, a->time), nsc_say(m, b->time), &comparable) : 0;
+    if (comparable && c)
+        return c < 0;
+    return a->where.source == b->where.source && a->where.line < b->where.line;
+}
+
+/* Did the process that the finding begins in belong to the communicator that another finding is about? */
+static bool is_member(const struct ncclscope_model *m, uint32_t proc, uint32_t comm)
+{
+    const struct nsc_comm *k = &m->comms.item[comm];
+    for (uint32_t i = 0; i < k->count; i++)
+        if (m->ranks.item[m->members.item[k->first + i]].proc == proc)
+            return true;
+    return false;
+}
+
+enum { LINES_BUFFERED = 500 };
+
+/* Two processes write into one file through buffers of their own: without clocks their order there, some lines apart, tells nothing. */
+static bool is_order_unknown(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b)
+{
+    bool timed = a->time && b->time;
+    uint64_t x = a->where.line, y = b->where.line;
+    if (timed)
+        compare_times(nsc_say(m, a->time), nsc_say(m, b->time), &timed);
+    return !timed && a->proc != b->proc && a->where.source == b->where.source &&
+           (x > y ? x - y : y - x) < LINES_BUFFERED;
+}
+
+static bool is_of_proxy(const struct nsc_finding *f)
+{
+    return f->rule->key == NSC_ID_FAILURE_ASYNC;
+}
+
+static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
+{
+    if (!root->began || root->severity < NCCLSCOPE_WARNING || root->part == NSC_NO_FAILURE || root == f ||
+        root->rule == f->rule || root->caused_by)
+        return false;
+    if (f->began && root->began->proc == f->began->proc && root->part == NSC_WAKE && f->part == NSC_WAKE &&
+        (is_of_proxy(root) || is_of_proxy(f)) && root->rule != f->rule)
+        return is_of_proxy(f); /* a proxy tells of what it was told, by a socket that broke */
+    if (f->began && is_order_unknown(m, root->began, f->began) && root->part != f->part)
+        return root->part == NSC_ROOT; /* what breaks by itself is not what others see when something broke */
+    if (f->began)
+        return nsc_is_before(m, root->began, f->began) ||
+               (root->part == NSC_ROOT && f->part == NSC_WAKE && !nsc_is_before(m, f->began, root->began));
+    bool waits = f->rule->key == NSC_ID_RANKS_MISSING;                      /* for one that failed */
+    bool stranger = m->procs.item[root->began->proc].last_rank == NSC_NONE; /* it may be the one that is missing */
+    return f->part == NSC_WAKE &&
+           (!waits || f->comm == NSC_NONE || stranger || is_member(m, root->began->proc, f->comm));
+}
+
+/* Peers of a process that vanished see closed connections, and what follows from them. */
+static enum nsc_id vanished(const struct ncclscope_findings *all, const struct nsc_finding *f)
+{
+    for (size_t i = 0; f->began && i < all->list.len; i++)
+        if (all->list.item[i].rule->key == NSC_ID_RANKS_LOST && &all->list.item[i] != f)
+            return NSC_ID_RANKS_LOST;
+    return NSC_ID_NONE;
+}
+
+/* The launcher saw a process killed from outside or crash: what its peers see follows from that, whatever they printed first. */
+static enum nsc_id killed(const struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++)
+        if (all->list.item[i].rule->key == NSC_ID_RANKS_EXITED && all->list.item[i].part == NSC_ROOT)
+            return NSC_ID_RANKS_EXITED;
+    return NSC_ID_NONE;
+}
+
+/* Of those that could have caused it the first in time, what breaks by itself before what only follows; where time is not known,
+ * the first in the order of the rules. That a process vanished follows from no peer's closed connection. */
+static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, const struct nsc_finding *f)
+{
+    const struct nsc_finding *best = NULL;
+    bool lost = f->rule->key == NSC_ID_RANKS_LOST;
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *x = &all->list.item[i];
+        if (!could_cause(all->model, x, f) || (best && best->part == NSC_ROOT && x->part == NSC_WAKE) ||
+            (lost && x->part == NSC_WAKE))
+            continue;
+        if (!best || best->part != x->part || nsc_is_before(all->model, x->began, best->began))
+            best = x;
+    }
+    return best;
+}
+
+/* Does it follow from a communicator that could not work from the start? */
+static bool follows_from(const struct ncclscope_model *m, const struct nsc_finding *f, uint32_t comm)
+{
+    if (!f->began)
+        return f->rule->key == NSC_ID_RANKS_MISSING && f->comm == comm;
+    bool broken_talk = f->part == NSC_WAKE || f->began->kind == NCCLSCOPE_KIND_MESSAGE_TRUNCATED;
+    return broken_talk && is_member(m, f->began->proc, comm);
+}
+
+/* Roots that no line tells: how the ranks of a communicator were put together. */
+static void blame_communicators(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *root = &all->list.item[i];
+        bool is = root->part == NSC_ROOT && !root->began && root->comm != NSC_NONE;
+        for (size_t k = 0; is && k < all->list.len; k++) {
+            struct nsc_finding *f = &all->list.item[k];
+            if (!f->caused_by && f->rule != root->rule && follows_from(all->model, f, root->comm))
+                f->caused_by = root->rule->key;
+        }
+    }
+}
+
+/* The first time-out that PyTorch's watchdog tells, in this source; 0: none. */
+static uint64_t first_timeout(const struct ncclscope_model *m, uint32_t source)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_TIMEOUT && m->happened.item[i].where.source == source)
+            return m->happened.item[i].where.line;
+    return 0;
+}
+
+/* What failed before a watchdog lost its patience is why ranks waited; what fails behind it is how the job was torn down. */
+static void relate_to_watchdog(struct ncclscope_findings *all)
+{
+    struct nsc_finding *hung = NULL;
+    for (size_t i = 0; i < all->list.len && !hung; i++)
+        hung = all->list.item[i].rule->key == NSC_ID_RANKS_HUNG ? &all->list.item[i] : NULL;
+    for (size_t i = 0; hung && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        uint64_t line = f->began && f->part != NSC_NO_FAILURE ? first_timeout(all->model, f->began->where.source) : 0;
+        if (!line || f->caused_by)
+            continue;
+        if (f->began->where.line < line && !hung->caused_by && f->severity == NCCLSCOPE_ERROR)
+            hung->caused_by = f->rule->key;
+        else if (f->began->where.line > line && f->part == NSC_WAKE)
+            f->caused_by = NSC_ID_RANKS_HUNG;
+    }
+}
+
+/* A connection that could not be made, from a host that meets the others over an interface that seldom reaches any. */
+static void blame_interface(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *root = &all->list.item[i];
+        for (size_t k = 0; root->rule->key == NSC_ID_NET_INTERFACE_SUSPECT && k < all->list.len; k++) {
+            struct nsc_finding *f = &all->list.item[k];
+            nsc_str host = f->began ? all->model->procs.item[f->began->proc].host : 0;
+            bool shares = false;
+            for (size_t h = 0; h < root->hosts.len; h++)
+                shares = shares || root->hosts.item[h] == host;
+            if (shares && !f->caused_by && f->rule->key == NSC_ID_NET_TIMEOUT)
+                f->caused_by = root->rule->key;
+        }
+    }
+}
+
+/* The line that a failure began with, of NCCL's or of a program; NULL: it is none. */
+static const struct nsc_where *beginning(const struct nsc_finding *f)
+{
+    if (f->severity != NCCLSCOPE_ERROR)
+        return NULL;
+    if (f->began)
+        return &f->began->where;
+    bool is = !strncmp(f->rule->id, "failure/", 8) || f->part == NSC_ROOT;
+    return is && f->evidences ? &f->evidence[0] : NULL;
+}
+
+/* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. Of a rank that its
+ * peers miss, what a program said before they missed it. */
+static void explain_exit(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        bool lost = f->rule->key == NSC_ID_RANKS_LOST && f->began;
+        bool exited = f->rule->key == NSC_ID_RANKS_EXITED && f->part == NSC_NO_FAILURE && f->evidences;
+        if (f->caused_by || !(lost || exited))
+            continue;
+        const struct nsc_where *end = lost ? &f->began->where : &f->evidence[0];
+        const struct nsc_finding *root = NULL;
+        for (size_t k = 0; k < all->list.len; k++) {
+            const struct nsc_finding *x = &all->list.item[k];
+            const struct nsc_where *began = x->caused_by || x->rule == f->rule ? NULL : beginning(x);
+            bool before = began && began->source == end->source && began->line < end->line && !(lost && x->began);
+            if (before && (!root || began->line < beginning(root)->line))
+                root = x;
+        }
+        f->caused_by = root ? root->rule->key : NSC_ID_NONE;
+    }
+}
+
+/* Where a job failed, a path that is slower than it might be, for reasons that no line tells, is not what its owner looks for. */
+static void lower_open_paths(struct ncclscope_findings *all)
+{
+    bool failed = false;
+    for (size_t i = 0; i < all->list.len; i++)
+        failed = failed || (all->list.item[i].severity == NCCLSCOPE_ERROR && !strcmp(all->list.item[i].cls, "error"));
+    for (size_t i = 0; failed && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        if (f->open && f->severity == NCCLSCOPE_WARNING)
+            f->severity = NCCLSCOPE_NOTE;
+    }
+}
+
+/* Where libfabric's plugin was meant to bring the network and could not, that there is no InfiniBand device besides is no news. */
+static void blame_plugin(struct ncclscope_findings *all)
+{
+    const struct nsc_event *e = nsc_event_of(all->model, NSC_NONE, NCCLSCOPE_KIND_OFI_NO_PROVIDER);
+    bool plugin = false;
+    for (size_t i = 0; e && i < all->list.len; i++)
+        plugin = plugin || (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_FAILED &&
+                            all->list.item[i].severity > NCCLSCOPE_NOTE);
+    for (size_t i = 0; plugin && i < all->list.len; i++)
+        if (all->list.item[i].rule->key == NSC_ID_NET_NO_RDMA_DEVICE)
+            all->list.item[i].caused_by = NSC_ID_NET_PLUGIN_FAILED;
+    bool missing = false; /* "Could not find: libnccl-net-ofi.so" before "network AWS Libfabric not found" */
+    for (size_t i = 0; i < all->list.len; i++)
+        missing = missing || (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_MISSING &&
+                              all->list.item[i].severity > NCCLSCOPE_NOTE);
+    for (size_t i = 0; missing && i < all->list.len; i++)
+        if (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_FAILED && all->list.item[i].began &&
+            all->list.item[i].began->kind == NCCLSCOPE_KIND_NET_NOT_FOUND)
+            all->list.item[i].caused_by = NSC_ID_NET_PLUGIN_MISSING;
+}
+
+void nsc_settle_failures(struct ncclscope_findings *all)
+{
+    blame_plugin(all);
+    lower_open_paths(all);
+    blame_interface(all);
+    blame_communicators(all);
+    for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */
+        for (size_t i = 0; i < all->list.len; i++) {
+            struct nsc_finding *f = &all->list.item[i];
+            if (f->caused_by || f->part == NSC_NO_FAILURE || (f->part == NSC_WAKE) != wake)
+                continue;
+            const struct nsc_finding *root = cause_of(all, f);
+            bool by_itself = !wake || (root && root->part == NSC_ROOT);
+            enum nsc_id gone = by_itself ? NSC_ID_NONE : vanished(all, f), end = by_itself ? NSC_ID_NONE : killed(all);
+            f->caused_by = end ? end : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
+        }
+    relate_to_watchdog(all);
+    explain_exit(all);
+}
