@@ -413,6 +413,16 @@ static void test_graph_proves(void)
         VIA(A, "00", "0", "1", "P2P/CUMEM"));
     nsc_path_of(m, link_at(m, 0), &p);
     CHECK_INT(p.path, NSC_PATH_P2P); /* a variable made it so: it proves nothing */
+    m = scene_of(&scene,
+        START(A, "0x1", "0", "2", "0xab")
+        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        A " NCCL INFO P2P Chunksize set to 131072\n"
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        VIA(A, "00", "0", "1", "P2P/CUMEM"));
+    nsc_path_of(m, link_at(m, 0), &p);
+    CHECK_INT(p.path, NSC_PATH_PCIE); /* NVLink would have given the two of them 512 KiB */
+    CHECK_INT(p.proof, NSC_PROOF_INFERRED);
 }
 
 static void test_read_proves(void)

@@ -223,6 +223,23 @@ static const struct nsc_where *chunk_proves(const struct ncclscope_model *m, con
     return &r->chunk_at;
 }
 
+/* One NCCL node with the chunk size of PCIe: up to 2.24 no pair of it has NVLink; later at least one pair has none, which with two
+ * ranks is this one. The child of a split takes its parent's, and NCCL_BUFFSIZE caps it. */
+static const struct nsc_where *chunk_excludes(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    struct nsc_version version = nsc_version_of(m, r->proc);
+    bool of_this_pair = r->nranks == 2 || version.high < NSC_CHANGE_CHUNK_OF_ALL_PAIRS;
+    if (r->chunk != 131072 || r->nranks < 2 || r->nnodes != 1 || r->parent_pointer)
+        return NULL;
+    if (version.low < NSC_CHANGE_CHUNK_SIZES || !of_this_pair || m->procs.item[r->proc].rccl)
+        return NULL;
+    static const char *const changed_by[] = {"NCCL_P2P_NVL_CHUNKSIZE", "NCCL_P2P_PCI_CHUNKSIZE", "NCCL_BUFFSIZE"};
+    for (size_t i = 0; i < sizeof changed_by / sizeof changed_by[0]; i++)
+        if (env_is_there(m, r->proc, changed_by[i]))
+            return NULL;
+    return &r->chunk_at;
+}
+
 /* A child shares its parent's GPUs, and its chunk size is capped to the parent's: what holds for the parent holds for it. */
 static const struct nsc_where *rank_proves(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
@@ -420,6 +437,10 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
         out->path = NSC_PATH_PCIE;
         out->proof = NSC_PROOF_INFERRED;
         out->because = &l->where;
+    } else if (l->rank != NSC_NONE && (because = chunk_excludes(m, &m->ranks.item[l->rank]))) {
+        out->path = NSC_PATH_PCIE;
+        out->proof = NSC_PROOF_INFERRED;
+        out->because = because;
     } else if ((offered = nsc_offered_of_link(m, l))) {
         out->path = path_of_class(nsc_say(m, offered));
         out->proof = NSC_PROOF_STATED;
