@@ -227,6 +227,7 @@ struct nsc_test {
     double time_us[2], algbw[2], busbw[2]; /* out of place, in place */
     int64_t wrong[2];                      /* -1: not said */
     int sides;
+    bool in_pieces; /* NCCL's lines stood between: `where` is the last piece */
 };
 
 /* A rank as a report of ncclras shows it (-f json). */

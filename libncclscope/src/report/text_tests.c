@@ -52,9 +52,10 @@ static void one_table(const struct nsc_report *r, const struct table *x)
     char line[400], size[40];
     nsc_text name = nsc_say(r->m, x->best->collective);
     name.len = name.len < 40 ? name.len : 40;
-    size_t n = (size_t)snprintf(line, sizeof line, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (line %llu)",
-                                name.len ? ", " : "", (int)name.len, name.len ? name.ptr : "", busbw(x->best),
-                                size_words(x->best->bytes, size, sizeof size), (unsigned long long)x->best->where.line);
+    size_t n = (size_t)snprintf(
+        line, sizeof line, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%sline %llu)", name.len ? ", " : "",
+        (int)name.len, name.len ? name.ptr : "", busbw(x->best), size_words(x->best->bytes, size, sizeof size),
+        x->best->in_pieces ? "in the row that ends in " : "", (unsigned long long)x->best->where.line);
     if (busbw(x->last) < drop_told * busbw(x->best) && x->last->sides)
         n += (size_t)snprintf(line + n, sizeof line - n, "; %.2f GB/s at %s", busbw(x->last),
                               size_words(x->last->bytes, size, sizeof size));
