@@ -1,6 +1,14 @@
 /* rules_net.c - between nodes: plugins, providers, devices, interfaces. */
 #include "rules/ask.h"
 
+/* NCCL_NET_PLUGIN=none: no library has that name, up to 2.20 told as "libnccl-net-none.so"; nobody wants it found. */
+static bool wants_no_plugin(const struct ncclscope_model *m, const struct nsc_event *named, const struct nsc_env *env)
+{
+    return (env && nsc_text_is(nsc_say(m, env->value), "none")) ||
+           (named && (nsc_text_is(nsc_say(m, named->text), "none") ||
+                      nsc_text_find(nsc_say(m, named->text), "-net-none.so") >= 0));
+}
+
 void nsc_rule_plugin_missing(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -15,7 +23,8 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
         nsc_text file = nsc_say(m, e->text);
         bool other_name = nsc_text_find(file, ".so") >= 0 && !nsc_text_is(file, "libnccl-net.so") &&
                           !nsc_text_is(file, "librccl-net.so"); /* without .so the name was cut */
-        if ((!named && !env && !other_name) || (env && nsc_text_is(nsc_say(m, env->value), "none")))
+        bool none = wants_no_plugin(m, named, env) || nsc_text_find(file, "-net-none.so") >= 0;
+        if ((!named && !env && !other_name) || none)
             continue;
         if (nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_LOADED)) /* another name of the list was found */
             continue;
