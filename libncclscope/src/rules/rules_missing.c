@@ -27,6 +27,15 @@ static const char *who_is_missing(struct nsc_case *c, const struct nsc_finding *
     return nsc_words(c, "%s%s", nsc_list_ranks(c, f), (int64_t)f->ranks.len < missing ? " and more" : "");
 }
 
+/* nccl-tests lists its ranks before NCCL makes them one communicator: does it list as many as that has? */
+static bool is_listed_by_test(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    int64_t listed = 0;
+    for (size_t i = 0; i < m->happened.len; i++)
+        listed += m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK;
+    return listed == k->nranks;
+}
+
 /* Did a process that hangs in its initialisation find /dev/shm too small? */
 static bool shm_failed(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
@@ -306,8 +315,11 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
                              who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_DEDUPLICATED);
     } else if (never) {
-        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s never appear%s",
-                             (long long)k->nranks, who, never == 1 ? "ed" : "");
+        bool listed = is_listed_by_test(m, k);
+        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s %s", (long long)k->nranks, who,
+                             listed       ? "never came to it"
+                             : never == 1 ? "never appeared"
+                                          : "never appear");
         bool few =
             k->seen * 2 < k->nranks && !strcmp(sure, "likely"); /* more likely a part of a log than a part of a job */
         f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
