@@ -4,11 +4,19 @@
 
 #include "base/text.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
+
+/* What a test cannot go on without; unlike assert() it is there in every build. */
+static inline void data_must(bool done, const char *what)
+{
+    if (done)
+        return;
+    fprintf(stderr, "the test cannot %s\n", what);
+    abort();
+}
 
 /* Text that grows; freed with free(ptr). */
 struct data {
@@ -23,12 +31,11 @@ static inline nsc_text data_text(const struct data *d)
 
 static inline void data_add(struct data *d, nsc_text t)
 {
-    if (t.len > SIZE_MAX / 4)
-        abort();
+    data_must(t.len <= SIZE_MAX / 4, "hold so much text");
     if (d->len + t.len + 1 > d->cap) {
         d->cap = (d->len + t.len + 1) * 2;
         d->ptr = realloc(d->ptr, d->cap);
-        assert(d->ptr);
+        data_must(d->ptr, "get memory");
     }
     if (t.len)
         memcpy(d->ptr + d->len, t.ptr, t.len);
@@ -65,14 +72,12 @@ static inline void data_pack(struct data *d, nsc_text t)
     z_stream z = {0};
     size_t most = t.len + t.len / 100 + 1000;
     char *to = malloc(most);
-    assert(to && deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    data_must(to && deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK, "begin to pack");
     z.next_in = (unsigned char *)(uintptr_t)t.ptr;
     z.avail_in = (unsigned)t.len;
     z.next_out = (unsigned char *)to;
     z.avail_out = (unsigned)most;
-    int rc = deflate(&z, Z_FINISH);
-    assert(rc == Z_STREAM_END);
-    (void)rc;
+    data_must(deflate(&z, Z_FINISH) == Z_STREAM_END, "pack");
     data_add(d, (nsc_text){to, z.total_out});
     deflateEnd(&z);
     free(to);
@@ -83,10 +88,10 @@ static inline void data_file(char path[64], nsc_text t)
 {
     strcpy(path, "/tmp/ncclscope-test-XXXXXX");
     int fd = mkstemp(path);
-    assert(fd >= 0);
+    data_must(fd >= 0, "make a file");
     for (size_t at = 0; at < t.len;) {
         ssize_t n = write(fd, t.ptr + at, t.len - at);
-        assert(n > 0);
+        data_must(n > 0, "write its file");
         at += (size_t)n;
     }
     close(fd);

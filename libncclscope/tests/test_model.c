@@ -385,6 +385,21 @@ static void test_versions(void)
     CHECK_INT(nsc_version_number(NSC_TEXT("x")), 0);
 }
 
+/* Of the link between the two ranks of one node, with these lines before it. */
+#define path_with(lines) path_of_first(scene_of(&scene, \
+        START(A, "0x1", "0", "2", "0xab") \
+        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n" \
+        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n" \
+        lines \
+        COMPLETE(A, "0x1", "0", "2", "0xab") \
+        VIA(A, "00", "0", "1", "P2P/CUMEM")))
+static struct nsc_known_path path_of_first(const struct ncclscope_model *m)
+{
+    struct nsc_known_path p;
+    nsc_path_of(m, link_at(m, 0), &p);
+    return p;
+}
+
 static void test_graph_proves(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
@@ -403,26 +418,15 @@ static void test_graph_proves(void)
     CHECK_INT(p.path, NSC_PATH_NVLINK); /* 2.25.1 and later, one node, nothing about chunks in the environment */
     CHECK_INT(p.proof, NSC_PROOF_INFERRED);
     CHECK(p.because && p.because->line > 0);
-    m = scene_of(&scene,
-        START(A, "0x1", "0", "2", "0xab")
-        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
-        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n"
-        A " NCCL INFO NCCL_P2P_NVL_CHUNKSIZE set by environment to 524288.\n"
-        A " NCCL INFO P2P Chunksize set to 524288\n"
-        COMPLETE(A, "0x1", "0", "2", "0xab")
-        VIA(A, "00", "0", "1", "P2P/CUMEM"));
-    nsc_path_of(m, link_at(m, 0), &p);
-    CHECK_INT(p.path, NSC_PATH_P2P); /* a variable made it so: it proves nothing */
-    m = scene_of(&scene,
-        START(A, "0x1", "0", "2", "0xab")
-        A " NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
-        A " NCCL INFO NCCL version 2.27.3+cuda12.9\n"
-        A " NCCL INFO P2P Chunksize set to 131072\n"
-        COMPLETE(A, "0x1", "0", "2", "0xab")
-        VIA(A, "00", "0", "1", "P2P/CUMEM"));
-    nsc_path_of(m, link_at(m, 0), &p);
-    CHECK_INT(p.path, NSC_PATH_PCIE); /* NVLink would have given the two of them 512 KiB */
+    /* a variable made it so: it proves nothing */
+    CHECK_INT(path_with(A " NCCL INFO NCCL_P2P_NVL_CHUNKSIZE set by environment to 524288.\n"
+                        A " NCCL INFO P2P Chunksize set to 524288\n").path, NSC_PATH_P2P);
+    /* NVLink would have given the two of them 512 KiB */
+    p = path_with(A " NCCL INFO P2P Chunksize set to 131072\n");
+    CHECK_INT(p.path, NSC_PATH_PCIE);
     CHECK_INT(p.proof, NSC_PROOF_INFERRED);
+    CHECK_INT(path_with(A " NCCL INFO NCCL_BUFFSIZE set by environment to 1048576.\n"
+                        A " NCCL INFO P2P Chunksize set to 131072\n").path, NSC_PATH_P2P);
 }
 
 static void test_read_proves(void)

@@ -21,6 +21,12 @@ static inline bool nsc_text_eq(nsc_text a, nsc_text b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Are the bytes of `part` bytes of `whole`, not copies of them? */
+static inline bool nsc_text_lies_in(nsc_text part, nsc_text whole)
+{
+    return part.ptr && part.ptr >= whole.ptr && part.ptr + part.len <= whole.ptr + whole.len;
+}
+
 static inline bool nsc_text_is(nsc_text a, const char *s)
 {
     return nsc_text_eq(a, nsc_text_of(s));

@@ -69,8 +69,7 @@ static void test_row(struct ncclscope_model *m, const ncclscope_record *rec)
         return;
     }
     t->where = nsc_here(m, rec);
-    t->in_pieces = rec->message.len > rec->physical.len || rec->message.ptr < rec->physical.ptr ||
-                   rec->message.ptr > rec->physical.ptr + rec->physical.len;
+    t->in_pieces = !nsc_text_lies_in(rec->message, rec->physical);
     t->collective = m->test_name;
     nsc_to_u64(nsc_next_word(&rest), &t->bytes);
     nsc_to_u64(nsc_next_word(&rest), &t->count);

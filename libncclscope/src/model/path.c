@@ -223,9 +223,7 @@ static const struct nsc_where *chunk_proves(const struct ncclscope_model *m, con
     return &r->chunk_at;
 }
 
-/* One NCCL node with the chunk size of PCIe: up to 2.24 no pair of it has NVLink; later at least one pair has none, which with two
- * ranks is this one. The child of a split takes its parent's, and NCCL_BUFFSIZE caps it. */
-static const struct nsc_where *chunk_excludes(const struct ncclscope_model *m, const struct nsc_rank *r)
+const struct nsc_where *nsc_chunk_excludes_nvlink(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
     struct nsc_version version = nsc_version_of(m, r->proc);
     bool of_this_pair = r->nranks == 2 || version.high < NSC_CHANGE_CHUNK_OF_ALL_PAIRS;
@@ -437,7 +435,7 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
         out->path = NSC_PATH_PCIE;
         out->proof = NSC_PROOF_INFERRED;
         out->because = &l->where;
-    } else if (l->rank != NSC_NONE && (because = chunk_excludes(m, &m->ranks.item[l->rank]))) {
+    } else if (l->rank != NSC_NONE && (because = nsc_chunk_excludes_nvlink(m, &m->ranks.item[l->rank]))) {
         out->path = NSC_PATH_PCIE;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;

@@ -43,6 +43,10 @@ nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l
 /* As facts of the machine have it, where they are of it as the log was written; 0 else. No line says so. */
 nsc_str nsc_offered_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 bool nsc_class_is_nvlink(nsc_text type);
+/* One NCCL node with the chunk size of PCIe: up to 2.24 no pair of it has NVLink; later at least one pair has none, which with two
+ * ranks is this one. The child of a split takes its parent's, and NCCL_BUFFSIZE caps it. The line that says so, or NULL. Where P2P is
+ * refused or switched off the chunk is small whatever the machine has. */
+const struct nsc_where *nsc_chunk_excludes_nvlink(const struct ncclscope_model *m, const struct nsc_rank *r);
 /* Do lines about the communicator of this link, or another one of its two GPUs, prove NVLink between them, whatever the link itself is? */
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
 /* printers.c: who prints links of which rank, before any of the below is asked. */

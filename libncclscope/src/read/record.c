@@ -7,9 +7,8 @@
 size_t nsc_record_span(const struct ncclscope_record *rec)
 {
     const char *from = rec->host.ptr, *end = rec->message.ptr + rec->message.len;
-    bool in_line = from && from >= rec->physical.ptr && from < rec->physical.ptr + rec->physical.len && from < end &&
-                   end <= rec->physical.ptr + rec->physical.len;
-    return in_line ? (size_t)(end - from) : 0;
+    bool in_line = nsc_text_lies_in(rec->host, rec->physical) && nsc_text_lies_in(rec->message, rec->physical);
+    return in_line && from < end ? (size_t)(end - from) : 0;
 }
 
 nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f)

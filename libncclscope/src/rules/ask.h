@@ -109,6 +109,8 @@ enum nsc_missing_reason {
     NSC_MISSING_MET,          /* all ranks had found each other */
     NSC_MISSING_DEDUPLICATED, /* Ray left lines out */
     NSC_MISSING_FAILED,       /* a process that never named its rank failed */
+    NSC_MISSING_UNANSWERED,   /* the others end in connections that time out */
+    NSC_MISSING_LISTED,       /* nccl-tests lists all its ranks */
     NSC_MISSING_RANKS,
     NSC_MISSING_UNFINISHED, /* all started; the job failed */
     NSC_MISSING_END,        /* all started; the input may just end */
@@ -141,6 +143,8 @@ void nsc_explain_by(struct nsc_case *c, struct nsc_finding *f, int reason);
 /* Did the process go on after this line as only one does that did not fail of it: an initialisation that ended, connections, its own
  * end in good order? */
 bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where *line);
+/* Is this a connection that is tried again and again, and are the tries the last that its process says, but for a few lines? */
+bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *e);
 /* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */
 int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc);
 /* The same of who printed an event: where a process holds several ranks, the one on the thread's device. */

@@ -394,9 +394,10 @@ void nsc_rule_unjudged(struct nsc_case *c)
 
 enum { TRIES = 3, LINES_BESIDE = 8 };
 
-/* Are the tries the last that the process says, but for a few lines? */
-static bool ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *e)
+bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *e)
 {
+    if (e->kind != NCCLSCOPE_KIND_CONNECT_RETRY || e->level != NCCLSCOPE_LEVEL_INFO)
+        return false;
     const struct nsc_proc *p = &m->procs.item[e->proc];
     return !p->nameless && e->count >= TRIES && p->source == e->where.source && !nsc_lived_on(m, e->proc, &e->where) &&
            p->records <= e->nth + e->count + LINES_BESIDE;
@@ -409,7 +410,7 @@ void nsc_rule_connect_retries(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->events.len && !nsc_any_error(c); i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_CONNECT_RETRY || e->level != NCCLSCOPE_LEVEL_INFO || !ends_in_tries(m, e))
+        if (!nsc_ends_in_tries(m, e))
             continue;
         if (!f) {
             bool refused = nsc_text_find(e->where.text, "refused") >= 0;

@@ -36,6 +36,20 @@ static bool is_listed_by_test(const struct ncclscope_model *m, const struct nsc_
     return listed == k->nranks;
 }
 
+/* Does a process of it end in connections that time out? */
+static bool is_unanswered(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (!nsc_ends_in_tries(m, e) || nsc_text_find(e->where.text, "timed out") < 0)
+            continue;
+        for (uint32_t x = 0; x < k->count; x++)
+            if (m->ranks.item[m->members.item[k->first + x]].proc == e->proc)
+                return true;
+    }
+    return false;
+}
+
 /* Did a process that hangs in its initialisation find /dev/shm too small? */
 static bool shm_failed(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
@@ -323,7 +337,11 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         bool few =
             k->seen * 2 < k->nranks && !strcmp(sure, "likely"); /* more likely a part of a log than a part of a job */
         f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
-        nsc_explain_by(c, f, stranger_failed(m) ? NSC_MISSING_FAILED : NSC_MISSING_RANKS);
+        nsc_explain_by(c, f,
+                       stranger_failed(m)    ? NSC_MISSING_FAILED
+                       : is_unanswered(m, k) ? NSC_MISSING_UNANSWERED
+                       : listed              ? NSC_MISSING_LISTED
+                                             : NSC_MISSING_RANKS);
     } else if (k->nranks > 1 && k->state == NSC_INCOMPLETE && strcmp(sure, "certain") != 0 && nsc_is_all_begun(m, k) &&
                !is_connected(m, comm)) {
         f->title =

@@ -2,11 +2,9 @@
 #include "rules/ask.h"
 
 /* NCCL_NET_PLUGIN=none: no library has that name, up to 2.20 told as "libnccl-net-none.so"; nobody wants it found. */
-static bool wants_no_plugin(const struct ncclscope_model *m, const struct nsc_event *named, const struct nsc_env *env)
+static bool is_no_plugin(nsc_text name)
 {
-    return (env && nsc_text_is(nsc_say(m, env->value), "none")) ||
-           (named && (nsc_text_is(nsc_say(m, named->text), "none") ||
-                      nsc_text_find(nsc_say(m, named->text), "-net-none.so") >= 0));
+    return nsc_text_is(name, "none") || nsc_text_find(name, "-net-none.so") >= 0;
 }
 
 void nsc_rule_plugin_missing(struct nsc_case *c)
@@ -23,7 +21,8 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
         nsc_text file = nsc_say(m, e->text);
         bool other_name = nsc_text_find(file, ".so") >= 0 && !nsc_text_is(file, "libnccl-net.so") &&
                           !nsc_text_is(file, "librccl-net.so"); /* without .so the name was cut */
-        bool none = wants_no_plugin(m, named, env) || nsc_text_find(file, "-net-none.so") >= 0;
+        bool none = (env && is_no_plugin(nsc_say(m, env->value))) || (named && is_no_plugin(nsc_say(m, named->text))) ||
+                    is_no_plugin(file);
         if ((!named && !env && !other_name) || none)
             continue;
         if (nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_LOADED)) /* another name of the list was found */

@@ -31,14 +31,13 @@ static bool shows_p2p_variables(const struct ncclscope_model *m, uint32_t proc)
     return false;
 }
 
-/* One NCCL node of two ranks whose chunk is small: the pair has no NVLink, or none that may be used for P2P. */
+/* Did the process make a communicator of one such pair: without NVLink, or with none that may be used for P2P? */
 static bool lacks_nvlink(const struct ncclscope_model *m, uint32_t proc)
 {
     for (uint32_t i = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank; i != NSC_NONE;
          i = m->ranks.item[i].before) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        if (r->nnodes == 1 && r->nranks == 2 && r->chunk > 0 && r->chunk < 524288 && !m->procs.item[proc].rccl &&
-            nsc_version_of(m, proc).low >= NSC_CHANGE_CHUNK_SIZES)
+        if (r->nranks == 2 && nsc_chunk_excludes_nvlink(m, r))
             return true;
     }
     return false;
