@@ -1,21 +1,16 @@
 /* other.c - what a job log holds beside NCCL's lines: nccl-tests rows, a topology matrix, version lines without a header. */
 #include "model/model.h"
+#include "model/version.h"
 #include "read/foreign.h"
 #include "read/test_row.h"
 #include "read/user.h"
-
-/* "2.7.8", as PyTorch says it, of "2.7.8+cuda11.1". */
-static bool is_short_of(nsc_text said, nsc_text whole)
-{
-    return said.len < whole.len && !memcmp(said.ptr, whole.ptr, said.len) && whole.ptr[said.len] == '+';
-}
 
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
     nsc_str said = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
     s->banners++;
-    if (s->bare_version && is_short_of(nsc_say(m, s->bare_version), nsc_say(m, said)))
+    if (s->bare_version && nsc_is_short_version(nsc_say(m, s->bare_version), nsc_say(m, said)))
         s->bare_version = said;
     if (s->bare_version && said != s->bare_version) {
         s->bare_other = said;

@@ -65,6 +65,23 @@ static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_gram
     }
 }
 
+bool nsc_is_short_version(nsc_text said, nsc_text whole)
+{
+    return said.len < whole.len && !memcmp(said.ptr, whole.ptr, said.len) && whole.ptr[said.len] == '+';
+}
+
+/* What PyTorch calls 2.25.1 is no other release than the 2.25.1+cuda12.9 of a process's own line. */
+static void lengthen_bare_versions(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->sources.len; i++) {
+        struct nsc_source_info *s = &m->sources.item[i];
+        for (size_t k = 0; s->bare_version && k < m->procs.len; k++)
+            if (m->procs.item[k].version &&
+                nsc_is_short_version(nsc_say(m, s->bare_version), nsc_say(m, m->procs.item[k].version)))
+                s->bare_version = m->procs.item[k].version;
+    }
+}
+
 /* A version line without a header is of one process. The texts of some of the others are asked whether it can be theirs. */
 static void doubt_bare_versions(struct ncclscope_model *m, ncclscope_grammar *g, struct nsc_match *match)
 {
@@ -143,6 +160,7 @@ void nsc_version_settle(struct ncclscope_model *m)
         m->no_memory = true;
         goto out;
     }
+    lengthen_bare_versions(m);
     if (!rccl) /* the table has the releases of NCCL */
         doubt_bare_versions(m, g, &match);
     share_all(m);

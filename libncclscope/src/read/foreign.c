@@ -73,60 +73,55 @@ ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)
     return is_test_json(t) ? NCCLSCOPE_KIND_TEST_JSON : NCCLSCOPE_KIND_UNKNOWN;
 }
 
-/* What a line of another program holds for which there may be a row: NCCL, CUDA, a library beside them, an exit code. In groups by the
- * letter that is looked for, one that few lines hold; `at`: where it stands in the words. */
-static const struct {
-    char letter;
+/* What a line of another program holds for which there may be a row: NCCL, CUDA, a library beside them, an exit code. By a letter of
+ * it that few lines hold; `at`: where the letter stands in the words. */
+struct hint {
     uint8_t at, len;
     const char *words;
-} hints[] = {
-#define HINT(letter, at, words) \
+};
+
+#define HINT(at, words) \
     { \
-        letter, at, sizeof words - 1, words \
+        at, sizeof words - 1, words \
     }
-    HINT('N', 0, "NCCL"),
-    HINT('U', 1, "CUDA "),
-    HINT('U', 0, "UCX  ERROR "),
-    HINT('x', 1, "exitc"),
-    HINT('x', 1, "exits"),
-    HINT('x', 1, "exite"),
-    HINT('P', 1, "GPU P2P"),
-    HINT('P', 0, "Pcie atomics"),
-    HINT('v', 1, "nvshmem"),
-    HINT('k', 3, "worker_pool.cpp"),
-    HINT('y', 9, "capability 12.1"),
-    HINT('y', 11, "successfully finished"),
-    HINT('W', 0, "WORLD_SIZE"),
-    HINT('W', 0, "Worker group FAILED"),
-    HINT('/', 3, "img/sec on "),
-    HINT('C', 8, "Sending Ctrl-C"),
-    HINT('C', 8, " computeCapability: "),
-    HINT('A', 0, "A worker died or was killed"),
-    HINT('*', 0, "*** SIG"),
-    HINT('`', 11, "Trainer.fit` stopped"),
-    HINT('(', 0, "(sharp_am)"),
-    HINT('S', 0, "SLURM_"),
-    HINT('S', 7, "signal SIG"),
-    HINT('I', 0, "INTERNAL ASSERT FAILED"),
-    HINT('_', 0, "_hmem_dl_init"),
-    HINT('l', 3, "nccl"),
+#define HINTS(...) ((const struct hint[]){__VA_ARGS__, {0, 0, NULL}})
+static const struct hint *const hints[256] = {
+    ['N'] = HINTS(HINT(0, "NCCL")),
+    ['U'] = HINTS(HINT(1, "CUDA "), HINT(0, "UCX  ERROR ")),
+    ['x'] = HINTS(HINT(1, "exitc"), HINT(1, "exits"), HINT(1, "exite"), HINT(8, "died unexpectedly"),
+                  HINT(25, "command terminated with exit code")),
+    ['P'] = HINTS(HINT(1, "GPU P2P"), HINT(0, "Pcie atomics"), HINT(0, "Primary job ")),
+    ['v'] = HINTS(HINT(1, "nvshmem")),
+    ['k'] = HINTS(HINT(3, "worker_pool.cpp")),
+    ['y'] =
+        HINTS(HINT(9, "capability 12.1"), HINT(11, "successfully finished"), HINT(19, "did not become ready within")),
+    ['W'] = HINTS(HINT(0, "WORLD_SIZE"), HINT(0, "Worker group FAILED")),
+    ['/'] = HINTS(HINT(3, "img/sec on ")),
+    ['C'] = HINTS(HINT(8, "Sending Ctrl-C"), HINT(8, " computeCapability: "), HINT(0, "Check failed: "),
+                  HINT(0, "Command terminated by signal")),
+    ['A'] = HINTS(HINT(0, "A worker died or was killed"), HINT(0, "Aborted"), HINT(0, "Assertion `")),
+    ['*'] = HINTS(HINT(0, "*** SIG"), HINT(0, "*** stack smashing")),
+    ['`'] = HINTS(HINT(11, "Trainer.fit` stopped")),
+    ['('] = HINTS(HINT(0, "(sharp_am)"), HINT(4, "free(): "), HINT(6, "malloc(): "), HINT(7, "realloc(): "),
+                  HINT(12, "munmap_chunk(): "), HINT(26, "double free or corruption (")),
+    ['z'] = HINTS(HINT(12, "corrupted size vs")),
+    ['S'] = HINTS(HINT(0, "SLURM_"), HINT(7, "signal SIG"), HINT(0, "Segmentation fault"), HINT(0, "Sending process ")),
+    ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction")),
+    ['B'] = HINTS(HINT(0, "Bus error")),
+    ['F'] = HINTS(HINT(0, "Floating point exception")),
+    ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess ")),
+    ['T'] = HINTS(HINT(0, "Terminating remaining workers")),
+    ['q'] = HINTS(HINT(3, "sigquit from a child")),
+    ['_'] = HINTS(HINT(0, "_hmem_dl_init")),
+    ['l'] = HINTS(HINT(3, "nccl")),
+};
+#undef HINTS
 #undef HINT
-};
-
-enum { HINTS = sizeof hints / sizeof hints[0] };
-
-/* The first hint of each letter, plus one. */
-static const uint8_t first_hint[256] = {
-    ['N'] = 1,  ['U'] = 2,  ['x'] = 4,  ['P'] = 7,  ['v'] = 9,  ['k'] = 10, ['y'] = 11, ['W'] = 13, ['/'] = 15,
-    ['C'] = 16, ['A'] = 18, ['*'] = 19, ['`'] = 20, ['('] = 21, ['S'] = 22, ['I'] = 24, ['_'] = 25, ['l'] = 26,
-};
 
 static bool has_hint(nsc_text t, size_t at)
 {
-    char c = t.ptr[at];
-    for (size_t i = first_hint[(unsigned char)c] - 1u; i < HINTS && hints[i].letter == c; i++)
-        if (at >= hints[i].at && at - hints[i].at + hints[i].len <= t.len &&
-            !memcmp(t.ptr + at - hints[i].at, hints[i].words, hints[i].len))
+    for (const struct hint *h = hints[(unsigned char)t.ptr[at]]; h->words; h++)
+        if (at >= h->at && at - h->at + h->len <= t.len && !memcmp(t.ptr + at - h->at, h->words, h->len))
             return true;
     return false;
 }
@@ -135,7 +130,7 @@ static bool has_hint(nsc_text t, size_t at)
 static bool names_something(nsc_text t)
 {
     for (size_t i = 0; i < t.len; i++)
-        if (first_hint[(unsigned char)t.ptr[i]] && has_hint(t, i))
+        if (hints[(unsigned char)t.ptr[i]] && has_hint(t, i))
             return true;
     return t.ptr[0] == '[' &&
            (nsc_text_find_by(t, "] Caught signal ", 2) >= 0 || nsc_text_find_by(t, "] Signal: ", 2) >= 0);
@@ -152,12 +147,12 @@ static bool is_worth_it(const struct nsc_row *row, bool named, bool counts)
 const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struct nsc_match *m)
 {
     nsc_text t = nsc_text_trim(body);
-    if (t.len < 8)
+    if (t.len < 6)
         return NULL;
     bool named = names_something(t);
     bool counts =
         nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
-    if (!named && !counts && !strchr("RMPrsth#eEFmnpoG:|", t.ptr[0]))
+    if (!named && !counts && !strchr("RMPrsthw#eEFmnpoG:|", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
         if (g->others.row[i].kind != NCCLSCOPE_KIND_PY_RAISED && is_worth_it(&g->others.row[i], named, counts) &&

@@ -1,5 +1,6 @@
 /* rules_ended.c - processes that ended: by a signal, an exception, a launcher or a scheduler. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 /* Of an exit code as torchrun gives it: below 0 a signal. */
 static int reason_of_exit(int64_t code)
@@ -134,8 +135,9 @@ static int64_t code_of_words(nsc_text words)
     static const struct {
         const char *begin;
         int64_t code;
-    } known[] = {{"Killed", -9},    {"Out Of Memory", -9}, {"Segmentation fault", -11},
-                 {"Bus error", -7}, {"Terminated", -15},   {"Aborted", -6}};
+    } known[] = {
+        {"Killed", -9},      {"Out Of Memory", -9}, {"Segmentation fault", -11}, {"Bus error", -7},
+        {"Terminated", -15}, {"Aborted", -6},       {"Illegal instruction", -4}, {"Floating point exception", -8}};
     int64_t code;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (nsc_text_starts(words, known[i].begin))
@@ -144,6 +146,12 @@ static int64_t code_of_words(nsc_text words)
     if (!nsc_text_starts(words, exited.ptr) || !nsc_to_i64(nsc_text_trim(nsc_text_from(words, exited.len)), &code))
         return 0;
     return code > 128 && code < 128 + 32 ? 128 - code : code; /* a shell's way to tell a signal */
+}
+
+/* A shell tells how its program ended, whatever led to it: news only where nothing before says so. */
+static bool is_of_shell(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_SHELL_JOB_ENDED || r->number == NCCLSCOPE_KIND_SHELL_ENDED;
 }
 
 /* What a launcher other than torchrun's summary says of one process; 0: nothing, or a good end. */
@@ -188,6 +196,10 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
                                                       : "as its own handler says";
         return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
     }
+    if (is_of_shell(r)) {
+        *who = pid.len ? nsc_words(c, "process %.*s", (int)pid.len, pid.ptr) : "its shell says so";
+        return code_of_words(reason);
+    }
     if (r->number == NCCLSCOPE_KIND_SIGNAL_PYTHON) {
         *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
         return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
@@ -208,63 +220,6 @@ static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *
     return NULL;
 }
 
-/* The process could not use CUDA from its beginning: whatever NCCL says behind it follows. */
-static bool is_before_cuda(nsc_text reason)
-{
-    return nsc_text_find(reason, "in forked subprocess") >= 0;
-}
-
-static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
-{
-    if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0 || /* PyTorch's store, before NCCL is called */
-        is_before_cuda(reason))
-        return false;
-    return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
-           nsc_text_find(reason, "NCCL") >= 0 || nsc_text_find(reason, "CUDA") >= 0;
-}
-
-enum { REASON_SHOWN = 180 };
-
-/* The first exception that is neither NCCL's own nor a launcher's: the program failed by itself, where nothing before it tells of NCCL. */
-static void tell_exception(struct nsc_case *c, bool nccl_failed)
-{
-    const struct ncclscope_model *m = c->m;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        nsc_text name = nsc_said(m, r, "name"), reason = nsc_text_trim(nsc_said(m, r, "reason"));
-        bool asserts = r->number == NCCLSCOPE_KIND_TORCH_ASSERT;
-        if ((r->number != NCCLSCOPE_KIND_PY_RAISED && !asserts) || is_of_nccl_or_cuda(name, reason) ||
-            (nccl_failed && !is_before_cuda(reason)))
-            continue;
-        if (asserts)
-            name = nsc_said(m, r, "file");
-        const struct nsc_where *done = nsc_success_of(m); /* then it was caught, or hurt nothing that mattered */
-        bool went_on = done && done->source == r->where.source && done->line > r->where.line;
-        struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_ERROR, "error", "certain");
-        f->part = went_on ? NSC_NO_FAILURE : f->part;
-        f->count = 1;
-        reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
-        f->title =
-            nsc_words(c, "%s%s: %.*s: %.*s%s",
-                      asserts ? "An assertion within PyTorch failed" : "The program raised an exception of its own",
-                      r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "", (int)name.len,
-                      name.ptr, (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
-                      reason.len ? reason.ptr : "", reason.len > REASON_SHOWN ? " ..." : "");
-        f->cause = went_on
-                       ? "The program says behind it that it reached its end."
-                       : "No failure of NCCL stands before it in this input; what peers print of closed connections "
-                         "follows from it.";
-        f->fix = asserts
-                     ? "The line and those beside it; another release of PyTorch, or without the part that it names."
-                     : "Read the traceback above the line.";
-        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
-        nsc_explain(c, f, &ask);
-        f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
-        nsc_show(c, f, &r->where);
-        return;
-    }
-}
-
 /* Did NCCL warn of something, or PyTorch's watchdog of a wait, anywhere? */
 static bool nccl_failed(const struct ncclscope_model *m)
 {
@@ -279,7 +234,7 @@ static bool nccl_failed(const struct ncclscope_model *m)
 }
 
 /* "CANCELLED ... DUE TO TIME LIMIT": no failure of the job's, and often all that its owner wants to know. */
-static void tell_limit(struct nsc_case *c)
+static bool tell_limit(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
@@ -300,6 +255,7 @@ static void tell_limit(struct nsc_case *c)
         f->count++;
         nsc_show(c, f, &r->where);
     }
+    return f != NULL;
 }
 
 /* Further processes that crashed with the same signal, by their own words. */
@@ -322,26 +278,48 @@ static uint64_t others_crashed(const struct ncclscope_model *m, const struct nsc
     return n > 1 ? n - 1 : 0;
 }
 
+/* Launchers end the other processes when one has failed: news only where nothing else here tells of a failure. */
+static void tell_stop(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        const struct nsc_where *done = nsc_success_of(m);
+        if (r->number != NCCLSCOPE_KIND_LAUNCHER_STOPS)
+            continue;
+        bool went_on = done && done->source == r->where.source;
+        nsc_text reason = nsc_said(m, r, "reason");
+        struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "error", "likely");
+        f->part = went_on ? NSC_NO_FAILURE : f->part;
+        f->count = 1;
+        f->title = nsc_words(c, "The launcher ended the job's processes: %.*s", (int)reason.len, reason.ptr);
+        nsc_explain_by(c, f, NSC_EXIT_STOPPED);
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    tell_limit(c);
-    tell_exception(c, nccl_failed(m));
+    bool failed = nccl_failed(m), limited = tell_limit(c), raised = nsc_tell_raised(c, failed);
     bool told = tell_root(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
         const char *who = "";
-        int64_t code = ending(c, r, &who);
+        int64_t code = is_of_shell(r) && (failed || raised || limited) ? 0 : ending(c, r, &who);
         if (!code)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         f->count = 1;
         bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
-                         r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL;
+                         r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL ||
+                         is_of_shell(r);
         uint64_t more = own_words ? others_crashed(m, r) : 0;
         f->count += more;
-        f->title = more        ? nsc_words(c, "%llu processes crashed with signal %lld, first %s",
-                                           (unsigned long long)more + 1, (long long)-code, who)
+        f->title = more                      ? nsc_words(c, "%llu processes crashed with signal %lld, first %s",
+                                                         (unsigned long long)more + 1, (long long)-code, who)
+                   : own_words && code == -9 ? nsc_words(c, "A process was killed (signal 9): %s", who)
                    : own_words ? nsc_words(c, "A process crashed with signal %lld: %s", (long long)-code, who)
                    : code < 0  ? nsc_words(c, "The launcher saw %s end by signal %lld", who, (long long)-code)
                                : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
@@ -352,4 +330,6 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         tell_root_and_wake(c, f, code, r);
         told = true;
     }
+    if (!told && !failed && !limited && !nsc_any_error(c))
+        tell_stop(c);
 }
