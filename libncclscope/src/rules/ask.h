@@ -66,10 +66,12 @@ enum nsc_hang_reason {
     NSC_HUNG_SILENT_HERE,    /* the same, and lines of NCCL of all ranks are in it */
     NSC_HUNG_ROOTED_SILENT,  /* the same, in a collective that some ranks leave before the others */
     NSC_HUNG_ROOTED_APART,   /* in such collectives, and not all in the same */
-    NSC_HUNG_ALIKE,
-    NSC_HUNG_GIVEN_UP, /* all gave up, of some it is not said where */
-    NSC_HUNG_REST,     /* the group has more ranks, by the sizes that it gathers or scatters */
-    NSC_HUNG_UNCOUNTED /* how many ranks there are is not known */
+    NSC_HUNG_ALIKE,          /* all in the same work, of the same size */
+    NSC_HUNG_SIZES,          /* the same, and the sizes differ */
+    NSC_HUNG_SIZES_UNSAID,   /* the same, and no line says the sizes of all */
+    NSC_HUNG_GIVEN_UP,       /* all gave up, of some it is not said where */
+    NSC_HUNG_REST,           /* the group has more ranks, by the sizes that it gathers or scatters */
+    NSC_HUNG_UNCOUNTED       /* how many ranks there are is not known */
 };
 
 /* How a process ended (rules_ended.c). */

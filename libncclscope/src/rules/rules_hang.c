@@ -322,6 +322,44 @@ static int64_t size_by_elements(const struct ncclscope_model *m, const struct st
     return high % low ? 0 : high / low;
 }
 
+/* "NumelIn=1048576, NumelOut=1048576"; len 0: not said. */
+static nsc_text sizes_of(const struct ncclscope_model *m, const struct stuck *s)
+{
+    nsc_text parts = nsc_said(m, s->line, "parts");
+    ptrdiff_t at = nsc_text_find(parts, "NumelIn="), end = nsc_text_find(parts, ", Timeout(");
+    parts.len = end > at ? (size_t)end : parts.len;
+    return at < 0 ? (nsc_text){NULL, 0} : nsc_text_trim(nsc_text_from(parts, (size_t)at));
+}
+
+/* A collective that all ranks must call with the same sizes. */
+static bool has_one_size(nsc_text op)
+{
+    static const char *const alike[] = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"};
+    for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++)
+        if (nsc_text_is(op, alike[i]))
+            return true;
+    return false;
+}
+
+/* All ranks are in one work: NSC_HUNG_ALIKE if their lines name one size, NSC_HUNG_SIZES if several, else NSC_HUNG_SIZES_UNSAID. */
+static enum nsc_hang_reason compare_sizes(struct nsc_case *c, struct nsc_finding *f, const struct stuck *of_rank,
+                                          const struct stuck *most)
+{
+    nsc_text one = sizes_of(c->m, most);
+    const struct stuck *odd = NULL;
+    for (int64_t i = 0; i < MOST_RANKS && one.len; i++) {
+        nsc_text other = of_rank[i].line ? sizes_of(c->m, &of_rank[i]) : one;
+        if (!other.len)
+            return NSC_HUNG_SIZES_UNSAID;
+        odd = odd || nsc_text_eq(one, other) ? odd : &of_rank[i];
+    }
+    if (!one.len || (odd && !has_one_size(most->op)))
+        return NSC_HUNG_SIZES_UNSAID;
+    if (odd)
+        nsc_show_first(c, f, &odd->line->where);
+    return odd ? NSC_HUNG_SIZES : NSC_HUNG_ALIKE;
+}
+
 /* Did the program run out of GPU memory somewhere before this? Who did so does not come to the collectives that others wait in. */
 static bool ran_out_before(const struct ncclscope_model *m, const struct nsc_where *w)
 {
@@ -405,7 +443,10 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
                                : members && members == count      ? NSC_HUNG_ALIKE
                                                                   : NSC_HUNG_UNCOUNTED;
     f->title = where;
-    if (why == NSC_HUNG_SILENT) {
+    if (why == NSC_HUNG_ALIKE) {
+        why = compare_sizes(c, f, of_rank, most);
+        f->title = why == NSC_HUNG_SIZES ? nsc_words(c, "%s, with different sizes", where) : where;
+    } else if (why == NSC_HUNG_SILENT) {
         name_silent(c, f, group, size);
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
