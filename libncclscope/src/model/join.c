@@ -3,6 +3,7 @@
  * Communicators join by commId; children without one by their parent's id, how many children it had made, and the colour; older
  * logs, which say none of this, by size and by how many of that size the process had made before. */
 #include "read/changes.h"
+#include "model/gpus.h"
 #include "model/version.h"
 #include "model/path.h"
 
@@ -474,6 +475,7 @@ void nsc_join(struct ncclscope_model *m)
         qsort_r(m->proc_order.item, m->proc_order.len, sizeof(uint32_t), by_host_and_pid, m);
     join_ranks(m);
     nsc_version_settle(m);
+    nsc_gpus_settle(m);
     nsc_take_commands(m);
     forget_early_use(m);
     excuse_the_oldest(m);

@@ -187,8 +187,26 @@ bool nsc_is_p2p_matrix(const struct ncclscope_model *m, const struct nsc_matrix 
 
 /* ---- what happened: PyTorch, launchers, ncclras ---- */
 
+/* Lines that tell of a machine, a command, progress or a good end. The others tell that something went wrong, or of what did. */
+static bool is_no_trouble(ncclscope_kind kind)
+{
+    static const ncclscope_kind plain[] = {
+        NCCLSCOPE_KIND_TEST_RANK,      NCCLSCOPE_KIND_TEST_BOUNDS,     NCCLSCOPE_KIND_TEST_AVERAGE,
+        NCCLSCOPE_KIND_PROGRAM_DONE,   NCCLSCOPE_KIND_COMMAND,         NCCLSCOPE_KIND_GPU_LISTED,
+        NCCLSCOPE_KIND_GPU_IN_TABLE,   NCCLSCOPE_KIND_GPU_OF_TF,       NCCLSCOPE_KIND_DEVICE_CAPABILITY,
+        NCCLSCOPE_KIND_PEERMEM_LOADED, NCCLSCOPE_KIND_WORLD_SIZE,      NCCLSCOPE_KIND_SLURM_NODES,
+        NCCLSCOPE_KIND_TORCH_OPTIONS,  NCCLSCOPE_KIND_TORCH_ENV,       NCCLSCOPE_KIND_TORCH_WORK,
+        NCCLSCOPE_KIND_TRAINER_DONE,   NCCLSCOPE_KIND_ELASTIC_DONE,    NCCLSCOPE_KIND_HOROVOD_TOTAL,
+        NCCLSCOPE_KIND_VLLM_NO_P2P,    NCCLSCOPE_KIND_NO_PCIE_ATOMICS, NCCLSCOPE_KIND_LIBFABRIC_NO_GPU};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        if (plain[i] == kind)
+            return true;
+    return false;
+}
+
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
 {
+    m->troubles += !is_no_trouble(rec->kind);
     struct nsc_own_record *r = m->happened.len < NSC_OWN_RECORDS ? nsc_vec_push(&m->happened) : NULL;
     if (r)
         keep_record(m, rec, r);

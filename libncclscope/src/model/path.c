@@ -2,6 +2,8 @@
 #include "read/changes.h"
 #include "model/path.h"
 
+#include "model/gpus.h"
+
 #include "model/on_machine.h"
 #include "model/topology.h"
 
@@ -403,6 +405,13 @@ static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link 
            nsc_nvlink_is_proven(m, l, because);
 }
 
+/* Is the GPU of a model that has no NVLink, by a line that names it? */
+static const struct nsc_where *lacks_nvlink(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
+    return k.how == NSC_GPU_NAMED && !k.gpu->nvlink ? k.line : NULL;
+}
+
 static enum nsc_path path_of_class(nsc_text class)
 {
     if (nsc_text_is(class, "C2C")) /* through the CPU, and neither NVLink nor PCIe */
@@ -436,6 +445,10 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
         out->proof = NSC_PROOF_INFERRED;
         out->because = &l->where;
     } else if (l->rank != NSC_NONE && (because = nsc_chunk_excludes_nvlink(m, &m->ranks.item[l->rank]))) {
+        out->path = NSC_PATH_PCIE;
+        out->proof = NSC_PROOF_INFERRED;
+        out->because = because;
+    } else if ((because = lacks_nvlink(m, l))) {
         out->path = NSC_PATH_PCIE;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;

@@ -93,8 +93,8 @@ static const struct hint *const hints[256] = {
     ['P'] = HINTS(HINT(1, "GPU P2P"), HINT(0, "Pcie atomics"), HINT(0, "Primary job ")),
     ['v'] = HINTS(HINT(1, "nvshmem")),
     ['k'] = HINTS(HINT(3, "worker_pool.cpp")),
-    ['y'] =
-        HINTS(HINT(9, "capability 12.1"), HINT(11, "successfully finished"), HINT(19, "did not become ready within")),
+    ['y'] = HINTS(HINT(9, "capability 12."), HINT(9, "capability 8.9"), HINT(11, "successfully finished"),
+                  HINT(19, "did not become ready within")),
     ['W'] = HINTS(HINT(0, "WORLD_SIZE"), HINT(0, "Worker group FAILED")),
     ['/'] = HINTS(HINT(3, "img/sec on ")),
     ['C'] = HINTS(HINT(8, "Sending Ctrl-C"), HINT(8, " computeCapability: "), HINT(0, "Check failed: "),

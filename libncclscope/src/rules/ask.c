@@ -34,15 +34,16 @@ enum nsc_answer nsc_ask_gpu(struct nsc_ask *q, const char *words)
     struct nsc_gpu_class k = nsc_gpu_of(q->m, q->proc);
     const struct nsc_where *line = NULL;
     nsc_text name = nsc_gpu_name(q->m, q->proc, &line);
-    if (name.len) {
+    if (name.len && !nsc_text_starts(name, "capability ")) { /* that is of several models */
         bool is = nsc_text_find(name, words) >= 0;
         q->line = is ? line : q->line;
         return yes_or(is, NSC_NO);
     }
-    if (!k.gpu || k.how < NSC_GPU_BY_PLATFORM)
+    bool is = k.gpu && strstr(k.gpu->name, words);
+    if (!k.gpu || k.how < NSC_GPU_BY_PLATFORM || (name.len && !is))
         return NSC_UNSAID;
-    q->line = strstr(k.gpu->name, words) ? k.line : q->line;
-    return yes_or(strstr(k.gpu->name, words) != NULL, NSC_NO);
+    q->line = is ? k.line : q->line;
+    return yes_or(is, NSC_NO);
 }
 
 /* Of a line that no process is named by: any of the job, which has one kind of GPU and one NCCL. */

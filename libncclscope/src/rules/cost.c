@@ -2,15 +2,51 @@
  * proves what joins them, else nothing. */
 #include "rules/rules.h"
 
+enum nsc_method { NSC_METHOD_COLLECTIVE, NSC_METHOD_CE, NSC_METHOD_SM };
+
+struct carried {
+    int nvlink, links;
+    enum nsc_path_cost path;
+    enum nsc_method method;
+    double gb_s;
+    const char *machine, *source;
+};
+
+static const struct carried rows[] = {
+#define LINK(nvlink, links, path, method, gb_s, machine, source) \
+    {nvlink, links, NSC_COST_##path, NSC_METHOD_##method, gb_s, machine, source},
+#include "links.def"
+#undef LINK
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* Two rows of links.def of one machine and method; `gpu` NULL: of any. False: nobody measured both. */
+static bool compare_paths(const struct nsc_gpu *gpu, enum nsc_path_cost slow, enum nsc_path_cost fast,
+                          const struct carried *out[2])
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct carried *a = &rows[i];
+        if (a->path != slow || (gpu && (a->nvlink != gpu->nvlink || a->links != gpu->links)))
+            continue;
+        for (size_t k = 0; k < ROWS; k++)
+            if (rows[k].path == fast && rows[k].method == a->method && !strcmp(rows[k].machine, a->machine)) {
+                out[0] = a;
+                out[1] = &rows[k];
+                return true;
+            }
+    }
+    return false;
+}
+
 /* Figures of these GPUs; false if nobody measured both paths on them. */
 static bool measured(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,
                      uint32_t proc)
 {
     static const char *const methods[] = {"bus bandwidth", "copies by copy engine", "copies by kernels"};
-    const struct nsc_carried *row[2];
+    const struct carried *row[2];
     struct nsc_gpu_class k = nsc_gpu_of(c->m, proc);
     bool named = k.how > NSC_GPU_BY_LINKS; /* by its links alone it is one of several models that are joined alike */
-    if (!k.gpu || !nsc_compare_paths(k.gpu, slow, fast, row) || (named && !strstr(row[0]->machine, k.gpu->name)))
+    if (!k.gpu || !compare_paths(k.gpu, slow, fast, row) || (named && !strstr(row[0]->machine, k.gpu->name)))
         return false;
     double factor = row[1]->gb_s / row[0]->gb_s;
     int digits = factor < 2 ? 2 : factor < 10 ? 1 : 0;

@@ -171,7 +171,7 @@ static bool went_on(const struct ncclscope_model *m, const struct nsc_event *e)
             m->events.item[m->event_order.item[i]].kind == NCCLSCOPE_KIND_BACKTRACE)
             return false;
     bool lives = p->source == e->where.source && p->informs && p->last_line > e->where.line + WENT_ON;
-    return !p->nameless && nsc_lived_on(m, e->proc, &e->where) && lives && (!m->happened.len || nsc_success_of(m));
+    return !p->nameless && nsc_lived_on(m, e->proc, &e->where) && lives && (!m->troubles || nsc_success_of(m));
 }
 
 /* A library that NCCL did not find and did without: the process then chose its network, or made connections. */

@@ -2,11 +2,11 @@
 #ifndef NSC_RULES_H
 #define NSC_RULES_H
 
+#include "model/gpus.h"
 #include "model/pairs.h"
 #include "model/path.h"
 #include "model/topology.h"
 #include "ncclscope/model.h"
-#include "rules/gpus.h"
 
 enum { NSC_EVIDENCE = 8, NSC_CAUSES_LISTED = 3 };
 
@@ -186,6 +186,14 @@ const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t 
 bool nsc_may_be_within_node(const struct ncclscope_model *m, const struct nsc_link *l);
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);
 
+enum nsc_path_cost {
+    NSC_COST_P2P,
+    NSC_COST_READ,
+    NSC_COST_COPY_ENGINE,
+    NSC_COST_SHM,
+    NSC_COST_LOOPBACK,
+    NSC_COST_SOCKET
+};
 /* What the slow path costs against the fast one on the GPUs of this process:
  * sets cost, where there is something to say. */
 void nsc_set_cost(struct nsc_case *c, struct nsc_finding *f, enum nsc_path_cost slow, enum nsc_path_cost fast,

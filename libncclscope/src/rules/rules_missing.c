@@ -91,7 +91,7 @@ enum { LINES_BEHIND = 40 };
 static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
     const struct nsc_where *end = nsc_success_of(m);
-    if (m->happened.len && !end)
+    if (m->troubles && !end)
         return false;
     uint64_t last = 0, warnings = 0;
     uint32_t source = NSC_NONE;
@@ -120,7 +120,8 @@ static const char *sureness(const struct ncclscope_model *m, const struct nsc_co
         warnings += m->sources.item[i].stats.warnings;
         unended = unended || m->sources.item[i].stats.unended;
     }
-    bool failed = k->state == NSC_FAILED || warnings || m->happened.len;
+    bool failed = k->state == NSC_FAILED || warnings || m->troubles || is_unanswered(m, k) ||
+                  (is_listed_by_test(m, k) && !m->tests.len);
     return is_battered(m) || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
 }
 

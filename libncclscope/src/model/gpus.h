@@ -1,4 +1,4 @@
-/* gpus.h - which GPU a log tells of, and what the paths between such GPUs were measured to carry. */
+/* gpus.h - which GPU a log tells of. */
 #ifndef NSC_GPUS_H
 #define NSC_GPUS_H
 
@@ -31,6 +31,9 @@ struct nsc_gpu_class {
     const struct nsc_where *line;
 };
 
+/* Each process gets the name of its GPU, as far as other programs print one. When ranks are joined. */
+void nsc_gpus_settle(struct ncclscope_model *m);
+
 /* The GPU of this process: named by nccl-tests or by facts, by its machine type, or by its NVLinks in a GRAPH dump. */
 struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc);
 
@@ -45,26 +48,5 @@ bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc);
 
 /* How many NVLinks are behind this sum in a GRAPH dump, for a GPU of this capability; 0: it is no whole number of them. */
 int nsc_count_nvlinks(unsigned version, int cc, double gb_s);
-
-enum nsc_path_cost {
-    NSC_COST_P2P,
-    NSC_COST_READ,
-    NSC_COST_COPY_ENGINE,
-    NSC_COST_SHM,
-    NSC_COST_LOOPBACK,
-    NSC_COST_SOCKET
-};
-enum nsc_method { NSC_METHOD_COLLECTIVE, NSC_METHOD_CE, NSC_METHOD_SM };
-
-struct nsc_carried {
-    int nvlink, links;
-    enum nsc_path_cost path;
-    enum nsc_method method;
-    double gb_s;
-    const char *machine, *source;
-};
-/* Two rows of links.def of one machine and method; `gpu` NULL: of any. False: nobody measured both. */
-bool nsc_compare_paths(const struct nsc_gpu *gpu, enum nsc_path_cost slow, enum nsc_path_cost fast,
-                       const struct nsc_carried *out[2]);
 
 #endif

@@ -1,5 +1,5 @@
-/* gpus.c - gpus.def, nvlinks.def, links.def: from what a log says to the GPU, and from there to measured figures. */
-#include "rules/gpus.h"
+/* gpus.c - gpus.def, nvlinks.def, platforms.def: from what a log says to the GPU. */
+#include "model/gpus.h"
 
 #include "model/on_machine.h"
 #include "model/topology.h"
@@ -36,14 +36,6 @@ static const struct {
 #undef NVLINK
 };
 
-static const struct nsc_carried carried[] = {
-#define LINK(nvlink, links, path, method, gb_s, machine, source) \
-    {nvlink, links, NSC_COST_##path, NSC_METHOD_##method, gb_s, machine, source},
-#include "links.def"
-#undef LINK
-};
-enum { CARRIED = sizeof carried / sizeof carried[0] };
-
 static const struct nsc_gpu *gpu_named(nsc_text text)
 {
     for (size_t i = 0; i < GPUS; i++)
@@ -78,29 +70,27 @@ static const struct nsc_gpu *gpu_by_links(unsigned version, double gb_s)
     return found;
 }
 
-/* "#  Rank  0 Group  0 Pid    823 on         vm device  0 [0000:00:06] NVIDIA H200": what stands last; len 0: no such line. */
-static nsc_text name_in_test(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where **line)
+/* "GPU 0: NVIDIA A10G (UUID: ...)", "|   0  NVIDIA GB10   On | ...": pasted, of the whole input where all are of one model. */
+static bool is_pasted(const struct nsc_own_record *r)
 {
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t pid;
-        if (r->number != NCCLSCOPE_KIND_TEST_RANK || !nsc_number_said(m, r, "pid", &pid) ||
-            pid != m->procs.item[proc].pid)
-            continue;
-        *line = &r->where;
-        return nsc_said(m, r, "text");
-    }
-    return (nsc_text){NULL, 0};
+    return r->number == NCCLSCOPE_KIND_GPU_LISTED || r->number == NCCLSCOPE_KIND_GPU_IN_TABLE ||
+           r->number == NCCLSCOPE_KIND_GPU_OF_TF;
 }
 
-/* "GPU 0: NVIDIA A10G (UUID: ...)", "|   0  NVIDIA GB10   On | ...": pasted, of the whole input where all are of one model. */
-static nsc_text name_in_paste(const struct ncclscope_model *m, const struct nsc_where **line)
+/* vLLM's "Device capability 12.0 not supported" names a generation: where nothing names the model. */
+static bool is_generation(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_DEVICE_CAPABILITY;
+}
+
+/* The name in all lines of this sort; len 0: there is none, or there are several. */
+static nsc_text only_name(const struct ncclscope_model *m, bool (*sort)(const struct nsc_own_record *),
+                          const struct nsc_where **line)
 {
     nsc_text name = {NULL, 0};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_GPU_LISTED && r->number != NCCLSCOPE_KIND_GPU_IN_TABLE &&
-            r->number != NCCLSCOPE_KIND_GPU_OF_TF)
+        if (!sort(r))
             continue;
         nsc_text one = nsc_said(m, r, "text");
         if (name.len && !nsc_text_eq(one, name))
@@ -111,15 +101,49 @@ static nsc_text name_in_paste(const struct ncclscope_model *m, const struct nsc_
     return name;
 }
 
+static nsc_text name_of_input(const struct ncclscope_model *m, const struct nsc_where **line)
+{
+    nsc_text name = only_name(m, is_pasted, line);
+    return name.len ? name : only_name(m, is_generation, line);
+}
+
+void nsc_gpus_settle(struct ncclscope_model *m)
+{
+    const struct nsc_where *line = NULL;
+    nsc_text pasted = name_of_input(m, &line);
+    struct nsc_map of_pid = {0}; /* the first line of nccl-tests that names it */
+    for (size_t i = 0; i < m->happened.len; i++) {
+        int64_t pid;
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK &&
+            nsc_number_said(m, &m->happened.item[i], "pid", &pid) &&
+            nsc_map_get(&of_pid, (struct nsc_key){(uint64_t)pid, 0, 0}) == NSC_NONE)
+            nsc_map_put(&of_pid, (struct nsc_key){(uint64_t)pid, 0, 0}, (uint32_t)i);
+    }
+    for (size_t i = 0; i < m->procs.len; i++) {
+        struct nsc_proc *p = &m->procs.item[i];
+        uint32_t at = nsc_map_get(&of_pid, (struct nsc_key){(uint64_t)p->pid, 0, 0});
+        const struct nsc_own_record *r = at == NSC_NONE ? NULL : &m->happened.item[at];
+        nsc_text name = r ? nsc_said(m, r, "text") : pasted;
+        if (!name.len)
+            continue;
+        p->gpu_name = nsc_keep(m, name);
+        p->gpu_at = r ? r->where : *line;
+    }
+    nsc_map_free(&of_pid);
+}
+
 nsc_text nsc_gpu_name(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where **line)
 {
-    nsc_text name = proc == NSC_NONE ? (nsc_text){NULL, 0} : name_in_test(m, proc, line);
-    for (size_t i = 0; proc == NSC_NONE && !name.len && i < m->happened.len; i++)
+    if (proc != NSC_NONE) {
+        *line = &m->procs.item[proc].gpu_at;
+        return m->procs.item[proc].gpu_name ? nsc_say(m, m->procs.item[proc].gpu_name) : (nsc_text){NULL, 0};
+    }
+    for (size_t i = 0; i < m->happened.len; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK) {
-            name = nsc_said(m, &m->happened.item[i], "text");
             *line = &m->happened.item[i].where;
+            return nsc_said(m, &m->happened.item[i], "text");
         }
-    return name.len ? name : name_in_paste(m, line);
+    return name_of_input(m, line);
 }
 
 bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc)
@@ -127,7 +151,7 @@ bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc)
     const struct nsc_where *line;
     uint32_t pod = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].in_pod;
     return (pod != NSC_NONE && m->pods.item[pod].mig) ||
-           (proc != NSC_NONE && nsc_text_find(name_in_test(m, proc, &line), " MIG ") >= 0);
+           (proc != NSC_NONE && nsc_text_find(nsc_gpu_name(m, proc, &line), " MIG ") >= 0);
 }
 
 struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
@@ -164,21 +188,4 @@ int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc)
         return (int)(x->cc_major.v * 10 + x->cc_minor.v);
     struct nsc_gpu_class k = nsc_gpu_of(m, proc);
     return k.gpu ? k.gpu->cc : 0;
-}
-
-bool nsc_compare_paths(const struct nsc_gpu *gpu, enum nsc_path_cost slow, enum nsc_path_cost fast,
-                       const struct nsc_carried *out[2])
-{
-    for (size_t i = 0; i < CARRIED; i++) {
-        const struct nsc_carried *a = &carried[i];
-        if (a->path != slow || (gpu && (a->nvlink != gpu->nvlink || a->links != gpu->links)))
-            continue;
-        for (size_t k = 0; k < CARRIED; k++)
-            if (carried[k].path == fast && carried[k].method == a->method && !strcmp(carried[k].machine, a->machine)) {
-                out[0] = a;
-                out[1] = &carried[k];
-                return true;
-            }
-    }
-    return false;
 }
