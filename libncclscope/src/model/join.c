@@ -66,11 +66,12 @@ static nsc_str join_key(struct ncclscope_model *m, struct nsc_rank *r)
 
 /* ---- older logs: who belongs together ---- */
 
-/* What a rank's own connection lines say of a peer: its bus id, in brackets from 2.5.6 to 2.18.1. */
+/* What a rank's own connection lines say of a peer: its bus id, in brackets from 2.5.6 to 2.18.1, and that it is on the same node. */
 struct claim {
     uint32_t rank, next; /* next claim of the same rank, or NSC_NONE */
     uint64_t peer;
-    nsc_str bus;
+    nsc_str bus; /* 0: not said */
+    bool inside; /* by P2P or shared memory */
 };
 
 struct joining {
@@ -86,13 +87,16 @@ static void gather_claims(const struct ncclscope_model *m, struct joining *j)
     for (size_t i = 0; i < m->links.len; i++) {
         const struct nsc_link *l = &m->links.item[i];
         bool sends = l->printer == (int64_t)l->src;
-        nsc_text dev = nsc_say(m, sends ? l->dst_dev : l->src_dev);
-        if (l->rank == NSC_NONE || l->attribution < NSC_INFERRED || dev.len < 4) /* an index is no bus id */
+        nsc_str dev = sends ? l->dst_dev : l->src_dev;
+        bool has_bus = nsc_say(m, dev).len >= 4; /* an index is no bus id */
+        bool inside = l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL);
+        inside = inside && l->proc != NSC_NONE && !nsc_env_of(m, l->proc, "NCCL_HOSTID");
+        if (l->rank == NSC_NONE || l->attribution < NSC_INFERRED || (!has_bus && !inside))
             continue;
         struct claim *c = nsc_vec_push(&j->claim);
         if (!c)
             return;
-        *c = (struct claim){l->rank, j->claims[l->rank], sends ? l->dst : l->src, sends ? l->dst_dev : l->src_dev};
+        *c = (struct claim){l->rank, j->claims[l->rank], sends ? l->dst : l->src, has_bus ? dev : 0, inside};
         j->claims[l->rank] = (uint32_t)(j->claim.len - 1);
     }
 }
@@ -103,9 +107,12 @@ static int says_of(const struct ncclscope_model *m, const struct joining *j, uin
     const struct nsc_rank *r = &m->ranks.item[b];
     int said = 0;
     for (uint32_t i = j->claims[a]; i != NSC_NONE; i = j->claim.item[i].next) {
-        if ((int64_t)j->claim.item[i].peer != r->rank || !r->bus_id)
+        const struct claim *x = &j->claim.item[i];
+        bool tells_bus = x->bus && r->bus_id;
+        if ((int64_t)x->peer != r->rank || (!tells_bus && !x->inside))
             continue;
-        if (j->claim.item[i].bus != r->bus_id)
+        if ((tells_bus && x->bus != r->bus_id) ||
+            (x->inside && m->procs.item[m->ranks.item[a].proc].host != m->procs.item[r->proc].host))
             return -1;
         said = 1;
     }

@@ -59,6 +59,9 @@ static void join(const struct joined *j, uint32_t a, uint32_t b, const char *why
     }
 }
 
+static const char by_address[] = "processes under these names bootstrap from one address";
+static const char by_node[] = "their pods run on one node (nodeName)";
+
 /* Members of one communicator that came to be reach each other at these addresses: one address is one machine. */
 static void join_by_address(const struct ncclscope_model *m, const struct nsc_comm *c, const struct joined *j)
 {
@@ -71,7 +74,7 @@ static void join_by_address(const struct ncclscope_model *m, const struct nsc_co
             continue;
         uint32_t host = host_at(m, p->host), other = nsc_map_get(&seen, key);
         if (other != NSC_NONE)
-            join(j, host, other, "processes under these names bootstrap from one address", &p->bootstrap_at);
+            join(j, host, other, by_address, &p->bootstrap_at);
         else
             nsc_map_put(&seen, key, host);
     }
@@ -82,7 +85,7 @@ static void join_by_address(const struct ncclscope_model *m, const struct nsc_co
 static void join_by_count(const struct ncclscope_model *m, const struct nsc_comm *c, const struct joined *j)
 {
     const struct nsc_rank *one = c->count ? &m->ranks.item[m->members.item[c->first]] : NULL;
-    for (uint32_t i = 1; one && c->nnodes == 1 && i < c->count; i++) {
+    for (uint32_t i = 1; one && !c->guessed && c->nnodes == 1 && i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         bool told = nsc_env_of(m, r->proc, "NCCL_HOSTID") || nsc_env_of(m, one->proc, "NCCL_HOSTID");
         if (r->mnnvl <= 0 && r->nnodes == 1 && nsc_is_done(r) && nsc_is_done(one) && !told)
@@ -95,7 +98,8 @@ static void join_by_count(const struct ncclscope_model *m, const struct nsc_comm
 static void join_by_link(const struct ncclscope_model *m, const struct nsc_link *l, const struct joined *j)
 {
     uint32_t comm = nsc_comm_of(m, l);
-    bool inside = l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL);
+    bool inside = (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL)) && comm != NSC_NONE &&
+                  !m->comms.item[comm].guessed; /* whose ranks may be another's */
     const struct nsc_rank *a = inside ? nsc_member(m, comm, (int64_t)l->src) : NULL,
                           *b = a ? nsc_member(m, comm, (int64_t)l->dst) : NULL;
     if (a && b && m->procs.item[a->proc].host != m->procs.item[b->proc].host)
@@ -114,7 +118,7 @@ static void join_by_node(const struct ncclscope_model *m, const struct joined *j
         if (other == NSC_NONE)
             nsc_map_put(&seen, (struct nsc_key){node, 0, 0}, host);
         else
-            join(j, host, other, "their pods run on one node (nodeName)", &p->first);
+            join(j, host, other, by_node, &p->first);
     }
     nsc_map_free(&seen);
 }
@@ -185,8 +189,11 @@ static void tell_apart(struct ncclscope_model *m, const struct nsc_comm *c)
         uint32_t a = m->hosts.item[host].machine, b = other == NSC_NONE ? a : m->hosts.item[other].machine;
         bool other_name = other != NSC_NONE && other != host;
         if (a == b && other_name && m->machines.item[a].confidence == NSC_CERTAIN) {
-            m->machines.item[a].confidence = NSC_LIKELY; /* one GPU in two pods, or two machines after all */
-            m->machines.item[a].why = "one address or node, but one bus id under two of its names";
+            struct nsc_machine *x = &m->machines.item[a]; /* one GPU in two pods, or two machines after all */
+            bool one_place = x->why == by_address || x->why == by_node;
+            x->confidence = one_place ? NSC_LIKELY : NSC_POSSIBLE;
+            x->why = one_place ? "one address or node, but one bus id under two of its names"
+                               : "their ranks seem joined within a node, but one bus id stands under two of its names";
         }
         for (int k = 0; k < 2 && a != b; k++) {
             struct nsc_machine *x = &m->machines.item[k ? a : b];

@@ -9,7 +9,8 @@ struct pods {
     const struct nsc_rank *one; /* a rank of it */
     const struct nsc_proc *platform;
     const struct nsc_machine *shared; /* a machine that two of the host names are proven to be; NULL: none */
-    struct nsc_map names;             /* machine to its host names in the communicator */
+    bool uncounted;       /* a host name has more GPUs than those that have a log here, and nothing says how many */
+    struct nsc_map names; /* machine to its host names in the communicator */
     size_t shared_machines, shared_hosts;
     int64_t shared_most;         /* GPUs of one of these host names */
     const struct nsc_rank *high; /* its NVML index says that the machine has more GPUs than its host name shows */
@@ -21,6 +22,7 @@ struct host_view {
     int64_t local_ranks;   /* the most that NCCL counts there */
     int64_t members, last; /* of the communicator in hand */
     uint32_t comm;
+    bool has_neighbours; /* connections within the node go to GPUs beside those that have a log here */
 };
 
 struct views {
@@ -50,6 +52,14 @@ static bool gather_views(const struct ncclscope_model *m, struct views *v)
         h->local_ranks = r->local_ranks > h->local_ranks ? r->local_ranks : h->local_ranks;
         if (r->nvml_dev >= 0 && r->nvml_dev < 256)
             h->nvml[r->nvml_dev / 64] |= (uint64_t)1 << (r->nvml_dev % 64);
+    }
+    for (size_t i = 0; fine && i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        bool inside = l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL);
+        struct host_view *h = inside && l->proc != NSC_NONE ? view_of(v, m->procs.item[l->proc].host) : NULL;
+        uint32_t comm = h ? nsc_comm_of_link(m, l) : NSC_NONE;
+        if (comm != NSC_NONE && (!nsc_member(m, comm, (int64_t)l->src) || !nsc_member(m, comm, (int64_t)l->dst)))
+            h->has_neighbours = true;
     }
     return fine;
 }
@@ -91,6 +101,7 @@ static struct pods look_at_pods(const struct ncclscope_model *m, uint32_t comm, 
         p.most_ranks = here > p.most_ranks ? here : p.most_ranks;
         bool counted = h && (h->local_ranks > 0 || c->seen == c->nranks); /* not only as many as have a log here */
         p.high = p.high || !counted || r->nvml_dev < here ? p.high : r;
+        p.uncounted = p.uncounted || (h && !counted && h->has_neighbours);
         one_index = one_index && (r->nvml_dev == index || index < 0);
         index = r->nvml_dev;
     }
@@ -285,7 +296,7 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
     bool one_host =
         p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
     const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
-    bool few = pf && p.most_ranks < pf->gpus;
+    bool few = pf && !p.uncounted && p.most_ranks < pf->gpus;
     if (!p.shared &&
         (one_host || (!few && !p.high) ||
          (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p) || are_slurms_nodes(m, &p))))) {
