@@ -66,8 +66,8 @@ struct nsc_proc {
     bool cpus_differ;
     struct nsc_where cpus_at;
     struct nsc_where
-        nvlink_at;        /* path.c: no line of it names a communicator, and this one says that its GPUs have NVLink */
-    nsc_str gpu_name;     /* gpus.c: as another program prints it; 0: none does */
+        nvlink_at;    /* path.c: no line of it names a communicator, and this one says that its GPUs have NVLink */
+    nsc_str gpu_name; /* gpus.c: as another program prints it; 0: none does */
     struct nsc_where gpu_at;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
     unsigned version_low,
@@ -362,7 +362,7 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_test) tests;
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
-    uint64_t troubles; /* lines of other.def that tell that something went wrong */
+    uint64_t troubles;                       /* lines of other.def that tell that something went wrong */
     NSC_VEC(struct nsc_own_record) happened; /* lines of other.def; their fields lie in own_fields too */
     NSC_VEC(struct nsc_ras_rank) ras;        /* groups are in one piece */
     NSC_VEC(struct nsc_ras_count) ras_counts;

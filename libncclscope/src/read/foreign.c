@@ -144,6 +144,12 @@ static bool is_worth_it(const struct nsc_row *row, bool named, bool counts)
     return row->pattern.template_[1] == 'c' ? counts : named; /* "{count:u} ranks ..." */
 }
 
+/* Rows that would take any line: they hold where nsc_exception_row or nsc_panic_row say so. */
+static bool is_by_place(const struct nsc_row *row)
+{
+    return row->kind == NCCLSCOPE_KIND_PY_RAISED || row->kind == NCCLSCOPE_KIND_PANIC_REASON;
+}
+
 const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struct nsc_match *m)
 {
     nsc_text t = nsc_text_trim(body);
@@ -155,17 +161,16 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     if (!named && !counts && !strchr("RMPrsthw#eEFmnpoG:|", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
-        if (g->others.row[i].kind != NCCLSCOPE_KIND_PY_RAISED && is_worth_it(&g->others.row[i], named, counts) &&
+        if (!is_by_place(&g->others.row[i]) && is_worth_it(&g->others.row[i], named, counts) &&
             nsc_pattern_match(&g->others.row[i].pattern, &g->lock, t, m))
             return &g->others.row[i];
     return NULL;
 }
 
-const struct nsc_row *nsc_foreign_raised(ncclscope_grammar *g, nsc_text text, struct nsc_match *m)
+const struct nsc_row *nsc_foreign_placed(ncclscope_grammar *g, ncclscope_kind kind, nsc_text text, struct nsc_match *m)
 {
     for (size_t i = 0; i < g->others.rows; i++)
-        if (g->others.row[i].kind == NCCLSCOPE_KIND_PY_RAISED &&
-            nsc_pattern_match(&g->others.row[i].pattern, &g->lock, text, m))
+        if (g->others.row[i].kind == kind && nsc_pattern_match(&g->others.row[i].pattern, &g->lock, text, m))
             return &g->others.row[i];
     return NULL;
 }

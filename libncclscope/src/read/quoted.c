@@ -61,7 +61,7 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
     nsc_text line = nsc_text_trim_end(r->line);
     ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
     if (at >= 0) {
-        r->traceback = r->physical.number != r->ignored_at + 1;
+        r->traceback = !r->ignored_at || r->physical.number != r->ignored_at + 1;
         r->quote_at = (size_t)at;
         return NULL;
     }
@@ -77,5 +77,16 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
     if (!text->len || text->ptr[0] == ' ' || text->ptr[0] == '\t')
         return NULL;
     r->traceback = false;
-    return nsc_foreign_raised(r->grammar, *text, &r->match);
+    return nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
+}
+
+/* "thread 'main' panicked at src/core.rs:429:9:" ends with a colon where the reason is the next line. */
+const struct nsc_row *nsc_panic_row(ncclscope_reader *r, nsc_text body)
+{
+    body = nsc_text_trim(body);
+    bool behind = r->panic_at && r->physical.number == r->panic_at + 1;
+    if (nsc_text_find_by(body, " panicked at ", 6) < 0)
+        return behind && body.len ? nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PANIC_REASON, body, &r->match) : NULL;
+    r->panic_at = body.ptr[body.len - 1] == ':' ? r->physical.number : 0;
+    return NULL;
 }

@@ -41,6 +41,7 @@ struct ncclscope_reader {
     bool long_shm;  /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
     bool ras_json;  /* within a report of ncclras */
     bool traceback; /* a Python traceback is being read; its column is quote_at */
+    uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */
     uint64_t ignored_at; /* the line that says that Python ignores an exception, whose traceback follows; 0: none yet */
     bool quotes;         /* "Last error:" was the last line: the next is NCCL's, in another program's message */
     size_t quote_at;     /* where that stood in its line, behind what a launcher put before both */
@@ -73,9 +74,11 @@ bool nsc_take_unmarked(ncclscope_reader *r);
 enum nsc_worth nsc_worth_of_unmarked(ncclscope_reader *r,
                                      nsc_text line); /* of a line of PyTorch's process group, else nothing */
 bool nsc_take_behind(ncclscope_reader *r);           /* the same of r->behind */
-/* quoted.c: the text of NCCL that the line in hand quotes, len 0: none; and the row of the exception that it ends a traceback with. */
+/* quoted.c: the text of NCCL that the line in hand quotes, len 0: none; the row of the exception that it ends a traceback with; that of
+ * a panic's reason. */
 nsc_text nsc_quoted_text(ncclscope_reader *r);
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text);
+const struct nsc_row *nsc_panic_row(ncclscope_reader *r, nsc_text body);
 /* Is this all of a message that NCCL prints? */
 enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message);
 

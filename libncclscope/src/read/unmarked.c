@@ -149,9 +149,10 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     if (rec->kind != NCCLSCOPE_KIND_UNKNOWN)
         return true;
     const struct nsc_row *exception = nsc_exception_row(r, &raised);
-    row = nsc_foreign_row(r->grammar, body, &r->match);
-    if (!row && exception) {
-        row = nsc_foreign_raised(r->grammar, raised, &r->match); /* again: the match is of another row by now */
+    row = nsc_panic_row(r, body);
+    row = row ? row : nsc_foreign_row(r->grammar, body, &r->match);
+    if (!row && exception) { /* again: the match is of another row by now */
+        row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, raised, &r->match);
         rec->message = raised;
     }
     if (!row)

@@ -1,7 +1,7 @@
 /* raised.c - a program that says that it failed by itself: exceptions, assertions, panics, a server that did not come up. */
 #include "rules/raised.h"
 
-enum told { FIRST, LATER };
+enum told { FIRST, DIES, THROWN, LATER };
 
 static const struct words {
     ncclscope_kind kind;
@@ -16,7 +16,7 @@ static const struct words {
 static const struct words *words_of(const struct nsc_own_record *r, enum told told)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].kind == r->number && rows[i].told == told)
+        if (rows[i].kind == r->number && (rows[i].told == LATER) == (told == LATER))
             return &rows[i];
     return NULL;
 }
@@ -37,11 +37,14 @@ static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
            nsc_text_find(reason, "CUDA") >= 0;
 }
 
-/* "terminate called after throwing ..." and "what(): ..." are two lines, of one process or of several at once. */
+/* "terminate called after throwing ..." and "what(): ...", a panic and its reason, are two lines, of one process or of several at once. */
 static nsc_text reason_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
     const struct nsc_own_record *next = r + 1, *end = m->happened.item + m->happened.len;
-    bool apart = r->number == NCCLSCOPE_KIND_CPP_TERMINATE && next < end && next->number == NCCLSCOPE_KIND_CPP_WHAT &&
+    ncclscope_kind second = r->number == NCCLSCOPE_KIND_CPP_TERMINATE ? NCCLSCOPE_KIND_CPP_WHAT
+                            : r->number == NCCLSCOPE_KIND_RUST_PANIC  ? NCCLSCOPE_KIND_PANIC_REASON
+                                                                      : NCCLSCOPE_KIND_UNKNOWN;
+    bool apart = second != NCCLSCOPE_KIND_UNKNOWN && next < end && next->number == second &&
                  next->where.source == r->where.source && next->where.line <= r->where.line + 2;
     return nsc_text_trim(nsc_said(m, apart ? next : r, "reason"));
 }
@@ -59,9 +62,70 @@ static const char *title_of(struct nsc_case *c, const struct words *w, const str
                      reason.len > REASON_SHOWN ? " ..." : "");
 }
 
-static bool tell(struct nsc_case *c, bool nccl_failed, enum told told)
+/* Of one input: where NCCL's first line stands, the last one by which a communicator came up, and the first by which NCCL or its work
+ * failed; 0: there is none. */
+struct span {
+    uint32_t source;
+    uint64_t first, up, failed;
+};
+
+static void look_at(const struct ncclscope_model *m, uint32_t source, struct span *x)
+{
+    if (x->source == source)
+        return;
+    *x = (struct span){.source = source};
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_where *w = &m->procs.item[m->proc_order.item[i]].first;
+        if (w->source == source && w->line && (!x->first || w->line < x->first))
+            x->first = w->line;
+    }
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_where *w = &m->ranks.item[i].complete;
+        x->up = w->source == source && w->line > x->up ? w->line : x->up;
+    }
+    const struct nsc_where *failed = nsc_first_failure(m, source);
+    x->failed = failed ? failed->line : 0;
+}
+
+static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on)
+{
+    nsc_text name = *w->field ? nsc_text_trim(nsc_said(c->m, r, w->field)) : (nsc_text){NULL, 0};
+    struct nsc_finding *f = nsc_found(c, lived_on ? NCCLSCOPE_NOTE : NCCLSCOPE_ERROR, "error", "certain");
+    f->count = 1;
+    f->title = title_of(c, w, r, name, reason_of(c->m, r));
+    f->cause =
+        "No failure of NCCL stands before it in this input; what peers print of closed connections follows from it.";
+    f->fix = w->fix;
+    struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+    nsc_explain(c, f, &ask);
+    f->part = w->told == DIES ? NSC_ROOT : f->part;
+    f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
+    if (lived_on) {
+        f->part = NSC_NO_FAILURE;
+        f->severity = NCCLSCOPE_NOTE;
+        f->cause = lived_on;
+    }
+    nsc_show(c, f, &r->where);
+}
+
+/* PyTorch's store could not listen, or be reached: without it NCCL does not begin. */
+static bool is_of_store(nsc_text reason)
+{
+    return nsc_text_find(reason, "server socket") >= 0 || nsc_text_find(reason, "client socket") >= 0 ||
+           nsc_text_find(reason, "EADDRINUSE") >= 0 || nsc_text_find(reason, "Address already in use") >= 0;
+}
+
+/* Does what NCCL said come before it, so that it follows from that? */
+static bool is_wake(const struct words *w, const struct nsc_own_record *r, const struct span *nccl, bool nccl_failed)
+{
+    return w->told == DIES ? nccl->failed && nccl->failed < r->where.line : nccl_failed;
+}
+
+static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
 {
     const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *before = NULL;
+    struct span nccl = {.source = NSC_NONE};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         const struct words *w = words_of(r, told);
@@ -69,29 +133,33 @@ static bool tell(struct nsc_case *c, bool nccl_failed, enum told told)
             continue;
         nsc_text name = *w->field ? nsc_text_trim(nsc_said(m, r, w->field)) : (nsc_text){NULL, 0};
         nsc_text reason = reason_of(m, r);
-        if (is_of_nccl_or_cuda(name, reason) || (nccl_failed && !is_before_cuda(reason)))
+        look_at(m, r->where.source, &nccl);
+        if (is_of_nccl_or_cuda(name, reason) || (is_wake(w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
             continue;
+        if (is_of_store(reason) && r->where.line < nccl.first && nccl.up) {
+            before = before ? before : r;
+            continue;
+        }
         const struct nsc_where *done = nsc_success_of(m); /* then it was caught, or hurt nothing that mattered */
         bool went_on = done && done->source == r->where.source && done->line > r->where.line;
-        struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_ERROR, "error", "certain");
-        f->part = went_on ? NSC_NO_FAILURE : f->part;
-        f->count = 1;
-        f->title = title_of(c, w, r, name, reason);
-        f->cause = went_on
-                       ? "The program says behind it that it reached its end."
-                       : "No failure of NCCL stands before it in this input; what peers print of closed connections "
-                         "follows from it.";
-        f->fix = w->fix;
-        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
-        nsc_explain(c, f, &ask);
-        f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
-        nsc_show(c, f, &r->where);
-        return true;
+        tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL);
+        return r;
     }
-    return false;
+    if (before)
+        tell_one(
+            c, words_of(before, told), before,
+            "NCCL began behind it, and its communicators came up: it ended an earlier attempt, or another process.");
+    return NULL;
 }
 
-bool nsc_tell_raised(struct nsc_case *c, bool nccl_failed)
+const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_failed)
 {
-    return tell(c, nccl_failed, FIRST) || tell(c, nccl_failed, LATER);
+    const struct nsc_own_record *r = tell(c, nccl_failed, FIRST);
+    return r ? r : tell(c, nccl_failed, LATER);
+}
+
+bool nsc_dies_of(const struct nsc_own_record *raised)
+{
+    const struct words *w = raised ? words_of(raised, FIRST) : NULL;
+    return w && w->told != FIRST;
 }

@@ -5,7 +5,11 @@
 #include "rules/ask.h"
 
 /* The first line of raised.def that is neither NCCL's nor CUDA's becomes a finding of the rule in hand, unless NCCL failed: then it
- * follows from that. A note where the program says behind it that it reached its end. True: there was one. */
-bool nsc_tell_raised(struct nsc_case *c, bool nccl_failed);
+ * follows from that. A note where the program says behind it that it reached its end. NULL: there was none. */
+const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_failed);
+/* Is it one by which the process aborts? */
+bool nsc_dies_of(const struct nsc_own_record *raised);
+/* The first line of this input by which NCCL, or work that waits for it, failed; NULL: none. */
+const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint32_t source);
 
 #endif

@@ -220,15 +220,30 @@ static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *
     return NULL;
 }
 
-/* Did NCCL warn of something, or PyTorch's watchdog of a wait, anywhere? */
-static bool nccl_failed(const struct ncclscope_model *m)
+static const struct nsc_where *earlier(const struct nsc_where *a, const struct nsc_where *b, uint32_t source)
 {
-    for (size_t i = 0; i < m->happened.len; i++)
-        if (nsc_timed_out(&m->happened.item[i]) || m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OOM ||
-            m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_NCCL)
-            return true;
+    return b->source == source && (!a || b->line < a->line) ? b : a;
+}
+
+/* NCCL warned of something, or PyTorch's watchdog of a wait. */
+const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint32_t source)
+{
+    const struct nsc_where *first = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (nsc_timed_out(r) || r->number == NCCLSCOPE_KIND_TORCH_OOM || r->number == NCCLSCOPE_KIND_PROGRAM_NCCL)
+            first = earlier(first, &r->where, source);
+    }
     for (size_t i = 0; i < m->warnings.len; i++)
         if (m->warnings.item[i].broke)
+            first = earlier(first, &m->warnings.item[i].where, source);
+    return first;
+}
+
+static bool nccl_failed(const struct ncclscope_model *m)
+{
+    for (uint32_t i = 0; i < m->sources.len; i++)
+        if (nsc_first_failure(m, i))
             return true;
     return false;
 }
@@ -299,10 +314,24 @@ static void tell_stop(struct nsc_case *c)
     }
 }
 
+/* The signal by which the process ended that had said why: one finding, with the name of the process. */
+static void tell_abort_of(struct nsc_case *c, const struct nsc_own_record *r, const char *who)
+{
+    for (size_t i = c->f->list.len; i-- > 0;) {
+        struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule != c->rule || f->severity != NCCLSCOPE_ERROR)
+            continue;
+        f->title = nsc_words(c, "%s (%s aborted)", f->title, who);
+        nsc_show(c, f, &r->where);
+        return;
+    }
+}
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    bool failed = nccl_failed(m), limited = tell_limit(c), raised = nsc_tell_raised(c, failed);
+    bool failed = nccl_failed(m), limited = tell_limit(c);
+    const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
     bool told = tell_root(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
@@ -310,6 +339,11 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         int64_t code = is_of_shell(r) && (failed || raised || limited) ? 0 : ending(c, r, &who);
         if (!code)
             continue;
+        if (code == -6 && nsc_dies_of(raised) && r->where.source == raised->where.source) {
+            tell_abort_of(c, r, who);
+            told = true;
+            continue;
+        }
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
         f->count = 1;
         bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
