@@ -90,21 +90,42 @@ static uint64_t count_processes(const struct ncclscope_model *m, const struct fa
     return n;
 }
 
-/* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {said}, all of it. */
+/* "Error: 4126 (Unresponsive receiver (...) My EFA addr: ...)", "strerror: Unresponsive remote, len: 0": libfabric's words for it. */
+static nsc_text error_of_libfabric(nsc_text line)
+{
+    static const char before[] = "strerror: ", number[] = "Error: ";
+    ptrdiff_t at = nsc_text_find(line, before), err = nsc_text_find(line, number);
+    if (at >= 0) {
+        nsc_text rest = nsc_text_from(line, (size_t)at + sizeof before - 1);
+        ptrdiff_t end = nsc_text_find(rest, ",");
+        rest.len = end > 0 ? (size_t)end : rest.len;
+        return rest;
+    }
+    nsc_text rest = err < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)err + sizeof number - 1);
+    ptrdiff_t open = nsc_text_find(rest, "("), addresses = nsc_text_find(rest, " My EFA addr"),
+              end = nsc_text_find(rest, "). Completed");
+    end = addresses > 0 ? addresses : end;
+    return open >= 0 && end > open ? (nsc_text){rest.ptr + open + 1, (size_t)(end - open - 1)} : (nsc_text){NULL, 0};
+}
+
+/* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {error}, libfabric's; {said}, all. */
 static const char *fill(struct nsc_case *c, const char *words, const struct nsc_event *e)
 {
-    const char *brace = strchr(words, '{');
-    if (!brace)
+    const char *brace = strchr(words, '{'), *end = brace ? strchr(brace, '}') : NULL;
+    if (!end)
         return words;
     ptrdiff_t call = nsc_text_find(e->where.text, "Call to ");
     nsc_text put = nsc_message_of(&e->where);
     if (!strncmp(brace, "{call}", 6)) {
         nsc_text rest = call < 0 ? NSC_TEXT("a call") : nsc_text_from(e->where.text, (size_t)call + 8);
         put = call < 0 ? rest : nsc_next_word(&rest);
+    } else if (!strncmp(brace, "{error}", 7)) {
+        put = error_of_libfabric(e->where.text);
+        put = put.len ? put : NSC_TEXT("an error");
     }
     put.len = put.len < 200 ? put.len : 200;
     put.len -= put.len && put.ptr[put.len - 1] == '.'; /* the sentence has one of its own */
-    return nsc_words(c, "%.*s%.*s%s", (int)(brace - words), words, (int)put.len, put.ptr, brace + 6);
+    return nsc_words(c, "%.*s%.*s%s", (int)(brace - words), words, (int)put.len, put.ptr, end + 1);
 }
 
 /* A program quotes the last warning without its place in the source: NCCL's own line of the same words, where there is one, has it. */

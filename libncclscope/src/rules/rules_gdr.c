@@ -222,6 +222,11 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
     nsc_explain(c, f, &ask);
     if ((r->cause == NSC_GDR_NO_MODULE || r->cause == NSC_GDR_NO_MODULE_OR_GPU) && r->far) {
         f->cause = nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause);
+        f->fix =
+            nsc_words(c,
+                      "%s That alone changes nothing: the GPU must be nearer to the NIC, too (another slot or NIC), "
+                      "or NCCL_NET_GDR_LEVEL allow the distance, where measuring both shows that it helps.",
+                      f->fix);
         nsc_show(c, f, r->far);
     }
     if (r->cause == NSC_GDR_BY_VARIABLE) {
