@@ -159,7 +159,35 @@ static bool holds_many(nsc_text line, size_t from)
     return n == 3;
 }
 
-/* "... NCCL INFO Chan[rank0]:[E ProcessGroupNCCL.cpp:563] ...": where PyTorch broke into a message; its length if it did not. */
+/* "(Worker_TP0 pid=113060) INFO ...", "(RayWorkerWrapper pid=233, ip=192.0.2.5) ...": how Ray and vLLM begin the lines of a worker. */
+static bool begins_worker(nsc_text t)
+{
+    static const char pid[] = " pid=";
+    size_t i = 1;
+    while (i < t.len &&
+           (nsc_is_digit(t.ptr[i]) || t.ptr[i] == '_' || ((t.ptr[i] | 0x20) >= 'a' && (t.ptr[i] | 0x20) <= 'z')))
+        i++;
+    if (i == 1 || !nsc_text_starts(nsc_text_from(t, i), pid))
+        return false;
+    size_t from = i += sizeof pid - 1;
+    while (i < t.len && nsc_is_digit(t.ptr[i]))
+        i++;
+    return i > from && i < t.len && (t.ptr[i] == ')' || t.ptr[i] == ',');
+}
+
+static size_t worker_at(nsc_text message)
+{
+    for (size_t i = 0; i < message.len; i++) {
+        const char *open = memchr(message.ptr + i, '(', message.len - i);
+        i = open ? (size_t)(open - message.ptr) : message.len;
+        if (open && begins_worker(nsc_text_from(message, i)))
+            return i;
+    }
+    return message.len;
+}
+
+/* "... NCCL INFO Chan[rank0]:[E ProcessGroupNCCL.cpp:563] ...": where PyTorch, or a worker of vLLM's, broke into a message; its length if
+ * none did. */
 static size_t broken_at(nsc_text message)
 {
     ptrdiff_t at = nsc_text_find_by(message, "[rank", 4);
@@ -167,7 +195,7 @@ static size_t broken_at(nsc_text message)
     while (k < message.len && nsc_is_digit(message.ptr[k]))
         k++;
     bool broken = k > (size_t)at + 5 && nsc_text_starts(nsc_text_from(message, k), "]:[");
-    return at >= 0 && broken ? (size_t)at : message.len;
+    return at >= 0 && broken ? (size_t)at : worker_at(message);
 }
 
 /* "... No such file or directory NCCL version 2.18.1+cuda12.1 vm:12:13 ...": pasted without line ends, the bare version line stands between
