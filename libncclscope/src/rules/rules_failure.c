@@ -165,6 +165,17 @@ static bool all_saw_the_same(const struct ncclscope_model *m, const struct closi
     return h && !h->differ && h->speakers > 1 && __builtin_popcountll(h->seen) <= h->speakers;
 }
 
+/* Had a rank of its communicator given up already? Then the job was coming down. */
+static bool aborted_before(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_where *w)
+{
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *x = &m->ranks.item[i];
+        if (x->comm == r->comm && x->aborted.line && x->aborted.source == w->source && x->aborted.line < w->line)
+            return true;
+    }
+    return false;
+}
+
 static bool is_lost(const struct ncclscope_model *m, const struct closings *all, const struct nsc_event *e,
                     const struct nsc_rank *r)
 {
@@ -172,7 +183,7 @@ static bool is_lost(const struct ncclscope_model *m, const struct closings *all,
     if (is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
         return false;
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
-    return !speaks_on && (others_close(m, r) || all_saw_the_same(m, all, e));
+    return !speaks_on && (others_close(m, r) || all_saw_the_same(m, all, e)) && !aborted_before(m, r, &e->where);
 }
 
 /* The same where no line says which rank has this place on its host. */

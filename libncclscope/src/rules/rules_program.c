@@ -15,6 +15,10 @@ static nsc_text bare_reason(nsc_text reason)
 static nsc_text whole_sentences(nsc_text reason)
 {
     enum { MOST = 200 };
+    ptrdiff_t advice =
+        nsc_text_find(reason, ") If reserved memory is"); /* PyTorch's own, without a full stop before it */
+    if (advice > 0)
+        reason.len = (size_t)advice + 1;
     size_t n = reason.len < MOST ? reason.len : MOST;
     for (size_t i = n; reason.len > MOST && i > MOST / 4; i--)
         if (reason.ptr[i - 1] == '.' && reason.ptr[i] == ' ') {
@@ -47,10 +51,15 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    for (size_t i = 0; i < m->happened.len && !f; i++) {
+    for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if ((int)r->number != number && (int)r->number != other)
             continue;
+        if (f) {
+            f->count++;
+            nsc_show(c, f, &r->where);
+            continue;
+        }
         nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
         while (reason.len && (reason.ptr[0] == ':' || reason.ptr[0] == ' '))
             reason = nsc_text_from(reason, 1);
@@ -66,6 +75,8 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         f->confidence = "certain";
         nsc_show(c, f, &r->where);
     }
+    if (f && f->count > 1)
+        f->title = nsc_words(c, "%s (first of %llu such lines)", f->title, (unsigned long long)f->count);
 }
 
 void nsc_rule_program_cuda(struct nsc_case *c)
