@@ -123,6 +123,8 @@ void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
         r->direct_at = t->direct_at;
     if (t->ring_type)
         r->ring_type = t->ring_type, r->ring_type_at = t->ring_type_at;
+    for (int i = 0; i < 2 && t->ring_type; i++)
+        r->ring_gb_s[i] = t->ring_gb_s[i];
     if (t->network)
         r->network = t->network;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
@@ -318,6 +320,20 @@ void nsc_apply_nvls_head(struct ncclscope_model *m, const ncclscope_record *rec,
         r->heads = n;
 }
 
+/* "nChannels 2, bw 48.000000/24.000000": of each channel, within a node and between nodes. */
+static void take_ring_layout(const ncclscope_record *rec, double *gb_s)
+{
+    nsc_text both = nsc_record_field(rec, NCCLSCOPE_FIELD_BW);
+    int64_t channels = nsc_number(rec, NCCLSCOPE_FIELD_CHANNELS);
+    ptrdiff_t slash = nsc_text_find(both, "/");
+    double inside, between;
+    if (slash < 0 || channels < 1 || !nsc_to_f64((nsc_text){both.ptr, (size_t)slash}, &inside) ||
+        !nsc_to_f64(nsc_text_from(both, (size_t)slash + 1), &between))
+        return;
+    gb_s[0] = inside * (double)channels;
+    gb_s[1] = between * (double)channels;
+}
+
 void nsc_apply_graph_pattern(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                              struct nsc_thread *t)
 {
@@ -327,6 +343,7 @@ void nsc_apply_graph_pattern(struct ncclscope_model *m, const ncclscope_record *
         return;
     t->ring_type = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_INTRA));
     t->ring_type_at = r && r->ring_type_at.line ? r->ring_type_at : nsc_here(m, rec);
+    take_ring_layout(rec, t->ring_gb_s);
     if (r)
         nsc_claim(m, t, t->rank);
 }

@@ -98,6 +98,8 @@ struct nsc_rank {
     int64_t nnodes, local_ranks, local_rank, mnnvl;
     int64_t heads; /* ranks that a line of NVLS heads names for one channel: one a node; 0: not said */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
+    double ring_gb_s
+        [2]; /* that NCCL laid its rings out for, all channels together: within a node, and between; 0: not said */
     double init_seconds, kernel_seconds; /* < 0: not said; the second of the first, to load NCCL's kernels */
     struct nsc_where first, start, complete, destroyed, aborted, chunk_at, ring_type_at, direct_at, shape_at,
         channels_at;
@@ -326,6 +328,7 @@ struct nsc_thread {
     size_t hit;                       /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
+    double ring_gb_s[2];
     nsc_str ring_type;
     struct nsc_where chunk_at, ring_type_at, direct_at, channels_at;
     size_t rings, trees; /* how many of model.rings and model.trees wait for a name */

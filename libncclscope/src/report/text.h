@@ -20,7 +20,9 @@ void nsc_line_of(const struct nsc_report *r, const char *where,
 nsc_text nsc_base_name(nsc_text path);
 
 void nsc_text_paths(const struct nsc_report *r);
-void nsc_text_tests(const struct nsc_report *r); /* text_tests.c: tables of nccl-tests */ /* text_paths.c */
+/* text_tests.c: tables of nccl-tests; and the part of what NCCL laid its rings out for that the best of them reached, -1: not known. */
+void nsc_text_tests(const struct nsc_report *r);
+double nsc_part_of_layout(const struct ncclscope_model *m);
 void nsc_text_findings(const struct nsc_report *r); /* report_text.c: those that are wrong in full, notes in a line */
 void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f); /* one, by its severity */
 void nsc_text_verdict(const struct nsc_report *r,

@@ -45,17 +45,72 @@ static const char *size_words(uint64_t bytes, char *buf, size_t size)
     return buf;
 }
 
+/* Does the bus bandwidth of this collective tell what each link of a ring carries? That of all-to-all does not. */
+static bool runs_in_rings(const struct ncclscope_model *m, const struct nsc_test *t)
+{
+    static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce_perf"};
+    nsc_text name = nsc_say(m, t->collective), op = nsc_say(m, t->redop);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (nsc_text_find(name, names[i]) >= 0)
+            return true;
+    return !name.len && op.len && !nsc_text_is(op, "none");
+}
+
+/* The rank that says what the rings of the largest communicator were laid out for; NULL: none does. *gb_s: that. */
+static const struct nsc_rank *laid_out(const struct ncclscope_model *m, double *gb_s)
+{
+    const struct nsc_rank *best = NULL;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->ring_gb_s[0] > 0 && r->comm != NSC_NONE && (!best || r->nranks > best->nranks))
+            best = r;
+    }
+    bool across = best && (best->nnodes > 1 || (best->nnodes < 0 && m->hosts.len > 1));
+    *gb_s = best ? best->ring_gb_s[across] : 0;
+    return best;
+}
+
+enum { LARGE = 256 << 20 }; /* smaller sizes do not fill the links */
+
+/* "; 45 % of the 24 GB/s that NCCL laid out its rings for (line 37)" */
+static void compare(const struct nsc_report *r, const struct table *x, char *out, size_t size)
+{
+    double gb_s;
+    const struct nsc_rank *rank = laid_out(r->m, &gb_s);
+    *out = 0;
+    bool fits = rank && gb_s > 0 && busbw(x->best) <= gb_s; /* trees and NVLS may carry more */
+    if (fits && x->last->bytes >= LARGE && runs_in_rings(r->m, x->best))
+        snprintf(out, size, ", %.0f %% of the %g GB/s that NCCL laid its rings out for (line %llu)",
+                 100 * busbw(x->best) / gb_s, gb_s, (unsigned long long)rank->ring_type_at.line);
+}
+
+double nsc_part_of_layout(const struct ncclscope_model *m)
+{
+    double gb_s, most = 0;
+    if (!laid_out(m, &gb_s) || gb_s <= 0)
+        return -1;
+    for (size_t i = 0; i < m->tests.len;) {
+        struct table x = table_from(m, i);
+        i += x.count;
+        if (x.best && x.last->bytes >= LARGE && runs_in_rings(m, x.best) && busbw(x.best) > most)
+            most = busbw(x.best);
+    }
+    return most > 0 ? most / gb_s : -1;
+}
+
 static const double drop_told = 0.8; /* the largest size carries less than this part of the best */
 
 static void one_table(const struct nsc_report *r, const struct table *x)
 {
-    char line[400], size[40];
+    char line[600], size[40], part[120];
     nsc_text name = nsc_say(r->m, x->best->collective);
     name.len = name.len < 40 ? name.len : 40;
+    compare(r, x, part, sizeof part);
     size_t n = (size_t)snprintf(
-        line, sizeof line, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%sline %llu)", name.len ? ", " : "",
-        (int)name.len, name.len ? name.ptr : "", busbw(x->best), size_words(x->best->bytes, size, sizeof size),
-        x->best->in_pieces ? "in the row that ends in " : "", (unsigned long long)x->best->where.line);
+        line, sizeof line, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%sline %llu)%s",
+        name.len ? ", " : "", (int)name.len, name.len ? name.ptr : "", busbw(x->best),
+        size_words(x->best->bytes, size, sizeof size), x->best->in_pieces ? "in the row that ends in " : "",
+        (unsigned long long)x->best->where.line, part);
     if (busbw(x->last) < drop_told * busbw(x->best) && x->last->sides)
         n += (size_t)snprintf(line + n, sizeof line - n, "; %.2f GB/s at %s", busbw(x->last),
                               size_words(x->last->bytes, size, sizeof size));
