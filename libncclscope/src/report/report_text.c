@@ -167,10 +167,10 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         nsc_puts(r->out, ", complete");
     else if (r->m->comms.len && part == r->m->comms.len)
         nsc_puts(r->out, ", of which only a part is in this input");
-    else if (r->m->comms.len && part)
-        nsc_printf(r->out, ", %zu complete, of %zu only a part is in this input", whole, part);
+    else if (part && whole)
+        nsc_printf(r->out, ", %zu complete, %zu of them as far as in this input", whole + part, part);
     else if (r->m->comms.len)
-        nsc_printf(r->out, ", %zu complete", whole);
+        nsc_printf(r->out, ", %zu complete%s", whole + part, part ? " as far as in this input" : "");
     nsc_puts(r->out, t->records ? "\n" : "");
     pods(r);
     nsc_text_tests(r);
