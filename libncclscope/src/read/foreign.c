@@ -104,6 +104,7 @@ static const struct hint *const hints[256] = {
     ['`'] = HINTS(HINT(11, "Trainer.fit` stopped")),
     ['('] = HINTS(HINT(0, "(sharp_am)"), HINT(4, "free(): "), HINT(6, "malloc(): "), HINT(7, "realloc(): "),
                   HINT(12, "munmap_chunk(): "), HINT(26, "double free or corruption (")),
+    ['>'] = HINTS(HINT(2, "==> ")),
     ['z'] = HINTS(HINT(12, "corrupted size vs")),
     ['S'] = HINTS(HINT(0, "SLURM_"), HINT(7, "signal SIG"), HINT(0, "Segmentation fault"), HINT(0, "Sending process ")),
     ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction")),

@@ -54,6 +54,11 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
 /* Does another program say this, by a row of other.def, anywhere in the input? */
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
 #define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
+/* Does the input list an RDMA device whose interface is up? Is NCCL_IB_HCA the name of an interface on one, which is no device? */
+enum nsc_answer nsc_ask_rdma_up(struct nsc_ask *q);
+enum nsc_answer nsc_ask_hca_is_interface(struct nsc_ask *q);
+#define RDMA_UP nsc_ask_rdma_up(q)
+#define HCA_IS_INTERFACE nsc_ask_hca_is_interface(q)
 /* Does the input hold no warning of NCCL's? */
 #define TWO_WAYS_OF_SHM (q->m->shm_by_cumem && q->m->shm_by_file ? NSC_YES : NSC_NO)
 #define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)

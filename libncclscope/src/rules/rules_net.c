@@ -256,6 +256,10 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
         struct nsc_ask ask = {
             .c = c, .m = m, .proc = m->procs.item[one->proc].nameless ? NSC_NONE : one->proc, .distance = ""};
         nsc_explain(c, f, &ask);
+        const struct nsc_env *list = f->why_rows == 1 ? nsc_env_of(m, ask.proc, "NCCL_IB_HCA") : NULL;
+        if (list && (!strcmp(f->why_row[0], "DEVICE_FILTERED") || !strcmp(f->why_row[0], "DEVICE_IS_INTERFACE")))
+            f->title =
+                nsc_words(c, "NCCL_IB_HCA=%s leaves NCCL no InfiniBand or RoCE device", nsc_say(m, list->value).ptr);
     }
     if (f && f->hosts.len == 1)
         f->title = nsc_words(c, "%s (%s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
