@@ -102,7 +102,10 @@ static void apply_affinity(struct ncclscope_model *m, const ncclscope_record *re
 {
     struct nsc_proc *p = &m->procs.item[proc];
     nsc_str cpus = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_CPUS));
-    (void)t;
+    t->cpus = cpus;
+    t->cpus_at = nsc_here(m, rec);
+    if (nsc_making(m, t))
+        nsc_claim(m, t, t->rank);
     p->cpus_differ = p->cpus_differ || (p->cpus && p->cpus != cpus);
     if (!p->cpus)
         p->cpus_at = nsc_here(m, rec);

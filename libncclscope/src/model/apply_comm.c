@@ -125,10 +125,12 @@ void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
         r->ring_type = t->ring_type, r->ring_type_at = t->ring_type_at;
     for (int i = 0; i < 2 && t->ring_type; i++)
         r->ring_gb_s[i] = t->ring_gb_s[i];
+    if (t->cpus)
+        r->cpus = t->cpus, r->cpus_at = t->cpus_at;
     if (t->network)
         r->network = t->network;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
-    t->ring_type = t->network = 0;
+    t->ring_type = t->network = t->cpus = 0;
     for (size_t i = m->rings.len; i > 0 && t->rings; i--)
         if (m->rings.item[i - 1].rank == NSC_NONE && m->rings.item[i - 1].thread == self)
             m->rings.item[i - 1].rank = rank, t->rings--;

@@ -203,6 +203,8 @@ static void absorb_rank(struct nsc_rank *to, const struct nsc_rank *from)
     to->bus_id = to->bus_id ? to->bus_id : from->bus_id;
     to->comm_id = to->comm_id ? to->comm_id : from->comm_id;
     to->network = to->network ? to->network : from->network;
+    if (!to->cpus)
+        to->cpus = from->cpus, to->cpus_at = from->cpus_at;
     for (int i = 0; i < 2; i++)
         to->ring_gb_s[i] = to->ring_gb_s[i] > 0 ? to->ring_gb_s[i] : from->ring_gb_s[i];
     to->ring_type = to->ring_type ? to->ring_type : from->ring_type;

@@ -95,6 +95,8 @@ struct nsc_rank {
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
     nsc_str bus_id, comm_id, network, ring_type;
+    nsc_str cpus; /* that its GPU is near to, as printed; 0: not said */
+    struct nsc_where cpus_at;
     int64_t nnodes, local_ranks, local_rank, mnnvl;
     int64_t heads; /* ranks that a line of NVLS heads names for one channel: one a node; 0: not said */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
@@ -328,6 +330,8 @@ struct nsc_thread {
     size_t hit;                       /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
+    nsc_str cpus;
+    struct nsc_where cpus_at;
     double ring_gb_s[2];
     nsc_str ring_type;
     struct nsc_where chunk_at, ring_type_at, direct_at, channels_at;

@@ -37,10 +37,11 @@ void nsc_hosts_learn(struct nsc_hosts *hosts, const struct nsc_header *h)
     if (h->host.len > NSC_HOST_LENGTH || nsc_is_elided(h->host))
         return;
     if (k->pid == h->pid && nsc_text_eq((nsc_text){k->host, k->len}, h->host)) {
+        k->tid = h->tid;
         k->seen++;
         return;
     }
-    *k = (struct nsc_known_host){.pid = h->pid, .seen = 1, .len = h->host.len};
+    *k = (struct nsc_known_host){.pid = h->pid, .tid = h->tid, .seen = 1, .len = h->host.len};
     memcpy(k->host, h->host.ptr, k->len);
     nsc_hosts_learn_name(hosts, h->host);
 }
@@ -70,6 +71,16 @@ static size_t common_end(nsc_text a, nsc_text b)
     return n;
 }
 
+/* "x3006c0sn0" of x3006c0s25b0n0: its beginning and its end, and nothing else. worker-0 is no part of worker-10. */
+static bool lacks_middle(nsc_text host, nsc_text name, size_t end)
+{
+    enum { LOST = 3 };
+    size_t begin = 0;
+    while (begin < host.len && begin < name.len && host.ptr[begin] == name.ptr[begin])
+        begin++;
+    return host.len + LOST <= name.len && begin && end && begin + end >= host.len;
+}
+
 bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
 {
     const struct nsc_known_host *k = known_of(hosts, h->pid);
@@ -83,6 +94,11 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
     }
     size_t left = common_end(h->host, name);
     bool begins = !h->start && left == h->host.len;
+    bool of_thread = k->tid == h->tid && h->tid != h->pid; /* pods number their processes alike, threads less so */
+    if (!h->start && !begins && of_thread && lacks_middle(h->host, name, left)) {
+        h->host = name;
+        return true;
+    }
     if (!begins && !(behind && left >= NSC_HOST_TAIL))
         return false;
     h->start += h->host.len - left; /* "... NCCL INFO ncclCommInitRankCoode1:12:12 [0]", of node1 */

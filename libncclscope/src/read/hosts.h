@@ -8,6 +8,7 @@ enum { NSC_HOST_PROCESSES = 256, NSC_HOST_LENGTH = 64, NSC_HOST_NAMES = 64, NSC_
 
 /* A process seen with a clean header: says where its host name begins when text is glued to it. */
 struct nsc_known_host {
+    int64_t tid; /* of the last line */
     int64_t pid;
     unsigned seen; /* lines */
     size_t len;

@@ -80,6 +80,14 @@ static nsc_text bare_text(nsc_text line, size_t start)
     return nsc_text_trim(nsc_text_from(line, start));
 }
 
+/* "<<worker 12>> ", "[anything]: ": does it end as what launchers put before a line does, and is it short? */
+static bool ends_as_prefix(nsc_text before)
+{
+    enum { MOST = 80 };
+    before = nsc_text_trim_end(before);
+    return before.len && before.len < MOST && strchr("]:>)|", before.ptr[before.len - 1]);
+}
+
 /* "  2: NCCL version 2.22.3+cuda12.6": a launcher's prefix that no record of this source has shown yet. */
 static nsc_text behind_prefix(ncclscope_reader *r)
 {
@@ -90,7 +98,7 @@ static nsc_text behind_prefix(ncclscope_reader *r)
         return (nsc_text){NULL, 0};
     nsc_text before = {r->line.ptr, (size_t)at - 1};
     nsc_prefix_parse(r->grammar, before, &memo, &r->match, &prefix);
-    if (prefix.foreign)
+    if (prefix.foreign && !ends_as_prefix(before))
         return (nsc_text){NULL, 0};
     r->prefix = prefix;
     return bare_text(r->line, before.len);

@@ -173,6 +173,19 @@ static bool read_cpus(nsc_text text, uint8_t set[MOST_CPUS / 8])
     return list || bit >= 32; /* "0,1" may be either */
 }
 
+/* The CPUs that this GPU is near to: by the thread that made the rank, else by all that its process says; 0: not said. */
+static nsc_str cpus_of(const struct ncclscope_model *m, const struct nsc_rank *r, uint32_t proc,
+                       const struct nsc_where **at)
+{
+    if (r && r->cpus) {
+        *at = &r->cpus_at;
+        return r->cpus;
+    }
+    const struct nsc_proc *p = proc == NSC_NONE ? NULL : &m->procs.item[proc];
+    *at = p ? &p->cpus_at : NULL;
+    return p && !p->cpus_differ ? p->cpus : 0;
+}
+
 /* Are the two GPUs near to CPUs of which none is the same? Then they are on different NUMA nodes. */
 static const struct nsc_where *cpus_part(const struct ncclscope_model *m, const struct nsc_link *l,
                                          const struct ends *x)
@@ -180,10 +193,10 @@ static const struct nsc_where *cpus_part(const struct ncclscope_model *m, const 
     uint8_t a[MOST_CPUS / 8], b[MOST_CPUS / 8];
     uint32_t one = x->a ? x->a->proc : nsc_printer_of(m, l, l->src),
              other = x->b ? x->b->proc : nsc_printer_of(m, l, l->dst);
-    bool two = one != NSC_NONE && other != NSC_NONE && one != other;
-    const struct nsc_proc *p = two ? &m->procs.item[one] : NULL, *q = two ? &m->procs.item[other] : NULL;
-    bool said = p && p->cpus && q->cpus && !p->cpus_differ && !q->cpus_differ && p->host == q->host;
-    if (!said || !read_cpus(nsc_say(m, p->cpus), a) || !read_cpus(nsc_say(m, q->cpus), b))
+    const struct nsc_where *at, *there;
+    nsc_str p = cpus_of(m, x->a, one, &at), q = cpus_of(m, x->b, other, &there);
+    if (!p || !q || m->procs.item[one].host != m->procs.item[other].host || !read_cpus(nsc_say(m, p), a) ||
+        !read_cpus(nsc_say(m, q), b))
         return NULL;
     uint8_t any[3] = {0};
     for (size_t i = 0; i < MOST_CPUS / 8; i++) {
@@ -191,7 +204,7 @@ static const struct nsc_where *cpus_part(const struct ncclscope_model *m, const 
         any[1] |= b[i];
         any[2] |= a[i] & b[i];
     }
-    return any[0] && any[1] && !any[2] ? &p->cpus_at : NULL;
+    return any[0] && any[1] && !any[2] ? at : NULL;
 }
 
 /* A line about the pair; else what the communicator proves; else the machine type, where all GPUs of one have NVLink. */
