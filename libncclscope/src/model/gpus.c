@@ -107,8 +107,27 @@ static nsc_text name_of_input(const struct ncclscope_model *m, const struct nsc_
     return name.len ? name : only_name(m, is_generation, line);
 }
 
+static bool is_instance(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_INSTANCE_TYPE;
+}
+
+/* A process that does not say its machine type has that of the job, where the input names one alone. */
+static void settle_platforms(struct ncclscope_model *m)
+{
+    const struct nsc_where *line = NULL;
+    nsc_text type = only_name(m, is_instance, &line);
+    nsc_str kept = type.len ? nsc_keep(m, type) : 0;
+    for (size_t i = 0; kept && i < m->procs.len; i++)
+        if (!m->procs.item[i].platform) {
+            m->procs.item[i].platform = kept;
+            m->procs.item[i].platform_at = *line;
+        }
+}
+
 void nsc_gpus_settle(struct ncclscope_model *m)
 {
+    settle_platforms(m);
     const struct nsc_where *line = NULL;
     nsc_text pasted = name_of_input(m, &line);
     struct nsc_map of_pid = {0}; /* the first line of nccl-tests that names it */

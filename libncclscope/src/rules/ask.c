@@ -392,7 +392,7 @@ const struct nsc_where *nsc_success_of(const struct ncclscope_model *m)
         int64_t wrong;
         if (r->number == NCCLSCOPE_KIND_TEST_AVERAGE || r->number == NCCLSCOPE_KIND_PROGRAM_DONE ||
             r->number == NCCLSCOPE_KIND_TRAINER_DONE || r->number == NCCLSCOPE_KIND_ELASTIC_DONE ||
-            r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL ||
+            r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL || r->number == NCCLSCOPE_KIND_JOB_DONE ||
             (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong))
             return &r->where;
     }

@@ -293,12 +293,19 @@ static const char *meaning_of_result(int64_t code)
     return code >= 1 && code <= 6 ? words[code - 1] : "something failed";
 }
 
+/* "misc/socket.cc:47 -> 3": the way an error takes out of a socket, which a service thread takes too when a peer closes at the end. */
+static bool is_of_socket(const struct nsc_event *e)
+{
+    return nsc_text_find(e->where.text, "socket.cc:") >= 0;
+}
+
 /* "transport/p2p.cc:352 -> 1", "transport.cc:197 -> 1", and no warning: only the way that an error took back is in this input. */
 static void tell_trail(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_event *first = NULL;
     uint64_t n = 0;
+    bool beyond = false;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->number < 1 || e->number > 6 ||
@@ -306,10 +313,12 @@ static void tell_trail(struct nsc_case *c)
             continue;
         first = first ? first : e;
         n += e->count;
+        beyond = beyond || !is_of_socket(e);
     }
     if (n < 2 || nsc_success_of(m))
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    struct nsc_finding *f =
+        nsc_found(c, beyond ? NCCLSCOPE_ERROR : NCCLSCOPE_NOTE, "error", beyond ? "likely" : "possible");
     nsc_text words = nsc_message_of(&first->where);
     f->part = NSC_WAKE;
     f->began = first;

@@ -114,7 +114,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             nsc_explain(c, f, &ask);
             bool went_on = e->kind != NCCLSCOPE_KIND_NET_NONE &&
                            (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where));
-            f->severity = is_harmless_here(m, e)                   ? NCCLSCOPE_NOTE
+            bool by_design = !strcmp(f->cls, "by-design");
+            f->severity = by_design || is_harmless_here(m, e)      ? NCCLSCOPE_NOTE
                           : went_on && severity == NCCLSCOPE_ERROR ? NCCLSCOPE_WARNING
                                                                    : severity;
             f->part = went_on ? NSC_NO_FAILURE : f->part;

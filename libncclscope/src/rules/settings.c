@@ -88,7 +88,10 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
     bool stages = here->staged[SEND] == e || here->staged[RECEIVE] == e;
     switch (s->costs) {
     case ALWAYS: return "";
-    case SOCKETS: return here->socket ? " Ranks on different nodes talk over sockets here." : NULL;
+    case SOCKETS: /* AWS's plugin found no EFA: there is nothing else on such a machine that the variable could keep NCCL from */
+        return here->socket && !nsc_event_of(c->m, e->proc, NCCLSCOPE_KIND_OFI_NO_PROVIDER)
+                   ? " Ranks on different nodes talk over sockets here."
+                   : NULL;
     case STAGED: return stages ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
     case BINDS: return binds(c->m, e) ? " Communicators have just as many channels here." : NULL;
     case PARTS:
