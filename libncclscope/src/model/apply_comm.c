@@ -224,7 +224,7 @@ void nsc_apply_call(struct ncclscope_model *m, const ncclscope_record *rec, uint
     if (!nsc_to_hex(nsc_record_field(rec, NCCLSCOPE_FIELD_COMM), &pointer))
         return;
     uint32_t i = nsc_rank_of(m, proc, pointer);
-    if (i != NSC_NONE && m->ranks.item[i].start.line)
+    if (i != NSC_NONE && (m->ranks.item[i].start.line || m->ranks.item[i].complete.line))
         m->ranks.item[i].called = true;
 }
 

@@ -71,7 +71,8 @@ enum nsc_hang_reason {
     NSC_HUNG_SIZES_UNSAID,   /* the same, and no line says the sizes of all */
     NSC_HUNG_GIVEN_UP,       /* all gave up, of some it is not said where */
     NSC_HUNG_REST,           /* the group has more ranks, by the sizes that it gathers or scatters */
-    NSC_HUNG_UNCOUNTED       /* how many ranks there are is not known */
+    NSC_HUNG_UNCOUNTED,      /* how many ranks there are is not known */
+    NSC_HUNG_NO_RESULT       /* nccl-tests began to measure, and nothing follows */
 };
 
 /* How a process ended (rules_ended.c). */

@@ -108,7 +108,8 @@ static nsc_text error_of_libfabric(nsc_text line)
     return open >= 0 && end > open ? (nsc_text){rest.ptr + open + 1, (size_t)(end - open - 1)} : (nsc_text){NULL, 0};
 }
 
-/* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {error}, libfabric's; {said}, all. */
+/* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {error}, libfabric's; {behind}, what
+ * stands behind its first colon; {said}, all. */
 static const char *fill(struct nsc_case *c, const char *words, const struct nsc_event *e)
 {
     const char *brace = strchr(words, '{'), *end = brace ? strchr(brace, '}') : NULL;
@@ -122,6 +123,9 @@ static const char *fill(struct nsc_case *c, const char *words, const struct nsc_
     } else if (!strncmp(brace, "{error}", 7)) {
         put = error_of_libfabric(e->where.text);
         put = put.len ? put : NSC_TEXT("an error");
+    } else if (!strncmp(brace, "{behind}", 8)) {
+        ptrdiff_t colon = nsc_text_find(put, ": ");
+        put = colon < 0 ? put : nsc_text_trim(nsc_text_from(put, (size_t)colon + 2));
     }
     put.len = put.len < 200 ? put.len : 200;
     put.len -= put.len && put.ptr[put.len - 1] == '.'; /* the sentence has one of its own */
@@ -149,15 +153,16 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     while (text.len && (text.ptr[0] == ':' || text.ptr[0] == ' '))
         text = nsc_text_from(text, 1);
     text.len -= text.len && text.ptr[text.len - 1] == '.';
-    if (strstr(first->title, "{said}"))
+    if (strstr(first->title, "{said}") || strstr(first->title, "{behind}"))
         text.len = 0;
     const char *others = processes > 1 ? nsc_words(c, "; %llu processes say %s", (unsigned long long)processes,
                                                    same < processes ? "the like" : "so")
                                        : "";
     f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
     const char *whose = who(c, f->began);
-    f->title = nsc_words(c, "%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "", (int)text.len,
-                         text.len ? text.ptr : "");
+    bool peer = f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && text.len && memchr(text.ptr, '<', text.len);
+    f->title = nsc_words(c, "%s%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "", peer ? "peer " : "",
+                         (int)text.len, text.len ? text.ptr : "");
     if (*whose)
         f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, processes > 1 && !tied ? "first " : "",
                              text.len && memchr(text.ptr, '<', text.len) ? "told by " : "", whose, others);

@@ -510,8 +510,43 @@ static void tell_watchdogs(struct nsc_case *c)
     }
 }
 
+/* Where nccl-tests printed the columns of its table; NULL: it did not, or a result or an end of it is there. */
+static const struct nsc_where *begins_to_measure(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len && !m->tests.len && !nsc_success_of(m); i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_COLUMNS)
+            return &m->happened.item[i].where;
+    return NULL;
+}
+
+/* All ranks came up and print collectives (COLL) behind the head of the table, and no result follows. Without COLL lines the input may be
+ * cut while the first of them connects. */
+static void tell_no_result(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *begun = begins_to_measure(m), *behind = NULL;
+    bool up = m->comms.len && !m->troubles;
+    for (size_t i = 0; i < m->comms.len && up; i++)
+        up = m->comms.item[i].state == NSC_COMPLETE;
+    for (size_t i = 0; i < m->warnings.len && up; i++)
+        up = !m->warnings.item[i].broke;
+    for (size_t i = 0; i < m->ranks.len && up; i++)
+        up = m->ranks.item[i].called;
+    for (size_t i = 0; begun && i < m->procs.len && !behind; i++)
+        if (m->procs.item[i].source == begun->source && m->procs.item[i].last_line > begun->line)
+            behind = begun;
+    if (!up || !behind)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "unknown", "possible");
+    f->count = 1;
+    f->title = "nccl-tests began to measure and no result follows: its first collective hangs, or this input is cut";
+    nsc_explain_by(c, f, NSC_HUNG_NO_RESULT);
+    nsc_show(c, f, begun);
+}
+
 void nsc_rule_ranks_hung(struct nsc_case *c)
 {
+    tell_no_result(c);
     tell_watchdogs(c);
     nsc_tell_ras(c);
 }
