@@ -90,6 +90,22 @@ static const char *stopped_by_hand(struct nsc_case *c)
 }
 
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
+/* "NVLS multicast support is available on dev 2 (NVLS_NCHANNELS 16)", and no GPU that has it not. */
+static const char *multicast(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *first = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind == NCCLSCOPE_KIND_NVLS_NO)
+            return "";
+        first = first || e->kind != NCCLSCOPE_KIND_NVLS_YES ? first : e;
+    }
+    return first ? nsc_words(c, " NVLS multicast is available (line %llu): the GPUs hang on NVSwitches.",
+                             (unsigned long long)first->where.line)
+                 : "";
+}
+
 static const char *what_is_known(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -111,7 +127,7 @@ static const char *what_is_known(struct nsc_case *c)
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
     if (*runs)
         end = NULL;
-    return nsc_words(c, "%s%s%s%s%s%s%s", ring_of_graph(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c),
                      net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
                      net && one ? none : "", net && one ? "." : "",
                      end ? " The program says that it reached its end" : "",
@@ -248,8 +264,6 @@ static const char *why_unseen(struct nsc_case *c, const struct unseen *s)
     if (!s->pairs && alone_together(m))
         return "Each process made a communicator of its own rank alone, at the same time: they did not join. The "
                "program was built without MPI (nccl-tests: make MPI=1), or does not take its rank from the launcher.";
-    if (!s->pairs)
-        return "Every communicator here has one rank: there is no pair of GPUs to connect.";
     if (behind_init(m))
         return "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: the log goes "
                "on behind them.";
@@ -267,10 +281,13 @@ void nsc_rule_no_channels(struct nsc_case *c)
     bool alone = true;
     for (size_t i = 0; i < c->f->list.len; i++)
         alone = alone && c->f->list.item[i].severity < NCCLSCOPE_WARNING;
-    struct nsc_finding *f = nsc_found(c, alone ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
+    bool no_pair = s.init && !s.pairs && !alone_together(m); /* then there is nothing to see */
+    struct nsc_finding *f =
+        nsc_found(c, alone && !no_pair ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
     f->count = s.records;
-    f->title = "This log holds no connection lines: which path the GPUs use cannot be told";
-    f->cause = nsc_words(c, "%s%s", why_unseen(c, &s), what_is_known(c));
+    f->title = no_pair ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
+                       : "This log holds no connection lines: which path the GPUs use cannot be told";
+    f->cause = nsc_words(c, "%s%s", no_pair ? "No connection line is missing." : why_unseen(c, &s), what_is_known(c));
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
     if (s.init && !s.pairs && alone_together(m))
