@@ -54,8 +54,9 @@ struct nsc_proc {
     bool starts;           /* printed what a process prints once, at its start */
     bool informs;          /* prints INFO, so that its last line is its last word */
     bool p2p_reads,
-        p2p_writes; /* it, or both of them a process of its host, has P2P links that read; and such that do not */
-    bool nameless;  /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
+        p2p_writes;     /* it, or both of them a process of its host, has P2P links that read; and such that do not */
+    bool read_unforced; /* variables of processes of its host are shown, and none forces P2P to read */
+    bool nameless; /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
     bool env_seen, graph_seen, rccl;
     nsc_str tree_top,
         tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */

@@ -57,6 +57,8 @@ uint32_t nsc_printer_of(const struct ncclscope_model *m, const struct nsc_link *
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
 /* Do some of its P2P links read, and others not? Then NCCL chose by itself: /read is NVLink between A100-class GPUs, the rest is none. */
 bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc);
+/* Either that, or no variable of its host's processes, some of which are shown, forces P2P to read. */
+bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */
 
 bool nsc_is_within_process(const struct ncclscope_model *m,

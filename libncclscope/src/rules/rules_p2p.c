@@ -93,7 +93,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
     if (!f)
         return;
     const struct nsc_env *forced = proc == NSC_NONE ? NULL : nsc_env_is(c->m, proc, "NCCL_P2P_READ_ENABLE", "1");
-    bool env_visible = proc != NSC_NONE && (nsc_env_is_visible(c->m, proc) || nsc_reads_some(c->m, proc));
+    bool env_visible = proc != NSC_NONE && nsc_reads_by_itself(c->m, proc);
     bool usual = nsc_cc_of(c->m, proc) == 80; /* then the variable sets what is so by itself */
     if (forced && !usual) {
         f->severity = NCCLSCOPE_WARNING;
@@ -110,7 +110,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
     f->confidence = env_visible ? "certain" : "possible";
     f->cause = env_visible
                    ? "NCCL's default there, and no sign of virtualisation or of a missing permission: nothing to mend."
-                   : "NCCL's default on A100-class NVLink; but no environment line of this process is shown, so "
+                   : "NCCL's default on A100-class NVLink; but no environment line of its processes is shown, so "
                      "NCCL_P2P_READ_ENABLE=1 may force it.";
     f->fix = env_visible ? "Nothing to mend on this machine." : f->fix;
 }
