@@ -9,7 +9,7 @@
 const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_failed);
 /* Is it one by which the process aborts? */
 bool nsc_dies_of(const struct nsc_own_record *raised);
-/* The first line of this input by which NCCL, or work that waits for it, failed; NULL: none. */
+/* The first line of this input (NSC_NONE: one of any) by which NCCL, or work that waits for it, failed; NULL: none. */
 const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint32_t source);
 
 #endif

@@ -222,7 +222,7 @@ static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *
 
 static const struct nsc_where *earlier(const struct nsc_where *a, const struct nsc_where *b, uint32_t source)
 {
-    return b->source == source && (!a || b->line < a->line) ? b : a;
+    return (b->source == source || source == NSC_NONE) && (!a || b->line < a->line) ? b : a;
 }
 
 /* NCCL warned of something, or PyTorch's watchdog of a wait. */
@@ -238,14 +238,6 @@ const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint3
         if (m->warnings.item[i].broke)
             first = earlier(first, &m->warnings.item[i].where, source);
     return first;
-}
-
-static bool nccl_failed(const struct ncclscope_model *m)
-{
-    for (uint32_t i = 0; i < m->sources.len; i++)
-        if (nsc_first_failure(m, i))
-            return true;
-    return false;
 }
 
 /* "CANCELLED ... DUE TO TIME LIMIT": no failure of the job's, and often all that its owner wants to know. */
@@ -299,9 +291,9 @@ static void tell_stop(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        const struct nsc_where *done = nsc_success_of(m);
         if (r->number != NCCLSCOPE_KIND_LAUNCHER_STOPS)
             continue;
+        const struct nsc_where *done = nsc_success_of(m);
         bool went_on = done && done->source == r->where.source;
         nsc_text reason = nsc_said(m, r, "reason");
         struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "error", "likely");
@@ -330,11 +322,12 @@ static void tell_abort_of(struct nsc_case *c, const struct nsc_own_record *r, co
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    bool failed = nccl_failed(m), limited = tell_limit(c);
+    bool failed = nsc_first_failure(m, NSC_NONE), limited = tell_limit(c);
     const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
+    const struct nsc_own_record *oom = out_of_memory(m);
     bool told = tell_root(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i], *oom = out_of_memory(m);
+        const struct nsc_own_record *r = &m->happened.item[i];
         const char *who = "";
         int64_t code = is_of_shell(r) && (failed || raised || limited) ? 0 : ending(c, r, &who);
         if (!code)

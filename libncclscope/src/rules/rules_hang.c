@@ -513,7 +513,8 @@ static void tell_watchdogs(struct nsc_case *c)
 /* Where nccl-tests printed the columns of its table; NULL: it did not, or a result or an end of it is there. */
 static const struct nsc_where *begins_to_measure(const struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->happened.len && !m->tests.len && !nsc_success_of(m); i++)
+    bool ended = m->tests.len || nsc_success_of(m);
+    for (size_t i = 0; i < m->happened.len && !ended; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_COLUMNS)
             return &m->happened.item[i].where;
     return NULL;
