@@ -304,6 +304,16 @@ enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words)
     return yes_or(w && nsc_text_find(w->text, words) >= 0, NSC_NO);
 }
 
+enum nsc_answer nsc_ask_informed(struct nsc_ask *q)
+{
+    uint64_t records = 0, others = 0;
+    for (size_t i = 0; i < q->m->sources.len; i++) {
+        records += q->m->sources.item[i].stats.records;
+        others += q->m->sources.item[i].stats.warnings + q->m->sources.item[i].banners;
+    }
+    return yes_or(records > others, NSC_NO);
+}
+
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number)
 {
     return yes_or(q->event && q->event->number == number, NSC_NO);

@@ -59,6 +59,9 @@ enum nsc_answer nsc_ask_rdma_up(struct nsc_ask *q);
 enum nsc_answer nsc_ask_hca_is_interface(struct nsc_ask *q);
 #define RDMA_UP nsc_ask_rdma_up(q)
 #define HCA_IS_INTERFACE nsc_ask_hca_is_interface(q)
+/* Does the input hold lines of NCCL's at INFO? */
+enum nsc_answer nsc_ask_informed(struct nsc_ask *q);
+#define INFORMED nsc_ask_informed(q)
 /* Does the input hold no warning of NCCL's? */
 #define TWO_WAYS_OF_SHM (q->m->shm_by_cumem && q->m->shm_by_file ? NSC_YES : NSC_NO)
 #define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)
