@@ -54,7 +54,7 @@ enum { REASON_SHOWN = 180 };
 static const char *title_of(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, nsc_text name,
                             nsc_text reason)
 {
-    reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
+    reason.len -= reason.len && (reason.ptr[reason.len - 1] == '.' || reason.ptr[reason.len - 1] == ':');
     const char *rank = r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "";
     return nsc_words(c, "%s%s%s%.*s%s%.*s%s", w->title, rank, name.len ? ": " : "", (int)name.len,
                      name.len ? name.ptr : "", reason.len ? ": " : "",
