@@ -26,7 +26,7 @@ static bool has_open_warnings(const struct nsc_report *r)
 }
 
 /* Ranks of several nodes in one communicator, and not one connection of the input leaves a node: lines were left out. */
-static bool lacks_network(const struct nsc_report *r, const uint64_t *links)
+bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links)
 {
     bool network = false;
     for (int path = 0; path <= NSC_PATH_UNKNOWN; path++)
@@ -91,7 +91,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return " as far as the input could be read; it was not read whole, so this is no all-clear.";
     if (has_open_warnings(r))
         return "; but NCCL printed warnings that no rule here judges: read them below.";
-    if (lacks_network(r, links))
+    if (nsc_lacks_network(r, links))
         return " within nodes; no connection between nodes is in this input: how they talk cannot be told.";
     double part = nsc_part_of_layout(r->m);
     if (part >= 0 && part < part_expected)

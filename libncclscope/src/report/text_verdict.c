@@ -141,6 +141,30 @@ static bool lacks_ranks(const struct ncclscope_model *m)
     return false;
 }
 
+/* Of a job whose connections between nodes are not in the input: the network that all its processes chose. */
+static void chosen_network(const struct nsc_report *r)
+{
+    const struct nsc_proc *first = NULL;
+    char line[300];
+    for (size_t i = 0; i < r->m->procs.len; i++) {
+        const struct nsc_proc *p = &r->m->procs.item[i];
+        if (p->network && first && p->network != first->network)
+            return;
+        first = first || !p->network ? first : p;
+    }
+    const struct nsc_event *provider = nsc_event_of(r->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
+    if (first)
+        snprintf(line, sizeof line, "For them NCCL chose the network %.100s (line %llu).",
+                 nsc_say(r->m, first->network).ptr, (unsigned long long)first->network_at.line);
+    else if (provider)
+        snprintf(line, sizeof line, "For them aws-ofi-nccl selected the provider %.60s (line %llu).",
+                 nsc_say(r->m, provider->text).ptr, (unsigned long long)provider->where.line);
+    else
+        return;
+    nsc_indent(r, 3);
+    nsc_wrap(r, 3, nsc_text_of(line));
+}
+
 static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
@@ -156,6 +180,8 @@ static void good_verdict(const struct nsc_report *r)
     snprintf(line, sizeof line, "%s%s%s", who, paths, nsc_reservation(r, s.links));
     nsc_mark(r, nsc_is_open_question(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
+    if (nsc_lacks_network(r, s.links))
+        chosen_network(r);
     if (s.proof && s.proof->line) {
         snprintf(line, sizeof line, "NVLink by line %llu: ", (unsigned long long)s.proof->line);
         nsc_indent(r, 3);
