@@ -119,9 +119,12 @@ static void pods(const struct nsc_report *r)
 /* Does every process name its GPU? Else those of the others would be left out of a count. */
 static bool name_their_gpus(const struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->proc_order.len; i++)
-        if (m->procs.item[m->proc_order.item[i]].last_rank == NSC_NONE)
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        uint32_t last = m->procs.item[m->proc_order.item[i]].last_rank;
+        const struct nsc_rank *r = last == NSC_NONE ? NULL : &m->ranks.item[last];
+        if (!r || (m->comms.len > 1 && !r->bus_id && r->cuda_dev < 0)) /* of one communicator each rank has its own */
             return false;
+    }
     return true;
 }
 

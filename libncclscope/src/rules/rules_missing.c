@@ -111,16 +111,25 @@ static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_com
             m->sources.item[source].stats.lines > last + LINES_BEHIND);
 }
 
+/* Warnings that may have to do with it: that a host has no RDMA library has not. */
+static uint64_t count_warnings(const struct ncclscope_model *m)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < m->warnings.len; i++) {
+        const struct nsc_warning *w = &m->warnings.item[i];
+        n += w->kind != NCCLSCOPE_KIND_LIBRARY_MISSING || w->broke ||
+             nsc_text_find(nsc_say(m, w->message), "ibverbs") < 0;
+    }
+    return n;
+}
+
 /* How sure it can be that ranks wait: a log that just ends may be a copy of the first part of a healthy one. */
 static const char *sureness(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    uint64_t warnings = 0;
     bool unended = false;
-    for (size_t i = 0; i < m->sources.len; i++) {
-        warnings += m->sources.item[i].stats.warnings;
+    for (size_t i = 0; i < m->sources.len; i++)
         unended = unended || m->sources.item[i].stats.unended;
-    }
-    bool failed = k->state == NSC_FAILED || warnings || m->troubles || is_unanswered(m, k) ||
+    bool failed = k->state == NSC_FAILED || count_warnings(m) || m->troubles || is_unanswered(m, k) ||
                   (is_listed_by_test(m, k) && !m->tests.len);
     return is_battered(m) || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
 }
