@@ -121,8 +121,10 @@ static bool name_their_gpus(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->proc_order.len; i++) {
         uint32_t last = m->procs.item[m->proc_order.item[i]].last_rank;
-        const struct nsc_rank *r = last == NSC_NONE ? NULL : &m->ranks.item[last];
-        if (!r || (m->comms.len > 1 && !r->bus_id && r->cuda_dev < 0)) /* of one communicator each rank has its own */
+        bool named = last != NSC_NONE && m->comms.len == 1; /* of one communicator each rank has its own */
+        for (uint32_t r = last; r != NSC_NONE && !named; r = m->ranks.item[r].before)
+            named = m->ranks.item[r].bus_id || m->ranks.item[r].cuda_dev >= 0;
+        if (!named)
             return false;
     }
     return true;

@@ -207,9 +207,10 @@ enum nsc_answer nsc_ask_nvlink(struct nsc_ask *q)
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;
+    nsc_str host = q->link && q->link->proc != NSC_NONE ? m->procs.item[q->link->proc].host : 0;
     for (size_t i = 0; q->link && i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        if (l->family == NSC_P2P && l->proc == q->link->proc && l->src == q->link->src)
+        if (l->family == NSC_P2P && (l->proc == NSC_NONE || !host || m->procs.item[l->proc].host == host))
             return NSC_YES;
     }
     return NSC_NO;

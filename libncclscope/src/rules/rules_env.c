@@ -27,6 +27,8 @@ static const char *set_by(struct nsc_case *c, const struct nsc_finding *f)
 {
     const struct ncclscope_model *m = c->m;
     uint64_t all = 0;
+    if (!m->proc_order.len)
+        return "by lines that lost their header";
     for (size_t i = 0; i < m->proc_order.len; i++)
         all +=
             nsc_env_is_visible(m, m->proc_order.item[i]) && m->procs.item[m->proc_order.item[i]].last_rank != NSC_NONE;
@@ -160,8 +162,7 @@ void nsc_rule_env_p2p_level(struct nsc_case *c)
     struct nsc_finding *f = env_finding(c, sets_level, limits && takes ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
     if (!f)
         return;
-    f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%llu process%s)", nsc_say(c->m, e->value).ptr,
-                         (unsigned long long)f->count, f->count == 1 ? "" : "es");
+    f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%s)", nsc_say(c->m, e->value).ptr, set_by(c, f));
     f->cause =
         limits && takes ? "P2P is allowed only up to this distance, and pairs of this job do not use it."
         : gives

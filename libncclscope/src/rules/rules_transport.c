@@ -105,8 +105,19 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
                       *type || why == NSC_SHM_SLICES ? ")" : "");
 }
 
+/* P2P is forbidden by a variable that some process shows, and no pair of the whole input uses it: a process whose lines do not show the
+ * variable, or lost their header, has it too. */
+static const struct nsc_env *forbidden_in_job(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->link_order.len; i++)
+        if (m->links.item[m->link_order.item[i]].family == NSC_P2P)
+            return NULL;
+    return nsc_p2p_disabled(m, NSC_NONE);
+}
+
 void nsc_rule_shm_within_node(struct nsc_case *c)
 {
+    const struct nsc_env *forbidden = forbidden_in_job(c->m);
     bool there[NSC_SHM_REASONS] = {false};
     size_t at[NSC_SHM_REASONS];
     struct nsc_expected first[NSC_SHM_REASONS], e;
@@ -116,6 +127,10 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         if (l->family != NSC_SHM)
             continue;
         enum nsc_shm_reason why = shm_reason(c->m, l, &e);
+        if (forbidden && (why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE)) {
+            why = NSC_SHM_BY_DISABLE;
+            e.env = forbidden;
+        }
         if (!there[why]) {
             nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             if (c->f->no_memory)
