@@ -104,9 +104,16 @@ enum nsc_answer nsc_ask_network(struct nsc_ask *q, const char *begins)
     return !net ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, net), begins), NSC_NO);
 }
 
+/* Which provider the process has; of one whose line is not in the input another's, as a job has one fabric. */
+static const struct nsc_event *provider_of(const struct nsc_ask *q)
+{
+    const struct nsc_event *own = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    return own ? own : nsc_event_of(q->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
+}
+
 enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins)
 {
-    const struct nsc_event *e = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    const struct nsc_event *e = provider_of(q);
     nsc_text net = q->link ? nsc_say(q->m, q->link->network) : (nsc_text){NULL, 0};
     if (net.len && nsc_text_find(net, "ibfabric") < 0 && nsc_text_find(net, "OFI") < 0)
         return NSC_NO; /* another network */
@@ -119,7 +126,7 @@ enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins)
 
 enum nsc_answer nsc_ask_found(struct nsc_ask *q, int64_t nics)
 {
-    const struct nsc_event *e = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    const struct nsc_event *e = provider_of(q);
     return !e || e->number < 0 ? NSC_UNSAID : yes_or(e->number == nics, NSC_NO);
 }
 

@@ -159,7 +159,10 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     const struct nsc_gpu_path *path = own ? nsc_nic_path_of(m, own, l->net_dev) : NULL;
     const struct nsc_event *module = disabled(m, l, NULL, NCCLSCOPE_KIND_GDR_NIC),
                            *far = disabled(m, l, own, NCCLSCOPE_KIND_GDR_PAIR);
-    const struct nsc_event *ofi = nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_GDR_OFF);
+    bool silent =
+        !nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_PROVIDER) && /* what its plugin says is not in the input */
+        nsc_text_find(nsc_say(m, l->network), "ibfabric") >= 0;
+    const struct nsc_event *ofi = nsc_event_of(m, silent ? NSC_NONE : l->proc, NCCLSCOPE_KIND_OFI_GDR_OFF);
     const struct nsc_env *no_dmabuf = nsc_env_is(m, l->proc, "NCCL_DMABUF_ENABLE", "0");
     struct gdr_distance d = r.distance = distance_of(m, l->proc, far, path);
     const struct nsc_env *env = forbids(m, l, &d);
