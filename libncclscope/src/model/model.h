@@ -393,7 +393,7 @@ struct ncclscope_model {
     struct nsc_map tree_links; /* host and two bus ids: NVLinks that a dump of the machine shows */
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
-        pxn_by,     /* pairs of which one sends through the other's NIC, to the link that shows it */
+        legs_by,    /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
         printed_by, /* process and rank of links without a communicator, to the device they are printed under */
         printed_on; /* source and rank of such links, to the process that prints them; beyond all: several */
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */

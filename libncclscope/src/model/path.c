@@ -302,16 +302,17 @@ static bool contradicts(const struct ncclscope_model *m, const struct nsc_link *
     return (here && there && here != there) || small;
 }
 
-/* Another communicator of the same two GPUs proves it, or that one of them sends through the NIC of the other (PXN). */
+/* Another communicator of the same two GPUs proves it, or that one of them sends through the NIC of the other (PXN) or through its
+ * memory. */
 static const struct nsc_where *pair_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     if (!are_gpus_of_host(m, a, b) || m->comms.item[comm].shared_names)
         return NULL;
-    uint32_t pxn = m->pxn_by.used ? nsc_map_get(&m->pxn_by, gpu_pair(m, a, b)) : NSC_NONE;
-    if (pxn != NSC_NONE)
-        return &m->links.item[pxn].where;
+    uint32_t leg = m->legs_by.used ? nsc_map_get(&m->legs_by, gpu_pair(m, a, b)) : NSC_NONE;
+    if (leg != NSC_NONE)
+        return &m->links.item[leg].where;
     if (!m->nvlink_by.used)
         return NULL;
     uint32_t r = nsc_map_get(&m->nvlink_by, gpu_pair(m, a, b));
@@ -327,8 +328,30 @@ static void find_pxn(struct ncclscope_model *m)
         const struct nsc_link *l = &m->links.item[i];
         uint32_t comm = l->proxy_rank < 0 || l->direction != 1 ? NSC_NONE : nsc_comm_of(m, l);
         const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, l->proxy_rank);
-        if (are_gpus_of_host(m, a, b) && nsc_map_put(&m->pxn_by, gpu_pair(m, a, b), (uint32_t)i))
+        if (are_gpus_of_host(m, a, b) && nsc_map_put(&m->legs_by, gpu_pair(m, a, b), (uint32_t)i))
             m->no_memory = true;
+    }
+}
+
+/* "0[170] -> 5[1c0] via P2P/indirect/1[180]": through rank 1, to which and from which there is NVLink. */
+static void find_legs(struct ncclscope_model *m)
+{
+    static const char before[] = "indirect/";
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        nsc_text via = l->row == NSC_VIA_P2P_INDIRECT ? nsc_say(m, l->via) : (nsc_text){NULL, 0};
+        ptrdiff_t at = nsc_text_find(via, before);
+        nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(via, (size_t)at + sizeof before - 1);
+        ptrdiff_t open = nsc_text_find(rest, "[");
+        int64_t middle;
+        if (open <= 0 || !nsc_to_i64((nsc_text){rest.ptr, (size_t)open}, &middle))
+            continue;
+        uint32_t comm = nsc_comm_of(m, l);
+        const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst),
+                              *k = nsc_member(m, comm, middle);
+        bool failed = (are_gpus_of_host(m, a, k) && nsc_map_put(&m->legs_by, gpu_pair(m, a, k), (uint32_t)i)) ||
+                      (are_gpus_of_host(m, k, b) && nsc_map_put(&m->legs_by, gpu_pair(m, k, b), (uint32_t)i));
+        m->no_memory = m->no_memory || failed;
     }
 }
 
@@ -349,6 +372,7 @@ void nsc_find_proofs(struct ncclscope_model *m)
     find_loose_proofs(m);
     find_readers(m);
     find_pxn(m);
+    find_legs(m);
     nsc_find_printers(m);
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *c = &m->comms.item[i];
