@@ -42,6 +42,7 @@ struct ncclscope_reader {
     bool ras_json;  /* within a report of ncclras */
     bool traceback; /* a Python traceback is being read; its column is quote_at */
     uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */
+    uint64_t flat_at;    /* the line of a frame without indentation, whose code follows; 0: none yet */
     uint64_t ignored_at; /* the line that says that Python ignores an exception, whose traceback follows; 0: none yet */
     bool quotes;         /* "Last error:" was the last line: the next is NCCL's, in another program's message */
     size_t quote_at;     /* where that stood in its line, behind what a launcher put before both */
