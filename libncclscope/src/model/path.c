@@ -176,56 +176,6 @@ bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
     return m->procs.item[proc].env_seen || nsc_version_of(m, proc).high < NSC_CHANGE_VARIABLES_FILTERED;
 }
 
-/* The variable would make all of them read, or none. */
-bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc)
-{
-    const struct nsc_proc *p = &m->procs.item[proc];
-    return p->p2p_reads && p->p2p_writes && !p->rccl;
-}
-
-/* The variables of the processes of a host: some are shown, and none is NCCL_P2P_READ_ENABLE. They were started alike. */
-static void find_unforced(struct ncclscope_model *m)
-{
-    enum { SHOWN, FORCED };
-    struct nsc_map hosts = {0};
-    for (uint32_t i = 0; i < m->procs.len; i++) {
-        struct nsc_key shown = {m->procs.item[i].host, SHOWN, 0}, forced = {m->procs.item[i].host, FORCED, 0};
-        bool failed = (nsc_env_is_visible(m, i) && nsc_map_put(&hosts, shown, 0)) ||
-                      (env_is_there(m, i, "NCCL_P2P_READ_ENABLE") && nsc_map_put(&hosts, forced, 0));
-        m->no_memory = m->no_memory || failed;
-    }
-    for (size_t i = 0; i < m->procs.len; i++)
-        m->procs.item[i].read_unforced =
-            nsc_map_get(&hosts, (struct nsc_key){m->procs.item[i].host, SHOWN, 0}) != NSC_NONE &&
-            nsc_map_get(&hosts, (struct nsc_key){m->procs.item[i].host, FORCED, 0}) == NSC_NONE;
-    nsc_map_free(&hosts);
-}
-
-static void find_readers(struct ncclscope_model *m)
-{
-    find_unforced(m);
-    for (size_t i = 0; i < m->links.len; i++) {
-        const struct nsc_link *l = &m->links.item[i];
-        if (l->family != NSC_P2P || l->proc == NSC_NONE || l->copy_engine || l->row == NSC_VIA_P2P_INDIRECT)
-            continue;
-        *(l->read ? &m->procs.item[l->proc].p2p_reads : &m->procs.item[l->proc].p2p_writes) = true;
-    }
-    struct nsc_map hosts = {0}; /* with a process that has both: the others there were started alike */
-    for (size_t i = 0; i < m->procs.len; i++)
-        if (m->procs.item[i].p2p_reads && m->procs.item[i].p2p_writes &&
-            nsc_map_put(&hosts, (struct nsc_key){m->procs.item[i].host, 0, 0}, 0))
-            m->no_memory = true;
-    for (size_t i = 0; hosts.used && i < m->procs.len; i++)
-        if (nsc_map_get(&hosts, (struct nsc_key){m->procs.item[i].host, 0, 0}) != NSC_NONE)
-            m->procs.item[i].p2p_reads = m->procs.item[i].p2p_writes = true;
-    nsc_map_free(&hosts);
-}
-
-bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc)
-{
-    return nsc_reads_some(m, proc) || m->procs.item[proc].read_unforced;
-}
-
 /* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
 static bool read_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
@@ -370,7 +320,7 @@ static void find_loose_proofs(struct ncclscope_model *m)
 void nsc_find_proofs(struct ncclscope_model *m)
 {
     find_loose_proofs(m);
-    find_readers(m);
+    nsc_find_readers(m);
     find_pxn(m);
     find_legs(m);
     nsc_find_printers(m);

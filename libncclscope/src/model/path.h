@@ -59,6 +59,7 @@ bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc);
 /* Either that, or no variable of its host's processes, some of which are shown, forces P2P to read. */
 bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc);
+void nsc_find_readers(struct ncclscope_model *m);  /* readers.c: once links are whole, for these two */
 bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */
 
 bool nsc_is_within_process(const struct ncclscope_model *m,

@@ -1,108 +1,9 @@
 /* rules_hang.c - what other programs say of a job that stopped or failed: PyTorch, nccl-tests, launchers. */
 #include "rules/ask.h"
+#include "rules/watchdog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* By its number in the whole job if the line says it; in brackets PyTorch prints the one in the group. */
-static bool rank_of(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t *rank)
-{
-    *rank = r->torch_rank;
-    return *rank >= 0 || nsc_number_said(m, r, "rank", rank);
-}
-
-/* A line that says that the rank gave a work up, after the time-out or an error; not one by whose own account it had ended. */
-static bool gave_up(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    int64_t seq, completed;
-    return r->number == NCCLSCOPE_KIND_TORCH_GAVE_UP && nsc_number_said(m, r, "seq", &seq) &&
-           nsc_number_said(m, r, "completed", &completed) && completed < seq;
-}
-
-static nsc_text group_said(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    return nsc_text_trim(nsc_said(m, r, "group"));
-}
-
-/* "PG ID 3 PG GUID 14(mesh_tp)". The line of a time-out names no group: a line near it that gives up the same work does, the rank's
- * own first. Len 0: none does, as in older releases. */
-static nsc_text group_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    enum { NEAR = 256 };
-    size_t at = (size_t)(r - m->happened.item), from = at > NEAR ? at - NEAR : 0;
-    nsc_text group = group_said(m, r);
-    int64_t seq, same, rank, other;
-    if (group.len || !nsc_timed_out(r) || !nsc_number_said(m, r, "seq", &seq) || !rank_of(m, r, &rank))
-        return group;
-    for (size_t i = from; i < m->happened.len && i <= at + NEAR; i++) {
-        const struct nsc_own_record *near = &m->happened.item[i];
-        if ((!gave_up(m, near) && !(nsc_timed_out(near) && group_said(m, near).len)) ||
-            !nsc_number_said(m, near, "seq", &same) || same != seq)
-            continue;
-        group = group_said(m, near);
-        if (rank_of(m, near, &other) && other == rank)
-            break;
-    }
-    return group;
-}
-
-/* "[Rank 1] Some NCCL operations have failed or timed out": of whichever group, the rank is heard of. */
-static bool is_of_any_group(const struct nsc_own_record *r)
-{
-    return r->number == NCCLSCOPE_KIND_TORCH_ABORTS || r->number == NCCLSCOPE_KIND_TORCH_DOWN;
-}
-
-static bool is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group)
-{
-    return !group.len || is_of_any_group(r) || nsc_text_eq(group_of(m, r), group);
-}
-
-/* A line that says what work the rank had enqueued. */
-static bool tells_work(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    (void)m;
-    return r->number == NCCLSCOPE_KIND_TORCH_WORK || r->number == NCCLSCOPE_KIND_TORCH_DUMP ||
-           r->number == NCCLSCOPE_KIND_TORCH_GAVE_UP;
-}
-
-bool nsc_timed_out(const struct nsc_own_record *r)
-{
-    return r->number == NCCLSCOPE_KIND_TORCH_TIMEOUT;
-}
-
-/* A line that says that the rank waits, or waited, as the others do: in that it is not silent. */
-static bool tells_waiting(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    return nsc_timed_out(r) || gave_up(m, r) || is_of_any_group(r);
-}
-
-/* The last line of this sort that this rank printed of the group. */
-static const struct nsc_own_record *
-last_of_rank(const struct ncclscope_model *m,
-             bool (*sort)(const struct ncclscope_model *, const struct nsc_own_record *), nsc_text group, int64_t rank)
-{
-    const struct nsc_own_record *last = NULL;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t of;
-        if (sort(m, r) && is_of_group(m, r, group) && rank_of(m, r, &of) && of == rank)
-            last = r;
-    }
-    return last;
-}
-
-static int64_t size_of_job(const struct ncclscope_model *m)
-{
-    int64_t most = 0, n;
-    for (size_t i = 0; i < m->happened.len; i++)
-        if ((m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OPTIONS ||
-             m->happened.item[i].number == NCCLSCOPE_KIND_WORLD_SIZE) &&
-            nsc_number_said(m, &m->happened.item[i], "nranks", &n))
-            most = n > most ? n : most;
-    for (size_t i = 0; i < m->comms.len; i++)
-        most = m->comms.item[i].nranks > most ? m->comms.item[i].nranks : most;
-    return most;
-}
 
 enum { MOST_RANKS = 65536 };
 
@@ -117,18 +18,18 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
     for (size_t i = 0; seen && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank, enqueued;
-        if ((!tells_waiting(m, r) && !tells_work(m, r)) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) ||
-            rank < 0 || rank >= MOST_RANKS)
+        if ((!nsc_tells_waiting(m, r) && !nsc_tells_work(m, r)) || !nsc_is_of_group(m, r, group) ||
+            !nsc_torch_rank_of(m, r, &rank) || rank < 0 || rank >= MOST_RANKS)
             continue;
         *highest = rank > *highest ? rank : *highest;
-        if (tells_waiting(m, r) && !seen[rank]) {
+        if (nsc_tells_waiting(m, r) && !seen[rank]) {
             seen[rank] = true;
             ++*waiting;
             nsc_show(c, f, &r->where);
         }
-        if (tells_work(m, r) && r == last_of_rank(m, tells_work, group, rank) &&
+        if (nsc_tells_work(m, r) && r == nsc_last_of_rank(m, nsc_tells_work, group, rank) &&
             nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
-            !last_of_rank(m, tells_waiting, group, rank)) {
+            !nsc_last_of_rank(m, nsc_tells_waiting, group, rank)) {
             nsc_name_rank(c, f, (uint64_t)rank);
             nsc_show_first(c, f, &r->where);
         }
@@ -140,7 +41,7 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
 static void name_silent(struct nsc_case *c, struct nsc_finding *f, nsc_text group, int64_t size)
 {
     for (int64_t rank = 0; rank < size && rank < MOST_RANKS; rank++)
-        if (!last_of_rank(c->m, tells_waiting, group, rank))
+        if (!nsc_last_of_rank(c->m, nsc_tells_waiting, group, rank))
             nsc_name_rank(c, f, (uint64_t)rank);
 }
 
@@ -171,11 +72,11 @@ static void find_stuck(const struct ncclscope_model *m, nsc_text group, struct s
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank, seq;
-        if ((!nsc_timed_out(r) && !gave_up(m, r)) || !is_of_group(m, r, group) || !rank_of(m, r, &rank) || rank < 0 ||
-            rank >= MOST_RANKS || !nsc_number_said(m, r, "seq", &seq))
+        if ((!nsc_timed_out(r) && !nsc_gave_up(m, r)) || !nsc_is_of_group(m, r, group) ||
+            !nsc_torch_rank_of(m, r, &rank) || rank < 0 || rank >= MOST_RANKS || !nsc_number_said(m, r, "seq", &seq))
             continue;
         struct stuck *s = &of_rank[rank];
-        if (s->line && (s->seq < seq || (s->seq == seq && (s->op.len || gave_up(m, r)))))
+        if (s->line && (s->seq < seq || (s->seq == seq && (s->op.len || nsc_gave_up(m, r)))))
             continue;
         *s = (struct stuck){r, seq, nsc_said(m, r, "collective")};
     }
@@ -422,7 +323,7 @@ static const char *tell_hosts(struct nsc_case *c, const struct stuck *of_rank, i
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
-    int64_t count, waiting, highest, size = is_whole_job(group) ? size_of_job(m) : 0;
+    int64_t count, waiting, highest, size = is_whole_job(group) ? nsc_size_of_job(m) : 0;
     const struct stuck *most = most_common(of_rank, &count);
     if (!most) /* ranks beyond all reason */
         return;
@@ -484,7 +385,7 @@ static void tell_watchdog(struct nsc_case *c, nsc_text group)
 /* A time-out, by the watchdog's line or by the one that follows it; "failure detected by watchdog" may be an error of NCCL. */
 static bool tells_timeout(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
-    return nsc_timed_out(r) || (gave_up(m, r) && nsc_text_find(nsc_said(m, r, "reason"), "Timeout at") >= 0);
+    return nsc_timed_out(r) || (nsc_gave_up(m, r) && nsc_text_find(nsc_said(m, r, "reason"), "Timeout at") >= 0);
 }
 
 /* Works are numbered in each process group on its own: each has its finding. */
@@ -499,7 +400,7 @@ static void tell_watchdogs(struct nsc_case *c)
         int64_t seq;
         if (!tells_timeout(m, r) || !nsc_number_said(m, r, "seq", &seq))
             continue;
-        nsc_text group = group_of(m, r);
+        nsc_text group = nsc_group_of(m, r);
         size_t k = 0;
         while (k < n && !nsc_text_eq(told[k], group))
             k++;

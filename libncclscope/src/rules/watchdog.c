@@ -1,0 +1,103 @@
+/* watchdog.c - what lines of PyTorch's process group say: of which rank and group, and whether it waits. */
+#include "rules/watchdog.h"
+
+/* By its number in the whole job if the line says it; in brackets PyTorch prints the one in the group. */
+bool nsc_torch_rank_of(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t *rank)
+{
+    *rank = r->torch_rank;
+    return *rank >= 0 || nsc_number_said(m, r, "rank", rank);
+}
+
+/* A line that says that the rank gave a work up, after the time-out or an error; not one by whose own account it had ended. */
+bool nsc_gave_up(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    int64_t seq, completed;
+    return r->number == NCCLSCOPE_KIND_TORCH_GAVE_UP && nsc_number_said(m, r, "seq", &seq) &&
+           nsc_number_said(m, r, "completed", &completed) && completed < seq;
+}
+
+static nsc_text group_said(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return nsc_text_trim(nsc_said(m, r, "group"));
+}
+
+/* "PG ID 3 PG GUID 14(mesh_tp)". The line of a time-out names no group: a line near it that gives up the same work does, the rank's
+ * own first. Len 0: none does, as in older releases. */
+nsc_text nsc_group_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    enum { NEAR = 256 };
+    size_t at = (size_t)(r - m->happened.item), from = at > NEAR ? at - NEAR : 0;
+    nsc_text group = group_said(m, r);
+    int64_t seq, same, rank, other;
+    if (group.len || !nsc_timed_out(r) || !nsc_number_said(m, r, "seq", &seq) || !nsc_torch_rank_of(m, r, &rank))
+        return group;
+    for (size_t i = from; i < m->happened.len && i <= at + NEAR; i++) {
+        const struct nsc_own_record *near = &m->happened.item[i];
+        if ((!nsc_gave_up(m, near) && !(nsc_timed_out(near) && group_said(m, near).len)) ||
+            !nsc_number_said(m, near, "seq", &same) || same != seq)
+            continue;
+        group = group_said(m, near);
+        if (nsc_torch_rank_of(m, near, &other) && other == rank)
+            break;
+    }
+    return group;
+}
+
+/* "[Rank 1] Some NCCL operations have failed or timed out": of whichever group, the rank is heard of. */
+static bool is_of_any_group(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_TORCH_ABORTS || r->number == NCCLSCOPE_KIND_TORCH_DOWN;
+}
+
+bool nsc_is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group)
+{
+    return !group.len || is_of_any_group(r) || nsc_text_eq(nsc_group_of(m, r), group);
+}
+
+/* A line that says what work the rank had enqueued. */
+bool nsc_tells_work(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    (void)m;
+    return r->number == NCCLSCOPE_KIND_TORCH_WORK || r->number == NCCLSCOPE_KIND_TORCH_DUMP ||
+           r->number == NCCLSCOPE_KIND_TORCH_GAVE_UP;
+}
+
+bool nsc_timed_out(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_TORCH_TIMEOUT;
+}
+
+/* A line that says that the rank waits, or waited, as the others do: in that it is not silent. */
+bool nsc_tells_waiting(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return nsc_timed_out(r) || nsc_gave_up(m, r) || is_of_any_group(r);
+}
+
+/* The last line of this sort that this rank printed of the group. */
+const struct nsc_own_record *nsc_last_of_rank(const struct ncclscope_model *m,
+                                              bool (*sort)(const struct ncclscope_model *,
+                                                           const struct nsc_own_record *),
+                                              nsc_text group, int64_t rank)
+{
+    const struct nsc_own_record *last = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t of;
+        if (sort(m, r) && nsc_is_of_group(m, r, group) && nsc_torch_rank_of(m, r, &of) && of == rank)
+            last = r;
+    }
+    return last;
+}
+
+int64_t nsc_size_of_job(const struct ncclscope_model *m)
+{
+    int64_t most = 0, n;
+    for (size_t i = 0; i < m->happened.len; i++)
+        if ((m->happened.item[i].number == NCCLSCOPE_KIND_TORCH_OPTIONS ||
+             m->happened.item[i].number == NCCLSCOPE_KIND_WORLD_SIZE) &&
+            nsc_number_said(m, &m->happened.item[i], "nranks", &n))
+            most = n > most ? n : most;
+    for (size_t i = 0; i < m->comms.len; i++)
+        most = m->comms.item[i].nranks > most ? m->comms.item[i].nranks : most;
+    return most;
+}
