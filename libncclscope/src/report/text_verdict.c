@@ -271,6 +271,9 @@ static void bad_verdict(const struct nsc_report *r)
     bool says = !variables[0] || strcmp(f->cls, "configuration") != 0 || strstr(f->title ? f->title : "", variables);
     snprintf(line, sizeof line, "%s%s%s.", f->title ? f->title : f->rule->means, says ? "" : ": ",
              says ? "" : variables);
+    size_t n = strlen(line);
+    if (n > 4 && !strcmp(line + n - 4, "....")) /* a title that was cut ends in three */
+        line[n - 1] = 0;
     nsc_mark(r, NSC_MARK_BAD);
     nsc_wrap(r, 3, nsc_text_of(line));
     const struct nsc_finding *root = root_of(r, f);
