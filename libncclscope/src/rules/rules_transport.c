@@ -94,6 +94,8 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
         f->confidence = "likely";
     if (why == NSC_SHM_FAR && e->likely)
         f->confidence = "likely";
+    if (e->env && e->env->proc != l->proc) /* another process's variable */
+        f->confidence = "likely";
     if (e->env && e->env->by_pod) {
         f->confidence = "likely";
         f->cause = nsc_words(c, "%s%s", f->cause, nsc_env_source(e->env));
@@ -105,19 +107,50 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
                       *type || why == NSC_SHM_SLICES ? ")" : "");
 }
 
-/* P2P is forbidden by a variable that some process shows, and no pair of the whole input uses it: a process whose lines do not show the
- * variable, or lost their header, has it too. */
-static const struct nsc_env *forbidden_in_job(const struct ncclscope_model *m)
+static bool uses_p2p(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->link_order.len; i++)
         if (m->links.item[m->link_order.item[i]].family == NSC_P2P)
-            return NULL;
-    return nsc_p2p_disabled(m, NSC_NONE);
+            return true;
+    return false;
+}
+
+static nsc_str host_of(const struct ncclscope_model *m, uint32_t proc)
+{
+    return proc == NSC_NONE ? 0 : m->procs.item[proc].host;
+}
+
+/* Where no pair of the whole input has P2P, a process whose own lines show no variable that forbids it has that of another process of its
+ * host, or that of lines that lost their header. Host 0: that of any process. Fills of_host with indices into model.env. */
+static bool forbidden_by_host(const struct ncclscope_model *m, struct nsc_map *of_host)
+{
+    bool failed = false;
+    if (!nsc_p2p_disabled(m, NSC_NONE) || uses_p2p(m))
+        return true;
+    for (size_t i = 0; i < m->env.len; i++) {
+        const struct nsc_env *e = &m->env.item[i];
+        if (nsc_p2p_disabled(m, e->proc) != e)
+            continue;
+        struct nsc_key host = {host_of(m, e->proc), 0, 0}, any = {0, 1, 0};
+        failed |= nsc_map_get(of_host, host) == NSC_NONE && nsc_map_put(of_host, host, (uint32_t)i);
+        failed |= nsc_map_get(of_host, any) == NSC_NONE && nsc_map_put(of_host, any, (uint32_t)i);
+    }
+    return !failed;
+}
+
+static const struct nsc_env *forbidden_at(const struct ncclscope_model *m, const struct nsc_map *of_host, uint32_t proc)
+{
+    nsc_str host = host_of(m, proc);
+    uint32_t at = nsc_map_get(of_host, (struct nsc_key){host, !host, 0});
+    if (at == NSC_NONE)
+        at = nsc_map_get(of_host, (struct nsc_key){0, 0, 0});
+    return at == NSC_NONE ? NULL : &m->env.item[at];
 }
 
 void nsc_rule_shm_within_node(struct nsc_case *c)
 {
-    const struct nsc_env *forbidden = forbidden_in_job(c->m);
+    struct nsc_map forbidden = {0};
+    c->f->no_memory |= !forbidden_by_host(c->m, &forbidden);
     bool there[NSC_SHM_REASONS] = {false};
     size_t at[NSC_SHM_REASONS];
     struct nsc_expected first[NSC_SHM_REASONS], e;
@@ -127,14 +160,15 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         if (l->family != NSC_SHM)
             continue;
         enum nsc_shm_reason why = shm_reason(c->m, l, &e);
-        if (forbidden && (why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE)) {
+        const struct nsc_env *elsewhere = forbidden_at(c->m, &forbidden, l->proc);
+        if (elsewhere && (why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE)) {
             why = NSC_SHM_BY_DISABLE;
-            e.env = forbidden;
+            e.env = elsewhere;
         }
         if (!there[why]) {
             nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             if (c->f->no_memory)
-                return;
+                break;
             at[why] = c->f->list.len - 1;
             there[why] = true;
             first[why] = e;
@@ -142,7 +176,8 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         }
         nsc_add_link(c, &c->f->list.item[at[why]], l);
     }
-    for (int why = 0; why < NSC_SHM_REASONS; why++) {
+    nsc_map_free(&forbidden);
+    for (int why = 0; why < NSC_SHM_REASONS && !c->f->no_memory; why++) {
         if (!there[why])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[why]];
