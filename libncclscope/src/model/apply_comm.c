@@ -329,6 +329,7 @@ static void take_ring_layout(const ncclscope_record *rec, double *gb_s)
     int64_t channels = nsc_number(rec, NCCLSCOPE_FIELD_CHANNELS);
     ptrdiff_t slash = nsc_text_find(both, "/");
     double inside, between;
+    gb_s[0] = gb_s[1] = 0; /* not those of the communicator before */
     if (slash < 0 || channels < 1 || !nsc_to_f64((nsc_text){both.ptr, (size_t)slash}, &inside) ||
         !nsc_to_f64(nsc_text_from(both, (size_t)slash + 1), &between))
         return;

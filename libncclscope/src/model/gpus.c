@@ -135,8 +135,9 @@ void nsc_gpus_settle(struct ncclscope_model *m)
         int64_t pid;
         if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK &&
             nsc_number_said(m, &m->happened.item[i], "pid", &pid) &&
-            nsc_map_get(&of_pid, (struct nsc_key){(uint64_t)pid, 0, 0}) == NSC_NONE)
-            nsc_map_put(&of_pid, (struct nsc_key){(uint64_t)pid, 0, 0}, (uint32_t)i);
+            nsc_map_get(&of_pid, (struct nsc_key){(uint64_t)pid, 0, 0}) == NSC_NONE &&
+            nsc_map_put(&of_pid, (struct nsc_key){(uint64_t)pid, 0, 0}, (uint32_t)i))
+            m->no_memory = true;
     }
     for (size_t i = 0; i < m->procs.len; i++) {
         struct nsc_proc *p = &m->procs.item[i];

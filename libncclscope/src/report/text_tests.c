@@ -72,7 +72,7 @@ static const struct nsc_rank *laid_out(const struct ncclscope_model *m, double *
 
 enum { LARGE = 256 << 20 }; /* smaller sizes do not fill the links */
 
-/* "; 45 % of the 24 GB/s that NCCL laid out its rings for (line 37)" */
+/* ", 45 % of the 24 GB/s that NCCL laid out its rings for (line 37)" */
 static void compare(const struct nsc_report *r, const struct table *x, char *out, size_t size)
 {
     double gb_s;
