@@ -356,7 +356,7 @@ static bool is_explained(const struct nsc_report *r, const struct nsc_warning *w
 {
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        for (size_t k = 0; f->rule->key == NSC_ID_FAILURE_UNJUDGED && f->why_rows && k < f->evidences; k++)
+        for (size_t k = 0; f->rule->key == NSC_ID_FAILURE_UNJUDGED && !f->open && k < f->evidences; k++)
             if (f->evidence[k].line == w->where.line && f->evidence[k].source == w->where.source)
                 return true;
     }

@@ -102,6 +102,160 @@ enum nsc_interface_reason {
 enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_UNANSWERED };
 enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };
 
+/* What is odd of P2P, channels and NVLS (rules_p2p.c). */
+enum nsc_p2p_reason {
+    NSC_P2P_REFUSED = 1,
+    NSC_P2P_LEGACY_IPC,
+    NSC_P2P_WEAK_MODEL,
+    NSC_P2P_TOLD_AND_USED, /* the driver's no is printed, and P2P used all the same */
+    NSC_READ_ASKED,
+    NSC_READ_USUAL,
+    NSC_READ_UNSEEN, /* no variables of the process are in the input */
+    NSC_NO_READ_ASKED,
+    NSC_NO_READ_UNSAID,
+    NSC_COPY_ASKED,
+    NSC_COPY_UNSAID,
+    NSC_LINKS_DOWN,
+    NSC_LOPSIDED_BY_FILE,
+    NSC_LOPSIDED,
+    NSC_FEW_BY_VARIABLE,
+    NSC_NVLS_REFUSED, /* multicast is not available, by NCCL's line */
+    NSC_NVLS_UNSAID
+};
+
+/* Why ranks of one machine meet over the network (rules_transport.c). */
+enum nsc_inside_reason {
+    NSC_INSIDE_HOSTID = 1,
+    NSC_INSIDE_NEAR_NIC,
+    NSC_INSIDE_BOTH_OFF, /* P2P and shared memory */
+    NSC_INSIDE_NO_SHM,
+    NSC_INSIDE_ONE_PROCESS, /* GPUs of one process, and a variable would show */
+    NSC_INSIDE_PROCESSES,
+    NSC_INSIDE_ONE_PROCESS_HIDDEN, /* the same, and it would not */
+    NSC_INSIDE_PROCESSES_HIDDEN
+};
+
+/* What came of a plugin (rules_net.c). */
+enum nsc_plugin_reason {
+    NSC_PLUGIN_AND_ITS_NET = 1, /* and the network that it would bring is asked for by name */
+    NSC_PLUGIN_ALONE,
+    NSC_PLUGIN_ONLY_IB, /* nothing but InfiniBand was tried */
+    NSC_PLUGIN_UNSUPPORTED,
+    NSC_PLUGIN_OWN_WORDS,
+    NSC_EFA_SOCKETS,
+    NSC_EFA_OTHER_PROVIDER,
+    NSC_EFA_POD
+};
+
+/* What is odd of devices (rules_devices.c, rules_spec.c), and of networks that differ (rules_net.c). */
+enum nsc_device_reason {
+    NSC_FEWER_UNEQUAL = 1, /* than another host */
+    NSC_FEWER_FOUND,       /* than the machine type has */
+    NSC_FEWER_ASKED,       /* by the pod */
+    NSC_FEWER_UNOPENED,
+    NSC_NETWORKS_BY_VARIABLE,
+    NSC_NETWORKS_UNSAID
+};
+
+/* What variables of rules of their own do (rules_env.c), and those of pods' specs (rules_spec.c). */
+enum nsc_env_reason {
+    NSC_P2P_OFF_FREE = 1, /* no pair would use P2P without it */
+    NSC_P2P_OFF_LOC,
+    NSC_P2P_OFF_COMMAND,
+    NSC_P2P_OFF_POD,
+    NSC_P2P_OFF_SET,
+    NSC_SHM_OFF_COSTS,
+    NSC_SHM_OFF_FREE,
+    NSC_LEVEL_TAKES, /* P2P from pairs */
+    NSC_LEVEL_GIVES,
+    NSC_LEVEL_FREE,
+    NSC_LEVEL_WIDEST,
+    NSC_SPEC_UNREAD, /* by any release */
+    NSC_SPEC_MISSPELT,
+    NSC_SPEC_STRANGE,
+    NSC_SPEC_NO_LEVEL,
+    NSC_SPEC_ZERO, /* letters, taken for the number 0 */
+    NSC_SPEC_NUMBER,
+    NSC_VALUE_REFUSED,
+    NSC_VALUE_ENDS_IT,
+    NSC_POD_SHM,
+    NSC_POD_LOCK
+};
+
+/* What says that hosts are pods of one machine (rules_pods.c). */
+enum nsc_pods_reason { NSC_PODS_SHARE = 1, NSC_PODS_MAY_SHARE, NSC_PODS_MORE_GPUS };
+
+/* What failed, of which no warning tells why (rules_failure.c, rules_program.c, rules_missing.c, rules_start.c). */
+enum nsc_unsaid_reason {
+    NSC_RESULT_CUDA = 1, /* the results of NCCL in their order: ncclUnhandledCudaError is 1 */
+    NSC_RESULT_SYSTEM,
+    NSC_RESULT_INTERNAL,
+    NSC_RESULT_ARGUMENT,
+    NSC_RESULT_USAGE,
+    NSC_RESULT_REMOTE,
+    NSC_WARNING_QUOTED,
+    NSC_WARNING_BROKE, /* calls returned an error behind it */
+    NSC_WARNING_LAST,
+    NSC_PROGRAM_CUDA,
+    NSC_PROGRAM_MEMORY,
+    NSC_PROGRAM_NVSHMEM,
+    NSC_PROGRAM_ENGINE,
+    NSC_PROGRAM_NCCL,
+    NSC_TEST_BOUNDS,
+    NSC_BUILT_WITHOUT_MPI,
+    NSC_ABSENT_OF_PROCESS, /* one process has all ranks that are here */
+    NSC_ABSENT_OF_OTHERS,
+    NSC_SAME_BY_HOSTID
+};
+
+/* What the ncclras client saw (rules_ras.c): of ranks/hung too, so they begin behind its reasons above. */
+enum nsc_ras_reason { NSC_RAS_MOMENT = 100, NSC_RAS_NO_ANSWER, NSC_RAS_GONE, NSC_RAS_ERROR, NSC_RAS_LEFT };
+
+/* Why no connection is seen (rules_unseen.c). */
+enum nsc_unseen_reason {
+    NSC_UNSEEN_NO_PAIR = 1,
+    NSC_UNSEEN_BANNERS,
+    NSC_UNSEEN_WARNINGS,
+    NSC_UNSEEN_BARE,
+    NSC_UNSEEN_FAILED,
+    NSC_UNSEEN_UNFINISHED,
+    NSC_UNSEEN_FAILED_AT_START,
+    NSC_UNSEEN_START_AND_END,
+    NSC_UNSEEN_START,
+    NSC_UNSEEN_END_NVLS, /* of an initialisation */
+    NSC_UNSEEN_END,
+    NSC_UNSEEN_MADE,
+    NSC_UNSEEN_NO_INIT,
+    NSC_UNSEEN_ALONE,
+    NSC_UNSEEN_LEFT_OUT,
+    NSC_UNSEEN_LATE,
+    NSC_UNSEEN_EARLY_COMPLETE, /* by when this release connects */
+    NSC_UNSEEN_EARLY,
+    NSC_UNSEEN_AT_FIRST_CALL,
+    NSC_UNSEEN_EITHER
+};
+
+/* What facts of the machine show (rules_probe.c). */
+enum nsc_probe_reason {
+    NSC_PROBE_FEWER_LINKS = 1,
+    NSC_PROBE_ALL_FEWER,
+    NSC_PROBE_GNS,
+    NSC_PROBE_TNS,
+    NSC_PROBE_CNS,
+    NSC_PROBE_DR,
+    NSC_PROBE_CUDA_NO,
+    NSC_PROBE_NO_WORD,
+    NSC_PROBE_MIG,
+    NSC_PROBE_ACS,
+    NSC_PROBE_TRANSLATES,
+    NSC_PROBE_BUSY,
+    NSC_PROBE_SLOW,
+    NSC_PROBE_COPY_WRONG,
+    NSC_PROBE_COLLECTIVE_WRONG,
+    NSC_PROBE_SHM_DEFAULT,
+    NSC_PROBE_SHM_FULL
+};
+
 /* Is no rank of the communicator seen beyond its initialisation? */
 bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k);
 
@@ -135,6 +289,7 @@ struct nsc_ask {
     int reason;                    /* what the rule that asks found out by itself; its own numbers */
     const char *distance;          /* between GPU and NIC, or two GPUs: PHB, SYS; "" if not known */
     const struct nsc_env *env;     /* the variable that explains it, or NULL */
+    const char *what, *other;      /* what {what} and {other} stand for in the words of the row, or NULL */
     const struct nsc_where *line;  /* the last line that said yes */
 };
 
@@ -143,6 +298,8 @@ struct nsc_ask {
 bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask);
 /* By what the rule itself found; how sure that is, the rule has said. */
 void nsc_explain_by(struct nsc_case *c, struct nsc_finding *f, int reason);
+/* The same; the row's words hold {what} and {other}. */
+void nsc_explain_with(struct nsc_case *c, struct nsc_finding *f, int reason, const char *what, const char *other);
 
 /* Did the process go on after this line as only one does that did not fail of it: an initialisation that ended, connections, its own
  * end in good order? */

@@ -36,6 +36,10 @@ static const char *value_of(const struct nsc_ask *q, nsc_text name)
     struct nsc_case *c = (struct nsc_case *)(uintptr_t)q->c;
     if (nsc_text_is(name, "variable") && q->env)
         return nsc_words(c, "%s=%s", nsc_say(q->m, q->env->name).ptr, nsc_say(q->m, q->env->value).ptr);
+    if (nsc_text_is(name, "what") || nsc_text_is(name, "other")) {
+        const char *words = nsc_text_is(name, "what") ? q->what : q->other;
+        return words ? words : "";
+    }
     if (nsc_text_is(name, "distance"))
         return q->distance ? q->distance : "";
     if (nsc_text_is(name, "gpu"))
@@ -168,10 +172,16 @@ bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
            (!ask->event && !ask->said && opens && list(c, f, ask, open, opens)); /* a warning says itself what it is */
 }
 
-void nsc_explain_by(struct nsc_case *c, struct nsc_finding *f, int reason)
+void nsc_explain_with(struct nsc_case *c, struct nsc_finding *f, int reason, const char *what, const char *other)
 {
-    struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .reason = reason, .distance = ""};
+    struct nsc_ask ask = {
+        .c = c, .m = c->m, .proc = NSC_NONE, .reason = reason, .distance = "", .what = what, .other = other};
     const char *sure = f->confidence;
     nsc_explain(c, f, &ask);
     f->confidence = sure;
+}
+
+void nsc_explain_by(struct nsc_case *c, struct nsc_finding *f, int reason)
+{
+    nsc_explain_with(c, f, reason, NULL, NULL);
 }

@@ -75,8 +75,7 @@ static void tell_few_found(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
             f->title = nsc_words(c, "aws-ofi-nccl found %lld EFA devices; %lld GPUs of a %s have %lld beside them",
                                  (long long)e->number, (long long)gpus, pf->name, (long long)share);
-            f->cause = nsc_words(c, "The pod asks for fewer than there are, or devices are missing (%s).", pf->source);
-            f->fix = "vpc.amazonaws.com/efa in the pod's limits; `fi_info -p efa` on the node.";
+            nsc_explain_with(c, f, NSC_FEWER_FOUND, pf->source, NULL);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -102,7 +101,7 @@ void nsc_rule_fewer_nics(struct nsc_case *c)
     f->count = (uint64_t)(a - b);
     f->title = nsc_words(c, "Host %s lists %lld InfiniBand or RoCE device%s, host %s %lld", nsc_say(m, few->host).ptr,
                          (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a);
-    f->cause = "A device is missing, its port is down, or NCCL_IB_HCA differs: the job runs at the pace of that host.";
+    nsc_explain_by(c, f, NSC_FEWER_UNEQUAL);
     nsc_name_host(c, f, few->host);
 }
 
@@ -137,7 +136,7 @@ void nsc_rule_mixed_devices(struct nsc_case *c)
             f->title =
                 nsc_words(c, "Host %s lists %s (%s) beside %s (%s)", nsc_say(m, d->host).ptr, nsc_say(m, d->name).ptr,
                           nsc_say(m, d->kind).ptr, nsc_say(m, last->name).ptr, nsc_say(m, last->kind).ptr);
-            f->cause = "NCCL_IB_HCA is not set, or names both kinds.";
+            nsc_explain_by(c, f, 0);
         }
         f->count++;
         nsc_name_host(c, f, d->host);
@@ -198,8 +197,7 @@ static void tell_unopened(struct nsc_case *c)
             nsc_text words = nsc_message_of(&e->where);
             f->title = nsc_words(c, "A network device could not be opened, though others on its host were: %.*s",
                                  (int)(words.len < 120 ? words.len : 120), words.ptr);
-            f->cause = "It is missing in the container, not permitted, or in a bad state: NCCL goes on without it.";
-            f->fix = "Compare /dev/infiniband in the container with the node; `ibv_devinfo` of that device.";
+            nsc_explain_by(c, f, NSC_FEWER_UNOPENED);
         }
         f->count += e->count;
         nsc_name_host(c, f, m->procs.item[e->proc].host);

@@ -88,12 +88,12 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
     f->title = nsc_words(c, "%s=%s is set (%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr,
                          nsc_say(c->m, e->value).ptr, set_by(c, f));
-    f->cause =
-        nothing         ? "It costs nothing here: no pair of a node would use P2P without it."
-        : by_level      ? "Level LOC means no P2P at all. Up to 2.22.3 NCCL logs NCCL_P2P_DISABLE=1 in these words too."
-        : e->by_command ? "The command in this input sets it; no line of NCCL's shows it."
-        : e->by_pod     ? "The pod's spec sets it; this log shows no variables."
-                    : "A variable in the environment or in a configuration file: NCCL prints the same words for both.";
+    nsc_explain_by(c, f,
+                   nothing         ? NSC_P2P_OFF_FREE
+                   : by_level      ? NSC_P2P_OFF_LOC
+                   : e->by_command ? NSC_P2P_OFF_COMMAND
+                   : e->by_pod     ? NSC_P2P_OFF_POD
+                                   : NSC_P2P_OFF_SET);
     if (!nothing)
         nsc_set_cost_of_level(c, f, NSC_COST_SHM, NSC_COST_P2P, e->proc, level);
 }
@@ -126,8 +126,7 @@ void nsc_rule_env_shm_disabled(struct nsc_case *c)
     if (!f)
         return;
     f->title = nsc_words(c, "NCCL_SHM_DISABLE=1 is set (%s): no shared memory between ranks of a node", set_by(c, f));
-    f->cause = costs ? "Pairs that cannot use P2P fall to the network, inside the machine."
-                     : "It costs nothing here: no pair of a node fell to the network.";
+    nsc_explain_by(c, f, costs ? NSC_SHM_OFF_COSTS : NSC_SHM_OFF_FREE);
     const struct nsc_env *e = nsc_env_is(c->m, NSC_NONE, "NCCL_SHM_DISABLE", "1");
     if (costs && e)
         nsc_set_cost(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, e->proc);
@@ -163,13 +162,11 @@ void nsc_rule_env_p2p_level(struct nsc_case *c)
     if (!f)
         return;
     f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%s)", nsc_say(c->m, e->value).ptr, set_by(c, f));
-    f->cause =
-        limits && takes ? "P2P is allowed only up to this distance, and pairs of this job do not use it."
-        : gives
-            ? "It forces P2P between GPUs that meet only at the CPU, where NCCL itself would not use it: often slower "
-              "than host memory. Compare both."
-        : limits ? "No pair of a node lost P2P by it here."
-                 : "SYS is the widest level: it allows P2P between any two GPUs of a node and forbids none.";
+    nsc_explain_by(c, f,
+                   limits && takes ? NSC_LEVEL_TAKES
+                   : gives         ? NSC_LEVEL_GIVES
+                   : limits        ? NSC_LEVEL_FREE
+                                   : NSC_LEVEL_WIDEST);
 }
 
 static bool disables_nvls(const struct ncclscope_model *m, const struct nsc_env *e)
@@ -184,5 +181,5 @@ void nsc_rule_env_nvls_disabled(struct nsc_case *c)
         return;
     f->title = nsc_words(c, "NCCL_NVLS_ENABLE=0 (%llu process%s): often a deliberate choice",
                          (unsigned long long)f->count, f->count == 1 ? "" : "es");
-    f->cause = "The variable is set: collectives do not use NVLink SHARP, the reduction in the NVSwitches.";
+    nsc_explain_by(c, f, 0);
 }

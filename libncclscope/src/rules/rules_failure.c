@@ -40,10 +40,6 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
 
 /* ---- ranks that vanished ---- */
 
-static const char vanished_words[] = "Its process ended without closing NCCL: crash, kill, out of memory, or an "
-                                     "exception of the program. Its own last words are "
-                                     "outside NCCL: look at that process's standard error and at the kernel log.";
-
 static bool closes_itself(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
     return r->destroyed.line || r->aborted.line || m->procs.item[r->proc].closing_at.line;
@@ -219,7 +215,7 @@ static void tell_nameless_loss(struct nsc_case *c, const struct closings *all)
                          one ? "its" : "their", one ? "its" : "their");
     nsc_vec_free(&locals.ranks);
     nsc_map_free(&locals.named);
-    f->cause = vanished_words;
+    nsc_explain_by(c, f, 0);
 }
 
 static void tell_losses(struct nsc_case *c, const struct closings *all)
@@ -251,7 +247,7 @@ static void tell_losses(struct nsc_case *c, const struct closings *all)
         c, "Rank %lld vanished first (host %s, pid %lld): its peers saw its connections close before any teardown",
         (long long)first->rank, nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
-    f->cause = vanished_words;
+    nsc_explain_by(c, f, 0);
 }
 
 void nsc_rule_ranks_lost(struct nsc_case *c)
@@ -280,17 +276,6 @@ static bool ends_its_process(const struct ncclscope_model *m, const struct nsc_w
     for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
         open = open || !nsc_is_done(&m->ranks.item[i]);
     return p->informs && p->source == w->where.source && p->last_line == w->where.line && open;
-}
-
-static const char *meaning_of_result(int64_t code)
-{
-    static const char *const words[] = {"a call of CUDA or HIP failed",
-                                        "a call of the system or the network failed",
-                                        "a check within NCCL failed",
-                                        "an argument was not valid",
-                                        "NCCL was called in a way that cannot be",
-                                        "the other side was gone or not reached"};
-    return code >= 1 && code <= 6 ? words[code - 1] : "something failed";
 }
 
 /* "misc/socket.cc:47 -> 3": the way an error takes out of a socket, which a service thread takes too when a peer closes at the end. */
@@ -326,9 +311,7 @@ static void tell_trail(struct nsc_case *c)
     f->title =
         nsc_words(c, "Calls of NCCL returned an error, first %.*s, and the warning that says why is not in this input",
                   (int)(words.len < 120 ? words.len : 120), words.ptr);
-    f->cause = nsc_words(c, "Result %lld is: %s.", (long long)first->number, meaning_of_result(first->number));
-    f->fix =
-        "Give the lines before it: the WARN of the same thread names the cause. With NCCL_DEBUG=INFO it is printed.";
+    nsc_explain_by(c, f, NSC_RESULT_CUDA + (int)first->number - 1);
     if (!m->procs.item[first->proc].nameless)
         nsc_name_host(c, f, m->procs.item[first->proc].host);
     nsc_show(c, f, &first->where);
@@ -389,15 +372,12 @@ void nsc_rule_unjudged(struct nsc_case *c)
             words.len -= words.len && words.ptr[words.len - 1] == '.';
             struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &w->where, .distance = ""};
             bool known = nsc_explain(c, f, &ask);
+            f->open = !known;
+            if (!known)
+                nsc_explain_by(c, f, w->quoted ? NSC_WARNING_QUOTED : w->broke ? NSC_WARNING_BROKE : NSC_WARNING_LAST);
             f->title =
                 nsc_words(c, known ? "NCCL failed: %.*s" : "NCCL failed with a warning that no rule here knows: %.*s",
                           (int)words.len, words.ptr);
-            f->cause = known ? f->cause
-                       : w->quoted
-                           ? "A program quotes it as NCCL's last error; that is the last warning of its process, "
-                             "which may be older than the failure."
-                       : w->broke ? "Calls returned an error right behind it, and its process did not go on."
-                                  : "It is the last line of its process, whose communicator never came up.";
         }
         f->count += w->lines;
         if (named)

@@ -73,8 +73,7 @@ void nsc_rule_headers_removed(struct nsc_case *c)
     f->count = n;
     f->title = nsc_words(c, "%llu of %llu NCCL lines have lost their header (host:pid:tid [device]), or a part of it",
                          (unsigned long long)n, (unsigned long long)records);
-    f->cause = "Warnings, connections and versions were judged by their text. Whose they are cannot be told: which "
-               "ranks share a host, who failed first, whether processes differ.";
+    nsc_explain_by(c, f, 0);
     for (size_t i = 0; i < m->sources.len; i++) {
         struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[0], {"", 0}};
         nsc_show(c, f, &w);

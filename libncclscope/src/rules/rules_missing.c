@@ -418,14 +418,7 @@ void nsc_rule_partial(struct nsc_case *c)
         for (uint32_t x = 1; x < k->count; x++)
             one = one &&
                   m->ranks.item[m->members.item[k->first + x]].proc == m->ranks.item[m->members.item[k->first]].proc;
-        if (one && k->count > 1) {
-            f->cause = "One process has all ranks that are here; it may have the others too, whose lines were then cut "
-                       "off, torn or left out.";
-            f->fix = "Give the whole log; where other processes have them, their logs too.";
-        } else {
-            f->cause = "Each process prints only its own connections; what the others use, and on which machine they "
-                       "are, is in their logs.";
-        }
+        nsc_explain_by(c, f, one && k->count > 1 ? NSC_ABSENT_OF_PROCESS : NSC_ABSENT_OF_OTHERS);
         nsc_show(c, f, &k->where);
     }
 }
@@ -465,8 +458,5 @@ void nsc_rule_made_alone(struct nsc_case *c)
     f->count = programs;
     lone_programs(c, f);
     f->title = nsc_words(c, "%u programs ran side by side, each as the only rank of a job of its own", programs);
-    f->cause =
-        "nccl-tests was built without MPI: each process that the launcher started takes itself for all there is, on "
-        "the same GPU as the others of its node.";
-    f->fix = "Build it with MPI (make MPI=1 MPI_HOME=...); or start one process with -g N for the GPUs of one node.";
+    nsc_explain_by(c, f, NSC_BUILT_WITHOUT_MPI);
 }

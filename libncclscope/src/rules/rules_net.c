@@ -33,12 +33,9 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
                                  named ? nsc_say(m, named->text).ptr
                                  : env ? nsc_say(m, env->value).ptr
                                        : file.ptr);
-            f->cause =
-                nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NOT_FOUND)
-                    ? "NCCL was told to use this plugin and did not find it, or one of its libraries; the network "
-                      "that it would bring is asked for, too, and is not there."
-                    : "NCCL was told to use this plugin and did not find it, or one of its libraries; it went on "
-                      "with its own networks.";
+            nsc_explain_by(c, f,
+                           nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NOT_FOUND) ? NSC_PLUGIN_AND_ITS_NET
+                                                                                   : NSC_PLUGIN_ALONE);
             nsc_show(c, f, named ? &named->where : env ? &env->where : NULL);
         }
         f->count++;
@@ -59,6 +56,14 @@ static bool is_harmless_failure(const struct ncclscope_model *m, const struct ns
 static bool is_unsupported(const struct nsc_event *e)
 {
     return e->kind == NCCLSCOPE_KIND_PLUGIN_UNSUPPORTED && nsc_text_find(e->where.text, "network plugin") >= 0;
+}
+
+static int failed_how(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    return is_unsupported(e) ? NSC_PLUGIN_UNSUPPORTED
+           : e->kind == NCCLSCOPE_KIND_NET_NONE && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)
+               ? NSC_PLUGIN_ONLY_IB
+               : NSC_PLUGIN_OWN_WORDS;
 }
 
 /* The run went on without the plugin, and nobody misses a network: all ranks are on one host, or it reached its end. */
@@ -93,14 +98,6 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                 : e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER
                     ? "aws-ofi-nccl was found and could not start"
                     : nsc_words(c, "The network plugin %s was found and could not start", nsc_say(m, e->text).ptr);
-            f->cause =
-                e->kind == NCCLSCOPE_KIND_NET_NONE && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)
-                    ? "Only InfiniBand was tried and no device was found; sockets were not tried, as "
-                      "NCCL_NET=IB makes it (NCCL prints no line "
-                      "for that variable)."
-                : is_unsupported(e)
-                    ? "It was built for another release: NCCL goes on without it."
-                    : "What it missed it says itself, in its own lines before this one, where they are in the input.";
             if (is_unsupported(e) && !nsc_any_socket(m))
                 f->severity = NCCLSCOPE_WARNING;
             if (e->kind == NCCLSCOPE_KIND_NET_NONE)
@@ -109,6 +106,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                                   .m = m,
                                   .proc = m->procs.item[e->proc].nameless ? NSC_NONE : e->proc,
                                   .event = e,
+                                  .reason = failed_how(m, e),
                                   .distance = ""};
             int severity = f->severity;
             nsc_explain(c, f, &ask);
@@ -165,7 +163,7 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_ERROR, "fault", crosses ? "certain" : "likely");
             f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise",
                                  nsc_say(m, e->text).ptr);
-            f->cause = "Libfabric offered no EFA (or other RDMA) provider here, and the plugin took what was left.";
+            nsc_explain_by(c, f, 0);
             f->caused_by = nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU) ? NSC_ID_TRANSPORT_POD_PER_GPU
                            : nsc_raised(c, NSC_ID_NET_EFA_NOT_USED)    ? NSC_ID_NET_EFA_NOT_USED
                                                                        : NSC_ID_NONE;
@@ -197,14 +195,13 @@ void nsc_rule_efa_not_used(struct nsc_case *c)
             f->caused_by = nsc_is_one_machine(c) ? NSC_ID_TRANSPORT_POD_PER_GPU : NSC_ID_NONE;
             f->title = nsc_words(c, "EFA is not used on %s: ranks of different nodes talk over %s",
                                  nsc_say(m, type).ptr, socket ? "sockets" : nsc_words(c, "libfabric's %s", is.ptr));
-            f->cause = socket ? "The network plugin (aws-ofi-nccl) is not in the image, did not load or did not start; "
-                                "or the pod has no "
-                                "EFA devices."
-                              : "Libfabric offers no efa provider here: no EFA devices in the pod, or no driver.";
             uint32_t pod = m->procs.item[l->proc].in_pod;
-            if (pod != NSC_NONE && m->pods.item[pod].efa <= 0)
-                f->cause = nsc_words(c, "Pod %s asks for no EFA devices (vpc.amazonaws.com/efa in its limits).",
-                                     nsc_say(m, m->pods.item[pod].name).ptr);
+            bool asks_none = pod != NSC_NONE && m->pods.item[pod].efa <= 0;
+            nsc_explain_with(c, f,
+                             asks_none ? NSC_EFA_POD
+                             : socket  ? NSC_EFA_SOCKETS
+                                       : NSC_EFA_OTHER_PROVIDER,
+                             asks_none ? nsc_say(m, m->pods.item[pod].name).ptr : NULL, NULL);
             nsc_show(c, f, socket ? &m->procs.item[l->proc].platform_at : &provider->where);
         }
         nsc_add_link(c, f, l);
@@ -337,9 +334,7 @@ void nsc_rule_mixed_networks(struct nsc_case *c)
             (long long)other->rank, nsc_say(m, other->network).ptr, nsc_say(m, m->procs.item[other->proc].host).ptr);
         const struct nsc_env *no_ib = nsc_env_is(m, one->proc, "NCCL_IB_DISABLE", "1");
         no_ib = no_ib ? no_ib : nsc_env_is(m, other->proc, "NCCL_IB_DISABLE", "1");
-        f->cause =
-            no_ib ? "NCCL_IB_DISABLE=1 is set on one of the two."
-                  : "A node lacks what the others have (device, driver, plugin, variable), and its ranks fell back.";
+        nsc_explain_by(c, f, no_ib ? NSC_NETWORKS_BY_VARIABLE : NSC_NETWORKS_UNSAID);
         f->caused_by = no_ib ? NSC_ID_ENV_IB_DISABLED : NSC_ID_NONE;
         for (int n = 0; n < 2; n++) {
             nsc_name_rank(c, f, (uint64_t)both[n]->rank);

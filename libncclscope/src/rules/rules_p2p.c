@@ -1,7 +1,7 @@
 /* rules_p2p.c - P2P: how data moves, over what, and what stands in its way. */
 #include "read/changes.h"
+#include "rules/ask.h"
 #include "rules/expect.h"
-#include "rules/rules.h"
 
 /* ---- what the driver forbids ---- */
 
@@ -48,20 +48,16 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     f->title = nsc_words(c, "The driver or CUDA says no to P2P between GPUs (%s%zu host%s)",
                          named ? nsc_words(c, "%llu pair%s of ", refused, refused == 1 ? "" : "s") : "", f->hosts.len,
                          f->hosts.len == 1 ? "" : "s");
-    f->cause = first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO
-                   ? "CUDA cannot share memory between processes here (legacy IPC): so it is in WSL2."
-                   : "A virtual machine or the chipset hides P2P (CNS), the GPU model has none (GNS), the topology "
-                     "forbids it (TNS), or IOMMU or ACS stand between.";
     bool p2p = false;
     for (size_t i = 0; i < m->links.len && only_told; i++)
         p2p = p2p || m->links.item[i].family == NSC_P2P;
     only_told = only_told && p2p;
-    if (weak || only_told) {
-        f->severity = NCCLSCOPE_NOTE;
-        f->cls = weak ? "by-design" : "visibility";
-        f->cause = weak ? "The driver allows no P2P between GPUs of this model."
-                        : "Up to 2.18.6 NCCL says so and uses P2P all the same: the connections tell what it took.";
-    }
+    nsc_explain_by(c, f,
+                   weak                                          ? NSC_P2P_WEAK_MODEL
+                   : only_told                                   ? NSC_P2P_TOLD_AND_USED
+                   : first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO ? NSC_P2P_LEGACY_IPC
+                                                                 : NSC_P2P_REFUSED);
+    f->cls = only_told && !weak ? "visibility" : f->cls;
 }
 
 /* All P2P links for which `is` holds, as one finding; NULL if there is none. */
@@ -97,10 +93,8 @@ void nsc_rule_p2p_read(struct nsc_case *c)
     bool usual = nsc_cc_of(c->m, proc) == 80; /* then the variable sets what is so by itself */
     if (forced && !usual) {
         f->severity = NCCLSCOPE_WARNING;
-        f->cls = "configuration";
         f->title = "P2P links pull (read) instead of pushing (write): NCCL_P2P_READ_ENABLE=1 is set";
-        f->cause = "NCCL_P2P_READ_ENABLE=1. NCCL itself chooses read only between NVLink-connected GPUs of compute "
-                   "capability 8.0 (A100).";
+        nsc_explain_by(c, f, NSC_READ_ASKED);
         nsc_set_cost(c, f, NSC_COST_READ, NSC_COST_P2P, proc);
         nsc_show_first(c, f, &forced->where);
         return;
@@ -108,11 +102,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
     f->title = env_visible ? "P2P links read: A100-class GPUs (compute capability 8.0) joined by NVLink"
                            : "P2P links read instead of write";
     f->confidence = env_visible ? "certain" : "possible";
-    f->cause = env_visible
-                   ? "NCCL's default there, and no sign of virtualisation or of a missing permission: nothing to mend."
-                   : "NCCL's default on A100-class NVLink; but no environment line of its processes is shown, so "
-                     "NCCL_P2P_READ_ENABLE=1 may force it.";
-    f->fix = env_visible ? "Nothing to mend on this machine." : f->fix;
+    nsc_explain_by(c, f, env_visible ? NSC_READ_USUAL : NSC_READ_UNSEEN);
 }
 
 /* A100 with NVLink, and yet P2P that pushes. */
@@ -133,11 +123,9 @@ void nsc_rule_p2p_no_read(struct nsc_case *c)
     if (!f)
         return;
     const struct nsc_env *off = nsc_env_is(c->m, proc, "NCCL_P2P_READ_ENABLE", "0");
-    f->cls = "configuration";
     f->confidence = off ? "certain" : "likely";
     f->title = "P2P between A100-class GPUs on NVLink pushes (write), where NCCL itself would pull (read)";
-    f->cause = off ? "NCCL_P2P_READ_ENABLE=0 is set."
-                   : "NCCL_P2P_READ_ENABLE=0, or a setting like it; this log shows no line of the variable.";
+    nsc_explain_by(c, f, off ? NSC_NO_READ_ASKED : NSC_NO_READ_UNSAID);
     nsc_show_first(c, f, off ? &off->where : NULL);
 }
 
@@ -159,11 +147,9 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
     const char *name = p2p ? "NCCL_P2P_USE_CUDA_MEMCPY" : "NCCL_SHM_USE_CUDA_MEMCPY"; /* each of its own kind of link */
     const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, name);
     f->severity = NCCLSCOPE_WARNING;
-    f->cls = "configuration";
     f->title = nsc_words(c, "%s move%s data by copy engine (/CE), not by kernels", nsc_count_pairs(c, f, "GPUs"),
                          f->all_pairs == 1 ? "s" : "");
-    f->cause = e ? nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr)
-                 : nsc_words(c, "%s, by what these links print; this log shows no line of it.", name);
+    nsc_explain_with(c, f, e ? NSC_COPY_ASKED : NSC_COPY_UNSAID, name, e ? nsc_say(c->m, e->value).ptr : NULL);
     if (p2p) /* measured for P2P; host memory has a cost of its own */
         nsc_set_cost(c, f, NSC_COST_COPY_ENGINE, NSC_COST_P2P, proc);
     nsc_show_first(c, f, e ? &e->where : NULL);
@@ -181,12 +167,9 @@ void nsc_rule_p2p_indirect(struct nsc_case *c)
     struct nsc_finding *f = p2p_links(c, is_indirect, &proc);
     if (!f)
         return;
-    f->severity = NCCLSCOPE_NOTE;
-    f->cls = "by-design";
     f->title = nsc_words(c, "%s talk%s through the memory of a third GPU", nsc_count_pairs(c, f, "GPUs"),
                          f->all_pairs == 1 ? "s" : "");
-    f->cause =
-        "They have no NVLink of their own, but both have one to a third GPU: so machines with a cube mesh are built.";
+    nsc_explain_by(c, f, 0);
 }
 
 static bool is_unproven(const struct ncclscope_model *m, const struct nsc_link *l)
@@ -219,15 +202,10 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
     struct nsc_finding *f = p2p_links(c, is_unproven, &proc);
     if (!f)
         return;
-    f->cls = "visibility";
     f->title = nsc_words(c, "%s use%s P2P; %s or PCIe cannot be told from this log", nsc_count_pairs(c, f, "GPUs"),
                          f->all_pairs == 1 ? "s" : "", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
-    f->cause = "NCCL prints the same words for P2P over NVLink and over PCIe, and no line here tells them apart.";
-    if (nsc_is_rccl(c->m)) {
-        f->cause = "RCCL prints the same words for P2P over xGMI and over PCIe, and no line here tells them apart.";
-        f->fix = "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH shows the class of each path; `rocm-smi --showtopo` on the node "
-                 "does too.";
-    }
+    nsc_explain_by(c, f, 0);
+    f->cls = "visibility";
 }
 
 /* ---- pairs that are not alike ---- */
@@ -276,8 +254,7 @@ void nsc_rule_asymmetric(struct nsc_case *c)
             f->title = nsc_words(c, "The two directions of a pair differ: %llu to %llu goes %s, back it goes %s",
                                  (unsigned long long)l->src, (unsigned long long)l->dst, nsc_say(m, l->via).ptr,
                                  nsc_say(m, back->via).ptr);
-            f->cause = "The two processes decided differently: a variable that only one of them has, or GPUs that only "
-                       "one of them sees.";
+            nsc_explain_by(c, f, 0);
         }
         nsc_add_link(c, f, l);
         nsc_add_link(c, f, back);
@@ -310,8 +287,7 @@ static void tell_missing_nvlinks(struct nsc_case *c)
             f->title =
                 nsc_words(c, "NVLinks are missing: GPU %s of %s has %g GB/s of NVLink, other GPUs there have %g",
                           nsc_say(m, g->bus_id).ptr, nsc_say(m, g->host).ptr, g->nvlink, m->gpu_nodes.item[k].nvlink);
-            f->cause = "NCCL adds up the links that are up, at its own figure for each: on this GPU some are down.";
-            f->fix = "`nvidia-smi nvlink -s` on that host, `dmesg` for Xid 74 and 144 to 150; drain the node.";
+            nsc_explain_by(c, f, NSC_LINKS_DOWN);
         }
         f->count++;
         nsc_name_host(c, f, g->host);
@@ -334,18 +310,12 @@ static void tell_lopsided_nvlink(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_env *file = nsc_env_of(m, NSC_NONE, "NCCL_TOPO_FILE");
-            f = nsc_found(c, NCCLSCOPE_WARNING, file ? "configuration" : "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->caused_by = file ? NSC_ID_ENV_TOPO_FILE : NSC_ID_NONE;
             f->title = nsc_words(c, "NVLink between GPU %s and GPU %s of %s is %g GB/s one way and %g the other",
                                  nsc_say(m, p->a).ptr, nsc_say(m, p->b).ptr, nsc_say(m, p->host).ptr, p->bw, back->bw);
-            f->cause = file ? nsc_words(c,
-                                        "NCCL_TOPO_FILE=%s says so in place of what the machine has; NCCL makes as few "
-                                        "channels as the slower way allows.",
-                                        nsc_say(m, file->value).ptr)
-                            : "NCCL makes as few channels as the slower way allows; links are down, or a topology was "
-                              "given that does not fit.";
-            f->fix = file ? "Unset NCCL_TOPO_FILE, or correct the file, and compare."
-                          : "`nvidia-smi nvlink -s` on that host.";
+            nsc_explain_with(c, f, file ? NSC_LOPSIDED_BY_FILE : NSC_LOPSIDED,
+                             file ? nsc_say(m, file->value).ptr : NULL, NULL);
             nsc_show(c, f, file ? &file->where : NULL);
         }
         f->count++;
@@ -379,13 +349,12 @@ static void tell_forced_channels(struct nsc_case *c)
         if (!e)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->caused_by = NSC_ID_ENV_CHANNELS_LIMITED;
             f->title =
                 nsc_words(c, "Only %lld channels between GPUs on NVLink: %s=%s", (long long)m->ranks.item[l->rank].coll,
                           nsc_say(m, e->name).ptr, nsc_say(m, e->value).ptr);
-            f->cause = "Each channel is a thread block that moves data; a few of them cannot fill NVLink.";
-            f->fix = "Unset it (environment, /etc/nccl.conf, ~/.nccl.conf, image) and compare.";
+            nsc_explain_by(c, f, NSC_FEW_BY_VARIABLE);
             nsc_show(c, f, &e->where);
         }
         nsc_add_link(c, f, l);
@@ -401,8 +370,8 @@ void nsc_rule_few_channels(struct nsc_case *c)
 
 /* ---- NVLink SHARP ---- */
 
-/* Of a communicator that could have it: why not; NULL if nothing is missing, or nothing is known. */
-static const char *nvls_is_missing(const struct ncclscope_model *m, const struct nsc_rank *r)
+/* Of a communicator that could have it: why not (enum nsc_p2p_reason); 0 if nothing is missing, or nothing is known. */
+static int nvls_is_missing(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
     struct nsc_version v = nsc_version_of(m, r->proc);
     struct nsc_gpu_class k = r->nvls == 0 && v.how >= NSC_VERSION_PEER && v.low >= NSC_CHANGE_NVLS
@@ -412,11 +381,8 @@ static const char *nvls_is_missing(const struct ncclscope_model *m, const struct
     if (!k.gpu || k.gpu->cc < 90 || !k.gpu->nvlink || few || !nsc_env_is_visible(m, r->proc) ||
         nsc_env_of(m, r->proc, "NCCL_NVLS_ENABLE") || nsc_env_is(m, r->proc, "NCCL_CUMEM_ENABLE", "0") ||
         nsc_env_of(m, r->proc, "NCCL_ALGO"))
-        return NULL;
-    return nsc_event_of(m, r->proc, NCCLSCOPE_KIND_NVLS_NO)
-               ? "NCCL says that multicast is not available on these GPUs: a fabric manager that does not offer it, a "
-                 "virtual machine, or a partition of the fabric."
-               : "The log does not say why.";
+        return 0;
+    return nsc_event_of(m, r->proc, NCCLSCOPE_KIND_NVLS_NO) ? NSC_NVLS_REFUSED : NSC_NVLS_UNSAID;
 }
 
 void nsc_rule_nvls_off(struct nsc_case *c)
@@ -426,15 +392,15 @@ void nsc_rule_nvls_off(struct nsc_case *c)
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
         const struct nsc_rank *r = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
-        const char *why = r && k->parent == NSC_NONE ? nvls_is_missing(m, r) : NULL;
+        int why = r && k->parent == NSC_NONE ? nvls_is_missing(m, r) : 0;
         if (!why)
             continue;
         if (!f) {
             const struct nsc_event *no = nsc_event_of(m, r->proc, NCCLSCOPE_KIND_NVLS_NO);
-            f = nsc_found(c, NCCLSCOPE_NOTE, no ? "fault" : "by-design", "possible");
+            f = nsc_found(c, NCCLSCOPE_NOTE, "fault", "possible");
             f->comm = (uint32_t)i;
             f->title = "NVLink SHARP (NVLS) is not used, on GPUs that have it";
-            f->cause = why;
+            nsc_explain_by(c, f, why);
             nsc_show(c, f, no ? &no->where : &r->first);
         }
         f->count++;

@@ -1,5 +1,5 @@
 /* rules_placement.c - groups of ranks that cross nodes, and need not. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 /* By host: the most ranks that one communicator has there, so many GPUs at least. */
 static void count_gpus(const struct ncclscope_model *m, struct nsc_map *most)
@@ -78,10 +78,7 @@ void nsc_rule_group_crosses_nodes(struct nsc_case *c)
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
             f->comm = (uint32_t)i;
-            f->cause =
-                "Groups of neighbouring ranks look like tensor parallelism (inferred from their ranks alone), which "
-                "talks most and "
-                "all the time. Their ranks are not numbered node by node, or nodes have different numbers of ranks.";
+            nsc_explain_by(c, f, 0);
         }
         f->count++;
         for (uint32_t n = 0; n < k->count; n++) {

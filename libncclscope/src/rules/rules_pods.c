@@ -1,7 +1,6 @@
 /* rules_pods.c - host names that hold fewer GPUs than their machine. */
 #include "model/machines.h"
 #include "rules/ask.h"
-#include "rules/rules.h"
 
 struct pods {
     size_t hosts;               /* host names in the communicator, as far as seen */
@@ -240,10 +239,7 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
         const char *where = p->shared_machines == 1 ? "one machine" : nsc_words(c, "%zu machines", p->shared_machines);
         f->title = nsc_words(c, "%zu host names (pods) with %s each share %s, and talk over the network",
                              p->shared_hosts, each, where);
-        f->cause = nsc_words(c,
-                             "They are %s (%s). To NCCL another host name is another node, so P2P and shared "
-                             "memory are not even tried.",
-                             where, p->shared->why);
+        nsc_explain_with(c, f, NSC_PODS_SHARE, where, p->shared->why);
     } else if (pf && k->count == 1 && p->most_ranks == 1) {
         f->title = nsc_words(c, "%s, one GPU per pod, on a %s that has %d %s joined by %s", reach(c, comm, p->one),
                              pf->name, pf->gpus, pf->model, pf->link);
@@ -252,21 +248,19 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
                              pf->gpus, pf->model, pf->link);
     }
     if (!f->cause && pf) {
-        f->cause = nsc_words(c,
-                             "If these pods share a machine, %s (%g GB/s one way per GPU) lies idle behind a NIC of %g "
-                             "GB/s. The log cannot tell "
-                             "whether they do: %lld of %lld ranks %s in this input.",
-                             pf->link, pf->link_gb_s, pf->nic_gb_s, (long long)k->seen, (long long)k->nranks,
-                             k->seen == 1 ? "is" : "are");
+        nsc_explain_with(c, f, NSC_PODS_MAY_SHARE,
+                         nsc_words(c, "%s (%g GB/s one way per GPU) lies idle behind a NIC of %g GB/s", pf->link,
+                                   pf->link_gb_s, pf->nic_gb_s),
+                         nsc_words(c, "%lld of %lld ranks %s", (long long)k->seen, (long long)k->nranks,
+                                   k->seen == 1 ? "is" : "are"));
         f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)", pf->link_gb_s / pf->nic_gb_s,
                             pf->nic_gb_s, pf->link_gb_s, pf->source);
     } else if (!f->cause) {
         f->title = nsc_words(c, "Each host name (pod) has %s, but the machine has more", each);
-        f->cause = nsc_words(c,
-                             "Rank %lld is on NVML device %lld, and its host name shows %lld: the machine has more "
-                             "GPUs than this pod uses. If the "
-                             "job's other pods are on the same machine, their direct links lie idle.",
-                             (long long)p->high->rank, (long long)p->high->nvml_dev, (long long)p->most_ranks);
+        nsc_explain_with(
+            c, f, NSC_PODS_MORE_GPUS,
+            nsc_words(c, "Rank %lld is on NVML device %lld", (long long)p->high->rank, (long long)p->high->nvml_dev),
+            nsc_words(c, "%lld", (long long)p->most_ranks));
     }
     if (!f->cost && p->shared && k->worst_path == NSC_PATH_SOCKET)
         nsc_set_cost(c, f, p->most_ranks == 1 ? NSC_COST_LOOPBACK : NSC_COST_SOCKET, NSC_COST_P2P, p->one->proc);

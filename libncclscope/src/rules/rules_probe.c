@@ -1,5 +1,5 @@
 /* rules_probe.c - what a machine's own facts say is wrong with it, whatever any log says. */
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 #include "probe/facts.h"
 #include "probe/measured.h"
@@ -43,11 +43,7 @@ static void tell_links(struct nsc_case *c, bool fewer)
             f->title = nsc_words(c, "%s has %lld of its %lld NVLinks up%s", gpu_name(c, g), (long long)g->nvlinks_up.v,
                                  (long long)g->nvlinks_max.v,
                                  fewer ? nsc_words(c, "; others of its model have %lld", (long long)most) : "");
-            f->cause =
-                fewer
-                    ? "A link failed or was never trained: cable, baseboard, NVSwitch, or a GPU that was reset alone."
-                    : "All GPUs of the model are alike here: bridges that join fewer links, or links that are down on "
-                      "all of them.";
+            nsc_explain_by(c, f, fewer ? NSC_PROBE_FEWER_LINKS : NSC_PROBE_ALL_FEWER);
         }
         f->count++;
     }
@@ -77,9 +73,7 @@ void nsc_rule_fabric_not_ready(struct nsc_case *c)
                            ? nsc_words(c, "The NVLink fabric of %s was set up with an error (NVML %lld)",
                                        gpu_name(c, g), (long long)g->fabric_status.v)
                            : nsc_words(c, "The NVLink fabric of %s is not ready: %s", gpu_name(c, g), g->fabric_state);
-            f->cause =
-                "The fabric manager does not run, is of another version than the driver, or waits for an NVSwitch. "
-                "`nvidia-smi nvlink -s` shows links as active all the same.";
+            nsc_explain_by(c, f, 0);
         }
         f->count++;
     }
@@ -100,20 +94,16 @@ static const char *refusal(const struct nsc_pair_facts *p)
 static const struct {
     const char *word;
     int severity;
-    const char *cls, *confidence, *title, *cause;
+    const char *cls, *confidence, *title;
+    int reason;
 } refusals[] = {
-    {"GNS", NCCLSCOPE_NOTE, "by-design", "certain", "these GPUs have no P2P (GNS)",
-     "The driver allows no P2P between GPUs of this model."},
-    {"TNS", NCCLSCOPE_NOTE, "by-design", "likely", "no P2P over this topology (TNS)",
-     "The GPUs hang on parts of the machine between which the driver allows no P2P."},
+    {"GNS", NCCLSCOPE_NOTE, "by-design", "certain", "these GPUs have no P2P (GNS)", NSC_PROBE_GNS},
+    {"TNS", NCCLSCOPE_NOTE, "by-design", "likely", "no P2P over this topology (TNS)", NSC_PROBE_TNS},
     {"CNS", NCCLSCOPE_WARNING, "fault", "likely", "the chipset or the virtual machine allows no P2P (CNS)",
-     "A hypervisor hides the PCI tree, or IOMMU or ACS stand between: right only where the provider says so."},
-    {"DR", NCCLSCOPE_WARNING, "configuration", "certain", "P2P is disabled in the driver's settings",
-     "A registry key of the driver module (NVreg_RegistryDwords) switches it off."},
-    {"CUDA", NCCLSCOPE_WARNING, "unknown", "likely", "CUDA says no to P2P, though NVML does not",
-     "Devices that this container or process may not see together, MIG, or a driver in a bad state."},
-    {NULL, NCCLSCOPE_WARNING, "unknown", "likely", "the driver does not support P2P there",
-     "The driver gives no reason."},
+     NSC_PROBE_CNS},
+    {"DR", NCCLSCOPE_WARNING, "configuration", "certain", "P2P is disabled in the driver's settings", NSC_PROBE_DR},
+    {"CUDA", NCCLSCOPE_WARNING, "unknown", "likely", "CUDA says no to P2P, though NVML does not", NSC_PROBE_CUDA_NO},
+    {NULL, NCCLSCOPE_WARNING, "unknown", "likely", "the driver does not support P2P there", NSC_PROBE_NO_WORD},
 };
 
 void nsc_rule_probe_p2p(struct nsc_case *c)
@@ -134,7 +124,7 @@ void nsc_rule_probe_p2p(struct nsc_case *c)
             if (!f) {
                 f = nsc_found(c, mig ? NCCLSCOPE_NOTE : refusals[k].severity, mig ? "by-design" : refusals[k].cls,
                               refusals[k].confidence);
-                f->cause = mig ? "MIG is on: slices of a GPU have no P2P." : refusals[k].cause;
+                nsc_explain_by(c, f, mig ? NSC_PROBE_MIG : refusals[k].reason);
             }
             nsc_name_pair(c, f, (uint64_t)p->from.v, (uint64_t)p->to.v);
             f->count++;
@@ -160,8 +150,7 @@ void nsc_rule_pcie_degraded(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
             f->title = nsc_words(c, "%s has %lld of %lld PCIe lanes", gpu_name(c, g), (long long)g->pcie_width.v,
                                  (long long)g->pcie_width_max.v);
-            f->cause = "A card that is not seated well, a riser, a slot with fewer lanes, or a link that was retrained "
-                       "after errors.";
+            nsc_explain_by(c, f, 0);
         }
         f->count++;
     }
@@ -197,10 +186,7 @@ void nsc_rule_probe_iommu(struct nsc_case *c)
         nsc_found(c, acs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", acs ? "likely" : "possible");
     f->title = acs ? nsc_words(c, "%lld PCI bridges redirect P2P through the CPU (ACS)", (long long)n->acs_bridges.v)
                    : "An IOMMU translates on this machine, which is no virtual one";
-    f->cause = acs ? "With ACS redirection, transfers between PCI devices under one switch go up to the CPU and back."
-                   : "P2P over PCIe and GPUDirect RDMA can be slow or hang where it translates; iommu=pt, or off in "
-                     "the firmware, "
-                     "avoids it.";
+    nsc_explain_by(c, f, acs ? NSC_PROBE_ACS : NSC_PROBE_TRANSLATES);
     f->count++;
 }
 
@@ -295,10 +281,8 @@ void nsc_rule_slow_pair(struct nsc_case *c)
                                      (long long)o->to.v, (double)o->mb_s.v / 1000, method_words(o),
                                      best == peers ? "others joined alike have" : "such GPUs were measured to have",
                                      (double)best / 1000);
-                f->cause = busy ? "Another program uses one of these GPUs, which alone can be the reason."
-                                : "A link that was retrained, errors on it, or a detour on the way.";
-                if (best != peers)
-                    f->cause = nsc_words(c, "%s Expected: %s.", f->cause, e->source);
+                nsc_explain_with(c, f, busy ? NSC_PROBE_BUSY : NSC_PROBE_SLOW,
+                                 best != peers ? nsc_words(c, " Expected: %s.", e->source) : NULL, NULL);
             }
             nsc_name_pair(c, f, (uint64_t)o->from.v, (uint64_t)o->to.v);
             f->count++;
@@ -319,7 +303,7 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
             f->title =
                 nsc_words(c, "%lld words that GPU %lld sent to GPU %lld arrived changed (%s)",
                           (long long)o->wrong_words.v, (long long)o->from.v, (long long)o->to.v, method_words(o));
-            f->cause = "Transfers that go astray between the GPUs, or memory or a link that is broken.";
+            nsc_explain_by(c, f, NSC_PROBE_COPY_WRONG);
         }
         nsc_name_pair(c, f, (uint64_t)o->from.v, (uint64_t)o->to.v);
         f->count++;
@@ -331,8 +315,7 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
         f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
         f->title = nsc_words(c, "NCCL's %s of %lld bytes gave %lld wrong words (%s)", o->operation,
                              (long long)o->bytes.v, (long long)o->wrong_words.v, o->via ? o->via : "path not known");
-        f->cause =
-            "Transfers that go astray between the GPUs, memory or a link that is broken, or a fault of that NCCL.";
+        nsc_explain_by(c, f, NSC_PROBE_COLLECTIVE_WRONG);
         f->count++;
         return;
     }
@@ -350,8 +333,7 @@ void nsc_rule_shm_small(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
     f->title = nsc_words(c, small ? "/dev/shm has %lld MiB" : "/dev/shm has %lld MiB left",
                          (long long)(small ? n->shm_bytes.v : n->shm_free_bytes.v) / MIB);
-    f->cause = small ? "Containers get 64 MiB by default; NCCL needs more when several ranks of a node share it."
-                     : "It is nearly full: segments left over from crashed jobs (/dev/shm/nccl-*), or other programs.";
+    nsc_explain_by(c, f, small ? NSC_PROBE_SHM_DEFAULT : NSC_PROBE_SHM_FULL);
     f->count++;
 }
 
@@ -364,6 +346,6 @@ void nsc_rule_memlock(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
     f->title = nsc_words(c, "Only %lld KiB of memory may be locked, and this machine has RDMA devices",
                          (long long)n->memlock_bytes.v / 1024);
-    f->cause = "RDMA registers its buffers, and registering locks them: beyond the limit it fails.";
+    nsc_explain_by(c, f, 0);
     f->count++;
 }

@@ -47,7 +47,7 @@ static bool is_told(struct nsc_case *c, const struct nsc_own_record *r, nsc_text
 }
 
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
-static void tell_program(struct nsc_case *c, int number, int other, const char *title, const char *cause)
+static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
@@ -69,8 +69,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         f->count = 1;
         reason = whole_sentences(reason);
         f->title = nsc_words(c, "%s: %.*s", title, (int)reason.len, reason.len ? reason.ptr : "");
-        f->cause = cause;
-        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .reason = why, .distance = ""};
         nsc_explain(c, f, &ask);
         f->confidence = "certain";
         nsc_show(c, f, &r->where);
@@ -81,18 +80,14 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
 
 void nsc_rule_program_cuda(struct nsc_case *c)
 {
-    tell_program(
-        c, NCCLSCOPE_KIND_PROGRAM_CUDA, NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA",
-        "CUDA or the driver refused a call: the line names the error. What went wrong on the GPU before can come out "
-        "here, too.");
+    tell_program(c, NCCLSCOPE_KIND_PROGRAM_CUDA, NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA",
+                 NSC_PROGRAM_CUDA);
 }
 
 /* PyTorch's own allocator found no room. */
 void nsc_rule_program_memory(struct nsc_case *c)
 {
-    tell_program(c, NCCLSCOPE_KIND_TORCH_OOM, -1, "The program ran out of GPU memory",
-                 "PyTorch's allocator found no room on the GPU: the model and its batch need more, or other processes "
-                 "hold memory there.");
+    tell_program(c, NCCLSCOPE_KIND_TORCH_OOM, -1, "The program ran out of GPU memory", NSC_PROGRAM_MEMORY);
 }
 
 /* "A worker died or was killed while executing a task ... Worker PID: 626895 Worker exit type: SYSTEM_ERROR" */
@@ -148,14 +143,10 @@ void nsc_rule_program_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     tell_program(c, NCCLSCOPE_KIND_NVSHMEM_FAILED, -1, "NVSHMEM, which the program uses beside NCCL, reports a failure",
-                 "The line names the call and its status. Processes that end of it close their connections of NCCL, of "
-                 "which the "
-                 "others then tell.");
-    tell_program(
-        c, NCCLSCOPE_KIND_ENGINE_FAILED, NCCLSCOPE_KIND_ENGINE_NO_ENDPOINT,
-        "Mooncake's transfer engine, which the program uses beside NCCL, reports a failure",
-        "RDMA between these network devices did not work, or the process at the other end is gone. NCCL itself "
-        "did not fail.");
+                 NSC_PROGRAM_NVSHMEM);
+    tell_program(c, NCCLSCOPE_KIND_ENGINE_FAILED, NCCLSCOPE_KIND_ENGINE_NO_ENDPOINT,
+                 "Mooncake's transfer engine, which the program uses beside NCCL, reports a failure",
+                 NSC_PROGRAM_ENGINE);
     if (!nsc_any_error(c))
         tell_worker(c);
     if (!nsc_any_error(c))
@@ -164,11 +155,10 @@ void nsc_rule_program_failed(struct nsc_case *c)
         return; /* what a watchdog met when the others had closed already, behind the program's end */
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
-                     "The program reports that a call of NCCL failed",
-                     "NCCL gave the program an error; its own warning says why, where this input holds it.");
+                     "The program reports that a call of NCCL failed", NSC_PROGRAM_NCCL);
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
-                     "NCCL gave the program an error; its own warning says why, where this input holds it.");
+                     NSC_PROGRAM_NCCL);
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t count;
@@ -177,9 +167,7 @@ void nsc_rule_program_failed(struct nsc_case *c)
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
         f->count = 1;
         f->title = nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
-        f->cause =
-            "Data did not arrive as it was sent: a GPU, an NVLink or a NIC corrupts it, or P2P goes where IOMMU or ACS "
-            "misdirect it.";
+        nsc_explain_by(c, f, NSC_TEST_BOUNDS);
         nsc_show(c, f, &r->where);
         return;
     }

@@ -1,9 +1,5 @@
 /* rules_ras.c - what the ncclras client saw of a job at one moment: ranks that are behind, processes that do not answer. */
-#include "rules/rules.h"
-
-static const char one_moment[] =
-    "One picture does not tell a rank that hangs from one that is a moment late: ask again after some "
-    "seconds, a rank that hangs stays where it is.";
+#include "rules/ask.h"
 
 /* ---- its text ---- */
 
@@ -26,12 +22,12 @@ static void tell_ras_text(struct nsc_case *c)
                 c, "ncclras: rank %lld (GPU %.*s, process %.*s on %.*s) was at operation %lld, others at %lld",
                 (long long)rank, (int)gpu.len, gpu.ptr, (int)pid.len, pid.ptr, (int)node.len, node.ptr, (long long)n,
                 (long long)most);
-            f->cause = one_moment;
+            nsc_explain_by(c, f, NSC_RAS_MOMENT);
         } else if (r->number == NCCLSCOPE_KIND_RAS_LOST) {
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
             f->title = nsc_words(c, "ncclras: process %.*s on %.*s (GPU %.*s) does not answer", (int)pid.len, pid.ptr,
                                  (int)node.len, node.ptr, (int)gpu.len, gpu.ptr);
-            f->cause = "Its watcher thread is gone with it, or its node cannot be reached.";
+            nsc_explain_by(c, f, NSC_RAS_NO_ANSWER);
         }
         if (!f)
             continue;
@@ -53,7 +49,7 @@ static void tell_idle(struct nsc_case *c)
             others = n;
         if (r->number == NCCLSCOPE_KIND_RAS_NONE && others > 0 && !f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "error", "possible");
-            f->cause = one_moment;
+            nsc_explain_by(c, f, NSC_RAS_MOMENT);
             nsc_show(c, f, &r->where);
             continue;
         }
@@ -113,18 +109,15 @@ static void name(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ras
 struct sort { /* one thing that may be wrong with ranks of a communicator */
     bool (*is)(const struct nsc_ras_rank *r);
     int severity;
-    const char *confidence, *one, *many, *cause;
+    const char *confidence, *one, *many;
+    int reason;
 };
 
 static const struct sort sorts[] = {
-    {is_gone, NCCLSCOPE_ERROR, "likely", "does not answer", "do not answer",
-     "The process is gone, its watcher thread is, or its node cannot be reached."},
-    {has_error, NCCLSCOPE_ERROR, "likely", "has an error of NCCL", "have an error of NCCL",
-     "By init_state or async_error: 1 CUDA, 2 system, 3 internal, 4 and 5 a wrong argument or use, 6 a "
-     "remote process."},
+    {is_gone, NCCLSCOPE_ERROR, "likely", "does not answer", "do not answer", NSC_RAS_GONE},
+    {has_error, NCCLSCOPE_ERROR, "likely", "has an error of NCCL", "have an error of NCCL", NSC_RAS_ERROR},
     {has_left, NCCLSCOPE_WARNING, "possible", "answers and does not hold this communicator",
-     "answer and do not hold this communicator",
-     "They have not yet made it, or have already destroyed it, while the others use it."},
+     "answer and do not hold this communicator", NSC_RAS_LEFT},
 };
 
 static void tell_sort(struct nsc_case *c, const struct sort *s, const struct nsc_ras_rank *r, size_t n)
@@ -145,7 +138,7 @@ static void tell_sort(struct nsc_case *c, const struct sort *s, const struct nsc
     if (code)
         f->title = nsc_words(c, "%s: init_state %lld, async_error %lld", f->title, (long long)first->init_state,
                              (long long)first->async_error);
-    f->cause = s->cause;
+    nsc_explain_by(c, f, s->reason);
 }
 
 /* How often a rank had called this collective; false if it does not say. */
@@ -182,7 +175,7 @@ static void tell_behind(struct nsc_case *c, nsc_str collective, const struct nsc
                          (int)op.len, op.ptr, f->ranks.len > 1 ? "as few as " : "", (unsigned long long)least,
                          (unsigned long long)most, first->comm ? " (communicator " : "",
                          first->comm ? (int)comm.len : 0, first->comm ? comm.ptr : "", first->comm ? ")" : "");
-    f->cause = one_moment;
+    nsc_explain_by(c, f, NSC_RAS_MOMENT);
 }
 
 static void tell_ras_json(struct nsc_case *c)

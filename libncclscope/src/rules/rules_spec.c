@@ -1,6 +1,6 @@
 /* rules_spec.c - what the pods' specs say: variables that nobody reads, values that NCCL ignores, what NCCL needs and the pod lacks. */
 #include "model/variables.h"
-#include "rules/rules.h"
+#include "rules/ask.h"
 
 /* ---- variables ---- */
 
@@ -20,12 +20,7 @@ static void tell_unread(struct nsc_case *c, struct nsc_finding *f, const struct 
     const char *like = known ? NULL : nsc_variable_like(name);
     f->confidence = known ? "certain" : like ? "likely" : "possible";
     f->severity = known || like ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE;
-    f->cause =
-        known ? "No release of NCCL reads a variable of this name: it does nothing."
-        : like
-            ? nsc_words(c, "No NCCL up to 2.30.7, and no plugin that is known, reads it; %s is one that they do.", like)
-            : "No NCCL up to 2.30.7, and no plugin that is known, reads a variable of this name: misspelt, newer, or "
-              "another program's.";
+    nsc_explain_with(c, f, known ? NSC_SPEC_UNREAD : like ? NSC_SPEC_MISSPELT : NSC_SPEC_STRANGE, like, NULL);
 }
 
 void nsc_tell_spec_variables(struct nsc_case *c)
@@ -47,11 +42,10 @@ void nsc_tell_spec_variables(struct nsc_case *c)
             if (unread)
                 tell_unread(c, f, e);
             else if (no_level)
-                f->cause = "NCCL takes LOC, NVL, PIX, PXB, PHB or SYS, in capitals, here, and ignores anything else.";
+                nsc_explain_by(c, f, NSC_SPEC_NO_LEVEL);
             else
-                f->cause =
-                    nsc_words(c, "NCCL reads a number up to the first letter: this is %lld to it%s.", (long long)taken,
-                              taken ? "" : ", which switches off what ENABLE names and leaves on what DISABLE names");
+                nsc_explain_with(c, f, taken ? NSC_SPEC_NUMBER : NSC_SPEC_ZERO, nsc_words(c, "%lld", (long long)taken),
+                                 NULL);
         }
         bool again = f->count && m->pod_env.item[i - 1].pod == e->pod && m->pod_env.item[i - 1].name == e->name;
         f->count += !again; /* pods, not containers */
@@ -88,8 +82,7 @@ void nsc_tell_obsolete_in_specs(struct nsc_case *c)
         f->count++;
         f->title = nsc_words(c, "%s, in the spec of pod %s, is no longer needed", nsc_say(m, e->name).ptr,
                              nsc_say(m, m->pods.item[e->pod].name).ptr);
-        f->cause = "aws-ofi-nccl 1.7 and libfabric 1.18 do by themselves what it was for; RDMAV_FORK_SAFE can break "
-                   "newer kernels.";
+        nsc_explain_by(c, f, 0);
         name_pod_hosts(c, f, e->pod);
     }
 }
@@ -112,7 +105,7 @@ const char *nsc_shm_of_pod(struct nsc_case *c, const struct nsc_pod *p)
 }
 
 /* One finding for what is wrong with however many pods: the first is named. */
-static void lacks(struct nsc_case *c, size_t *at, uint32_t pod, const char *title, const char *cause, const char *fix)
+static void lacks(struct nsc_case *c, size_t *at, uint32_t pod, const char *title, int reason)
 {
     struct nsc_finding *f = *at ? &c->f->list.item[*at - 1] : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
     if (c->f->no_memory)
@@ -120,8 +113,7 @@ static void lacks(struct nsc_case *c, size_t *at, uint32_t pod, const char *titl
     if (!*at) {
         *at = c->f->list.len;
         f->title = title;
-        f->cause = cause;
-        f->fix = fix;
+        nsc_explain_by(c, f, reason);
     }
     f->count++;
     name_pod_hosts(c, f, pod);
@@ -142,13 +134,10 @@ void nsc_rule_pod_spec(struct nsc_case *c)
         const struct nsc_pod *p = &m->pods.item[i];
         const char *shm = p->gpus > 1 ? nsc_shm_of_pod(c, p) : NULL;
         if (shm)
-            lacks(c, &shm_at, i, shm,
-                  "Where GPUs talk through host memory, and in PyTorch's loaders, that is soon full.",
-                  "An emptyDir with medium: Memory and no small sizeLimit, mounted at /dev/shm.");
+            lacks(c, &shm_at, i, shm, NSC_POD_SHM);
         if (p->efa > 0 && !p->ipc_lock && !p->privileged)
             lacks(c, &lock_at, i, nsc_words(c, "pod %s has EFA devices and no IPC_LOCK", nsc_say(m, p->name).ptr),
-                  "Without the capability the limit on locked memory may stop the registration of buffers.",
-                  "securityContext.capabilities.add: [IPC_LOCK], or memlock unlimited in the container runtime.");
+                  NSC_POD_LOCK);
     }
     say_how_many(c, shm_at);
     say_how_many(c, lock_at);
@@ -170,10 +159,7 @@ void nsc_tell_few_efa(struct nsc_case *c)
             f->title =
                 nsc_words(c, "Pod %s asks for %lld EFA devices; its %lld GPUs of a %s have %lld beside them",
                           nsc_say(m, p->name).ptr, (long long)p->efa, (long long)p->gpus, pf->name, (long long)share);
-            f->cause =
-                "The limit vpc.amazonaws.com/efa of the pod's spec: devices that it does not ask for it does not get.";
-            f->fix =
-                nsc_words(c, "vpc.amazonaws.com/efa: %lld in the pod's limits (%s).", (long long)share, pf->source);
+            nsc_explain_with(c, f, NSC_FEWER_ASKED, nsc_words(c, "%lld", (long long)share), pf->source);
         }
         f->count++;
         name_pod_hosts(c, f, i);

@@ -146,8 +146,7 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
             nsc_say(m, m->procs.item[one->proc].version).ptr, (long long)other->rank,
             nsc_say(m, m->procs.item[other->proc].host).ptr, nsc_say(m, m->procs.item[other->proc].version).ptr);
         f->part = works ? f->part : NSC_ROOT; /* what never came up could not */
-        f->cause = "Nodes or pods run different images, or one loads another libnccl (pip wheel, LD_PRELOAD, "
-                   "LD_LIBRARY_PATH).";
+        nsc_explain_by(c, f, 0);
         for (int n = 0; n < 2; n++) {
             nsc_name_rank(c, f, (uint64_t)both[n]->rank);
             nsc_name_host(c, f, m->procs.item[both[n]->proc].host);
@@ -204,11 +203,7 @@ void nsc_rule_same_gpu(struct nsc_case *c)
         if (f->rule != c->rule)
             continue;
         f->caused_by = NSC_ID_ENV_HOSTID;
-        f->cause = nsc_words(
-            c,
-            "NCCL_HOSTID=%s makes processes of different host names one node to NCCL; GPUs of equal bus id on two "
-            "machines then look like one.",
-            nsc_say(c->m, id->value).ptr);
+        nsc_explain_with(c, f, NSC_SAME_BY_HOSTID, nsc_say(c->m, id->value).ptr, NULL);
         nsc_show_first(c, f, &id->where);
     }
 }

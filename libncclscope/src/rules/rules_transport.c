@@ -216,58 +216,29 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, const struct 
     const struct nsc_env *no_shm = nsc_env_is(c->m, proc, "NCCL_SHM_DISABLE", "1");
     const struct nsc_env *no_p2p = nsc_p2p_disabled(c->m, proc);
     const struct nsc_env *id = proc == NSC_NONE ? NULL : other_host_id(c->m, proc);
-    if (!no_shm && id) {
-        f->cls = "configuration";
+    if (no_shm) {
+        f->caused_by = NSC_ID_ENV_SHM_DISABLED;
+        nsc_explain_with(c, f, no_p2p ? NSC_INSIDE_BOTH_OFF : NSC_INSIDE_NO_SHM, nsc_env_source(no_shm), NULL);
+        f->confidence = no_shm->by_pod ? "likely" : f->confidence;
+        nsc_show_first(c, f, &no_shm->where);
+        nsc_show_first(c, f, no_p2p ? &no_p2p->where : NULL);
+    } else if (id) {
         f->caused_by = NSC_ID_ENV_HOSTID;
-        f->cause =
-            nsc_words(c,
-                      "NCCL_HOSTID differs between processes of one host (%s is one of its values): to NCCL they "
-                      "are on different nodes, and P2P and shared memory are not tried.",
-                      nsc_say(c->m, id->value).ptr);
-        f->fix = "One value for all processes of a machine, or none.";
+        nsc_explain_with(c, f, NSC_INSIDE_HOSTID, nsc_say(c->m, id->value).ptr, NULL);
         nsc_show_first(c, f, &id->where);
-        return;
-    }
-    if (!no_shm) {
-        bool hidden = proc == NSC_NONE || !nsc_env_is_visible(c->m, proc);
+    } else {
+        bool hidden = proc == NSC_NONE || !nsc_env_is_visible(c->m, proc), one = nsc_is_within_process(c->m, l);
         f->confidence = socket && !hidden ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */
-        f->cause = nsc_words(
-            c,
-            "NCCL refused P2P and shared memory between %s, %sboth NICs are nearer to the GPUs than the GPUs to each "
-            "other%s.",
-            nsc_is_within_process(c->m, l) ? "GPUs of one process: a topology file or a virtual machine says that they "
-                                             "cannot reach each other"
-                                           : "processes of one host name: they see different /dev/shm devices "
-                                             "(containers without shared IPC), NCCL_HOSTID differs",
-            hidden ? "" : "or ",
-            hidden ? ", or NCCL_P2P_DISABLE and NCCL_SHM_DISABLE are set, which this log would not show" : "");
-        if (nsc_is_within_process(c->m, l))
-            f->fix =
-                "Unset NCCL_P2P_DISABLE and NCCL_SHM_DISABLE where they are set; look at `nvidia-smi topo -p2p r`, "
-                "`nvidia-smi topo -m` and the file of NCCL_TOPO_FILE, if there is one.";
-        return;
+        nsc_explain_by(c, f,
+                       hidden ? (one ? NSC_INSIDE_ONE_PROCESS_HIDDEN : NSC_INSIDE_PROCESSES_HIDDEN)
+                       : one  ? NSC_INSIDE_ONE_PROCESS
+                              : NSC_INSIDE_PROCESSES);
     }
-    f->cls = "configuration";
-    f->caused_by = NSC_ID_ENV_SHM_DISABLED;
-    f->cause = nsc_words(c, "%s: only the network is left.%s",
-                         no_p2p ? "P2P and shared memory are both switched off"
-                                : "NCCL_SHM_DISABLE=1, and P2P is not possible between these GPUs",
-                         nsc_env_source(no_shm));
-    f->confidence = no_shm->by_pod ? "likely" : f->confidence;
-    f->fix = "Remove NCCL_SHM_DISABLE, and NCCL_P2P_DISABLE if it is set.";
-    nsc_show_first(c, f, &no_shm->where);
-    nsc_show_first(c, f, no_p2p ? &no_p2p->where : NULL);
 }
 
 static void explain_near_nic(struct nsc_case *c, struct nsc_finding *f, const struct nsc_expected *e)
 {
-    f->severity = NCCLSCOPE_NOTE;
-    f->cls = "by-design";
-    f->cause = nsc_words(c,
-                         "Both GPUs reach a NIC faster than each other (%s): NCCL then takes the network inside a "
-                         "node too, by its own rules.",
-                         nsc_say(c->m, e->type).ptr);
-    f->fix = "Nothing to mend; NCCL_NET_DISABLE_INTRA=1 to compare.";
+    nsc_explain_with(c, f, NSC_INSIDE_NEAR_NIC, nsc_say(c->m, e->type).ptr, NULL);
     nsc_show_first(c, f, e->line);
 }
 

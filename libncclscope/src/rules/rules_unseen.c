@@ -205,70 +205,48 @@ static bool failed_at_start(struct nsc_case *c, const struct unseen *s)
 }
 
 /* Without a line that names a communicator. */
-static const char *why_without_init(struct nsc_case *c, const struct unseen *s)
+static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct unseen *s)
 {
     const struct ncclscope_model *m = c->m;
     bool nvls;
     if (failed_at_start(c, s))
-        return "The log shows how NCCL starts, and a failure before a communicator came to be.";
+        return NSC_UNSEEN_FAILED_AT_START;
     if (s->starts && !m->builds)
-        return nsc_success_of(m) ? "The log shows how NCCL starts and no communicator, though the program reached its "
-                                   "end: lines were left out."
-                                 : "The log shows how NCCL starts and no communicator: it ends early, or lines were "
-                                   "left out.";
+        return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : NSC_UNSEEN_START;
     if (shows_end_of_init(m, &nvls))
-        return nvls ? "These are lines of the end of an initialisation; its beginning and the connections are not in "
-                      "this input. Channels for NVLink SHARP say that the GPUs of that node hang on NVSwitches."
-                    : "These are lines of the end of an initialisation; its beginning and the connections are not in "
-                      "this input.";
-    if (m->builds)
-        return "These are lines of a communicator that is made; those that name it, and its connections, are not in "
-               "this input.";
-    return "No line here says that a communicator is initialised: NCCL_DEBUG_SUBSYS without INIT, or a part of a log: "
-           "one that ends early, or lines that were picked out of it.";
+        return nvls ? NSC_UNSEEN_END_NVLS : NSC_UNSEEN_END;
+    return m->builds ? NSC_UNSEEN_MADE : NSC_UNSEEN_NO_INIT;
 }
 
 /* With one, that came to be as far as the lines tell: by when its release connects. */
-static const char *why_by_release(const struct ncclscope_model *m, const struct unseen *s)
+static enum nsc_unseen_reason why_by_release(const struct ncclscope_model *m, const struct unseen *s)
 {
-    if (s->early && any_complete(m))
-        return "Up to 2.21.5 connections are made, and printed, before a communicator's Init COMPLETE, which stands "
-               "here: this input begins behind them, or NCCL_DEBUG_SUBSYS hides the lines.";
     if (s->early)
-        return "Up to 2.21.5 connections are made, and printed, while a communicator is initialised; this log ends "
-               "before that, or NCCL_DEBUG_SUBSYS hides the lines.";
-    if (s->late)
-        return "From 2.22.3 on connections are made, and printed, at the first collective; this log ends before one, "
-               "begins behind it, or NCCL_DEBUG_SUBSYS hides the lines.";
-    return "Connections are printed while a communicator is initialised (up to 2.21.5) or at the first collective "
-           "(from 2.22.3 on): this input does not hold them, or NCCL_DEBUG_SUBSYS hides the lines.";
+        return any_complete(m) ? NSC_UNSEEN_EARLY_COMPLETE : NSC_UNSEEN_EARLY;
+    return s->late ? NSC_UNSEEN_AT_FIRST_CALL : NSC_UNSEEN_EITHER;
 }
 
-static const char *why_unseen(struct nsc_case *c, const struct unseen *s)
+static enum nsc_unseen_reason why_unseen(struct nsc_case *c, const struct unseen *s)
 {
     const struct ncclscope_model *m = c->m;
     if (s->banners == s->records)
-        return "Only version lines were printed: NCCL_DEBUG is VERSION or WARN, and nothing was warned of.";
+        return NSC_UNSEEN_BANNERS;
     if (s->warnings + s->banners == s->records)
-        return "Only warnings were printed: NCCL_DEBUG is WARN, or somebody picked them out.";
+        return NSC_UNSEEN_WARNINGS;
     if (!s->init && m->bare_comms)
-        return "Lines of communicators have lost their header, and with it whose they are; the lines of their "
-               "connections are not in this input.";
+        return NSC_UNSEEN_BARE;
     if (init_failed(m))
-        return "The initialisation of the communicator failed before connections are made.";
+        return NSC_UNSEEN_FAILED;
     if (has_unfinished(m))
-        return "A communicator had begun its initialisation, and no rank had finished it where this input ends: it is "
-               "cut there, or the ranks hang there.";
+        return NSC_UNSEEN_UNFINISHED;
     if (!s->init)
         return why_without_init(c, s);
     if (!s->pairs && alone_together(m))
-        return "Each process made a communicator of its own rank alone, at the same time: they did not join. The "
-               "program was built without MPI (nccl-tests: make MPI=1), or does not take its rank from the launcher.";
+        return NSC_UNSEEN_ALONE;
     if (behind_init(m))
-        return "The lines in which connections are made were left out, or NCCL_DEBUG_SUBSYS hides them: the log goes "
-               "on behind them.";
+        return NSC_UNSEEN_LEFT_OUT;
     if (begins_late(m))
-        return "Connections are printed when a communicator is made, or first used: this input begins behind that.";
+        return NSC_UNSEEN_LATE;
     return why_by_release(m, s);
 }
 
@@ -287,17 +265,14 @@ void nsc_rule_no_channels(struct nsc_case *c)
     f->count = s.records;
     f->title = no_pair ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
                        : "This log holds no connection lines: which path the GPUs use cannot be told";
-    f->cause = nsc_words(c, "%s%s", no_pair ? "No connection line is missing." : why_unseen(c, &s), what_is_known(c));
+    nsc_explain_with(c, f, no_pair ? NSC_UNSEEN_NO_PAIR : why_unseen(c, &s), what_is_known(c), NULL);
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
-    if (s.init && !s.pairs && alone_together(m))
-        f->fix = "Build the program with MPI (nccl-tests: make MPI=1 MPI_HOME=...), or start it so that it knows its "
-                 "rank and the number of ranks.";
-    else if (s.init && !s.pairs)
+    if (s.init && !s.pairs && !alone_together(m))
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
     else if (init_failed(m) || failed_at_start(c, &s))
         f->fix = "Mend what failed; then the connections show.";
-    else if (s.early)
+    else if (s.early && !alone_together(m))
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);

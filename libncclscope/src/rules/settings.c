@@ -160,7 +160,7 @@ void nsc_rule_env_unknown(struct nsc_case *c)
             nsc_text said = nsc_message_of(&e->where);
             f->title = nsc_words(c, "NCCL does not take a variable, or its value: %.*s",
                                  (int)(said.len < 120 ? said.len : 120), said.ptr);
-            f->cause = "NCCL says so itself, and goes on with its default or with what the line names.";
+            nsc_explain_by(c, f, NSC_VALUE_REFUSED);
         }
         f->count += e->count;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
@@ -169,7 +169,7 @@ void nsc_rule_env_unknown(struct nsc_case *c)
             f->severity = NCCLSCOPE_ERROR;
             f->part = NSC_ROOT;
             f->began = e;
-            f->cause = "NCCL says so itself, and gives up: a communicator of this process never became complete.";
+            nsc_explain_by(c, f, NSC_VALUE_ENDS_IT);
         }
     }
 }
@@ -212,7 +212,7 @@ static void tell_difference(struct nsc_case *c, uint32_t comm, const struct nsc_
     f->title = nsc_words(c, "%s differs between ranks of one job: %s (host %s, pid %lld) and %s (host %s, pid %lld)",
                          nsc_say(m, one->name).ptr, nsc_say(m, one->value).ptr, nsc_say(m, p->host).ptr,
                          (long long)p->pid, nsc_say(m, other->value).ptr, nsc_say(m, q->host).ptr, (long long)q->pid);
-    f->cause = "The launcher does not export it to all ranks, or images and configuration files differ between nodes.";
+    nsc_explain_by(c, f, 0);
     nsc_name_host(c, f, p->host);
     nsc_name_host(c, f, q->host);
     nsc_show(c, f, &one->where);
@@ -304,7 +304,7 @@ static void tell_lack(struct nsc_case *c, uint32_t comm, const struct nsc_env *o
         nsc_words(c, "%s differs between ranks of one job: %s (host %s, pid %lld) and not set (host %s, pid %lld)",
                   nsc_say(m, one->name).ptr, nsc_say(m, one->value).ptr, nsc_say(m, p->host).ptr, (long long)p->pid,
                   nsc_say(m, q->host).ptr, (long long)q->pid);
-    f->cause = "The launcher does not export it to all ranks, or images and configuration files differ between nodes.";
+    nsc_explain_by(c, f, 0);
     nsc_name_host(c, f, p->host);
     nsc_name_host(c, f, q->host);
     nsc_show(c, f, &one->where);
