@@ -54,6 +54,7 @@ enum nsc_socket_reason {
     NSC_SOCKET_FAILED,
     NSC_SOCKET_UNSAID,
     NSC_SOCKET_PODS,
+    NSC_SOCKET_PERHAPS_PODS,
     NSC_SOCKET_REASONS
 };
 
@@ -207,6 +208,9 @@ enum nsc_unsaid_reason {
     NSC_ABSENT_OF_OTHERS,
     NSC_SAME_BY_HOSTID
 };
+
+/* What log/torn says (rules_log.c). */
+enum nsc_torn_reason { NSC_TORN_SHARED = 1, NSC_TORN_BY_ITSELF };
 
 /* What the ncclras client saw (rules_ras.c): of ranks/hung too, so they begin behind its reasons above. */
 enum nsc_ras_reason { NSC_RAS_MOMENT = 100, NSC_RAS_NO_ANSWER, NSC_RAS_GONE, NSC_RAS_ERROR, NSC_RAS_LEFT };

@@ -51,11 +51,7 @@ void nsc_rule_torn(struct nsc_case *c)
     f->title = nsc_words(c, "%llu line%s torn: %s", (unsigned long long)torn, torn == 1 ? " is" : "s are",
                          shared ? "another process or other output broke into them, or a part is missing"
                                 : "other output stands within them, or a part is missing");
-    f->cause =
-        shared ? "Processes, and what they print beside NCCL, share one pipe; or the copy lost a part. What could be "
-                 "put together again was read; connections that were cut are not counted."
-               : "The program's own output shares the line, or the copy lost a part of it. What is left was "
-                 "read; connections that were cut are not counted.";
+    nsc_explain_by(c, f, shared ? NSC_TORN_SHARED : NSC_TORN_BY_ITSELF);
     for (size_t i = 0; i < m->sources.len; i++)
         for (int k = 0; k < 4; k++) {
             struct nsc_where w = {(uint32_t)i, m->sources.item[i].stats.first_torn[k], {"", 0}};
@@ -89,6 +85,5 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
     f->count = unknown;
     f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope",
                          (unsigned long long)unknown, (unsigned long long)records);
-    f->cause =
-        "Another release of NCCL, a fork, a private plugin, or lines that were cut. What they say was not judged.";
+    nsc_explain_by(c, f, 0);
 }

@@ -216,10 +216,10 @@ static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct s
                          f->all_pairs == 1 ? "s" : "");
     if (r->cause == NSC_SOCKET_PODS) {
         f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
-        f->cause = "Pods are nodes to NCCL, so the GPUs of their machine meet only over the network.";
+        nsc_explain_by(c, f, NSC_SOCKET_PODS);
     } else if (pods && !r->env && !nsc_is_one_machine(c)) {
         f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
-        f->cause = "If these pods share a machine, their GPUs need no network at all: pods are nodes to NCCL.";
+        nsc_explain_by(c, f, NSC_SOCKET_PERHAPS_PODS);
     } else {
         explain(c, f, r, l->proc, l);
     }
