@@ -197,8 +197,9 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
     f->confidence = f->severity > NCCLSCOPE_NOTE
                         ? sure
                         : f->confidence; /* that they are sockets the lines say, whatever the reason */
-    if (f->open && f->severity == NCCLSCOPE_ERROR && has_one_gpu_hosts(c->m))
-        f->severity = NCCLSCOPE_WARNING;
+    bool perhaps_all = r->cause == NSC_SOCKET_NO_DEVICE || r->cause == NSC_SOCKET_NO_LIBRARY || f->open;
+    if (f->severity == NCCLSCOPE_ERROR && perhaps_all && (nsc_success_of(c->m) || (f->open && has_one_gpu_hosts(c->m))))
+        f->severity = NCCLSCOPE_WARNING; /* the job ran on what may be all that its nodes have */
     if (r->env) {
         f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, r->env->name).ptr,
                              nsc_say(c->m, r->env->value).ptr);
