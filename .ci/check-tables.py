@@ -287,7 +287,7 @@ def check_others(fields, used):
     return [row.kind for row in rows]
 
 
-LEVELS = {"INFO", "WARN", "TRACE", "CALL", "ABORT", "VERSION"}
+LEVELS = {"INFO", "WARN", "ATTN", "TRACE", "CALL", "ABORT", "VERSION"}
 VERSION = re.compile(r"2(?:\.[0-9]+){2}|ofi:[0-9.]+(?:-aws)?|tcpx|sharp|fastsocket|mrc")
 
 

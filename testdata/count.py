@@ -9,7 +9,7 @@ file twice, so it can afford what a streaming reader cannot: it knows every host
 before it judges a line. Where the two disagree, look at the raw line.
 
 The meaning of each count is that of `totals` in the JSON report. In short:
-  nccl_lines   markers `NCCL INFO|WARN|TRACE|CALL`, several per line if need be, plus bare
+  nccl_lines   markers `NCCL INFO|WARN|ATTN|DIAG|TRACE|CALL`, several per line if need be, plus bare
                `NCCL version X` lines
   torn_lines   physical lines on which some writer cut another (see torn_reasons below)
   connections  whole records of `... via X`, by X
@@ -86,12 +86,14 @@ def strip_prefixes(text):
 # ------------------------------------------------------------------ records inside a line
 
 # Not after a letter, digit, _, quote, backquote or bar: `NCCL_DEBUG=INFO`, grep 'NCCL INFO'.
-MARKER = re.compile(r'''(?<![A-Za-z0-9_"'`|])NCCL (INFO|WARN|TRACE|CALL)(?=[ \t]|$)''')
+MARKER = re.compile(r'''(?<![A-Za-z0-9_"'`|])NCCL (INFO|WARN|ATTN|DIAG|TRACE|CALL)(?=[ \t]|$)''')
 HEADER = re.compile(r'([A-Za-z0-9.][A-Za-z0-9._-]*):(\d+):(\d+)( \[-?\d+\])?', re.A)
 # What may stand between `host:pid:tid [dev]` and the marker, by level.
 BETWEEN = {
     'INFO': re.compile(r' '),
     'WARN': re.compile(r' \S.*:\d+(?: \(.*\))? '),            # misc/socket.cc:50, f(int, a::b*):353, x.cc:1 (func)
+    'ATTN': re.compile(r' \S.*:\d+(?: \(.*\))? '),
+    'DIAG': re.compile(r' '),                                 # host:pid NCCL DIAG: of no thread
     'TRACE': re.compile(r' \d+\.\d+ \S.*:\d+ '),              # 12.345678 func:90
     'CALL': re.compile(r' '),
 }

@@ -101,7 +101,10 @@ enum ncclscope_level {
     NCCLSCOPE_LEVEL_TRACE = 3,
     NCCLSCOPE_LEVEL_CALL = 4,
     NCCLSCOPE_LEVEL_VERSION = 5, /* "NCCL version 2.18.3+cuda12.2" printed without a header */
-    NCCLSCOPE_LEVEL_OTHER = 6    /* not NCCL's: a row of a benchmark's table, of a topology matrix */
+    NCCLSCOPE_LEVEL_OTHER = 6,   /* not NCCL's: a row of a benchmark's table, of a topology matrix */
+    NCCLSCOPE_LEVEL_ATTN = 7,    /* from 2.32.3 on: between WARN and INFO, with the place of a WARN */
+    NCCLSCOPE_LEVEL_DIAG =
+        8 /* from 2.31.2 on: what NCCL finds of the machine when it is asked to; no thread prints it, but a process */
 };
 
 enum ncclscope_flag {

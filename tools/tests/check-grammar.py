@@ -19,7 +19,7 @@ import tempfile
 from harness import Checks, log_names, log_path, run
 
 COVERAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '.ci', 'nccl-coverage.py')
-MARKER = re.compile(rb'NCCL (?:INFO|WARN|TRACE|CALL)(?=[ \r\n])')
+MARKER = re.compile(rb'NCCL (?:INFO|WARN|ATTN|DIAG|TRACE|CALL)(?=[ \r\n])')
 
 
 def coverage(tool, *paths, stdin=b''):
@@ -123,7 +123,7 @@ def check_versions(c, tool):
             if v['how'] != 'inferred':
                 continue
             tried += 1
-            low, high = release(v['from'] or '0'), release(v['to'] or '99')
+            low, high = release(v['from'] or '0'), release(v['to'] or '99.0.0')
             c.true(name, '%s is not between %s and %s' % (is_, v['from'], v['to']), low <= is_ <= high)
             narrow += low[:2] == is_[:2] or (low[1] + 4 > is_[1] and high[1] < is_[1] + 4)
     c.true('versions', 'only %d of %d inferred ranges are narrow' % (narrow, tried), tried > 100 and narrow * 10 > tried * 9)

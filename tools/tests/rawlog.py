@@ -14,7 +14,7 @@ import count                                                  # noqa: E402
 
 INIT = re.compile(
     r'(?:\[Rank \d+\] )?(?:\w+ )?comm (?P<ptr>0x[0-9a-f]+) rank (?P<rank>\d+) nranks (?P<nranks>\d+) cudaDev -?\d+'
-    r'(?: nvmlDev -?\d+)?(?: busId \w+)?'
+    r'(?: nvmlDev -?\d+)?(?: busId \w+)?(?: commId (?P<before>0x[0-9a-f]+)(?= parent))?'
     r'(?: parent (?P<parent>0x[0-9a-f]+)(?: (?:split|child)Count (?P<split>\d+))? color (?P<color>-?\d+) key -?\d+)?'
     r'(?: commId (?P<id>0x[0-9a-f]+))? ?- Init (?P<what>START|COMPLETE)')
 CONNECTION = re.compile(r'(?:Channel|Ring) \d+(?:/\d+)? : (?P<src>\d+)(?:\[\w+\])? -> (?P<dst>\d+)(?:\[\w+\])?'
@@ -30,9 +30,10 @@ class Birth:
     def __init__(self, who, m, nth, parent):
         self.who, self.rank, self.nranks = who, int(m['rank']), int(m['nranks'])
         self.parent, self.complete = parent, False
-        self.id = None if parent else m['id']
+        self.id = m['before'] if parent else m['id']          # from 2.31 on a child's line says its own
         # 2.21 and 2.22 print an id that is a hash of parent and color: the same one for every split.
-        self.key = (parent.key, m['split'] or nth, m['color']) if parent else (m['id'], nth if m['id'] is None else 0)
+        self.key = ((m['before'], 0) if m['before'] else (parent.key, m['split'] or nth, m['color']) if parent
+                    else (m['id'], nth if m['id'] is None else 0))
 
 
 class Log:

@@ -286,6 +286,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_OFI_PROVIDER] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_NO_PROVIDER] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_FAILED] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_RMA_NO_GDRCOPY] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_YES] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_NO] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_BIND_FAILED] = nsc_apply_event_of,

@@ -494,6 +494,7 @@ void nsc_join(struct ncclscope_model *m)
     name_comms(m);
     nsc_attribute_rest(m);
     nsc_put_in_order(m);
+    nsc_find_shared_gpus(m);
     nsc_find_proofs(m);
     nsc_find_machines(m);
     nsc_find_shapes(m);

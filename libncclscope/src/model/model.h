@@ -90,6 +90,7 @@ struct nsc_rank {
     int64_t tid;
     int64_t rank, nranks, cuda_dev, nvml_dev, split, color,
         key;                      /* -1: not said; color may be any number, has_color tells */
+    bool shares_gpu;              /* another rank of its communicator is on the same GPU, or on a slice of it */
     bool bare_start;              /* born by a line that names a rank and no GPU, as up to 2.3.7 */
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
     bool called, split_off; /* ran a collective; had a child: later life, which outweighs a lost line of its birth */
@@ -113,6 +114,7 @@ struct nsc_link {
     uint32_t other;      /* another candidate when it is ambiguous, or NSC_NONE */
     uint64_t src, dst;
     nsc_str src_dev, dst_dev;
+    bool one_gpu;  /* both ranks are on the same GPU */
     int direction; /* 0 not said, 1 send, 2 receive */
     nsc_str via, network;
     int row, family;

@@ -25,7 +25,7 @@ static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t
 {
     const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
     r = r || comm == NSC_NONE ? r : nsc_member(m, numbered_alike(m, comm), (int64_t)rank);
-    if (r && r->bus_id && !(comm != NSC_NONE && m->comms.item[comm].guessed))
+    if (r && r->bus_id && !r->shares_gpu && !(comm != NSC_NONE && m->comms.item[comm].guessed))
         return named_everywhere | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
     return (uint64_t)(comm == NSC_NONE ? 0 : numbered_alike(m, comm) + 1) << 32 | (uint32_t)rank;
 }

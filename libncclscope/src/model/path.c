@@ -9,8 +9,8 @@
 
 const char *nsc_path_name(enum nsc_path path)
 {
-    static const char *const names[] = {"nvlink", "p2p",    "pcie-p2p", "shm",    "net-gdr",
-                                        "net",    "socket", "collnet",  "unknown"};
+    static const char *const names[] = {"same-gpu", "nvlink", "p2p",    "pcie-p2p", "shm",
+                                        "net-gdr",  "net",    "socket", "collnet",  "unknown"};
     return names[path];
 }
 
@@ -457,12 +457,17 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
 void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
 {
     *out = (struct nsc_known_path){.path = NSC_PATH_UNKNOWN, .scope = scope_of(m, l)};
-    if (l->family == NSC_P2P) {
+    if (l->family == NSC_P2P && !l->one_gpu) {
         p2p_path(m, l, out);
         return;
     }
     out->proof = NSC_PROOF_STATED; /* the word itself says it */
     out->because = &l->where;
+    if (l->family == NSC_P2P) {
+        out->path = NSC_PATH_SAME_GPU;
+        out->proof = NSC_PROOF_INFERRED;
+        return;
+    }
     if (l->family == NSC_SHM)
         out->path = NSC_PATH_SHM;
     else if (l->family == NSC_COLLNET)

@@ -6,6 +6,7 @@
 
 /* In the order of report-json's worst_path: the first is the best. */
 enum nsc_path {
+    NSC_PATH_SAME_GPU, /* both ranks run on one */
     NSC_PATH_NVLINK,
     NSC_PATH_P2P,
     NSC_PATH_PCIE,
@@ -59,7 +60,9 @@ bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc);
 /* Either that, or no variable of its host's processes, some of which are shown, forces P2P to read. */
 bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc);
-void nsc_find_readers(struct ncclscope_model *m);  /* readers.c: once links are whole, for these two */
+void nsc_find_readers(struct ncclscope_model *m);     /* readers.c: once links are whole, for these two */
+void nsc_find_shared_gpus(struct ncclscope_model *m); /* shared_gpus.c: once links have their communicators */
+bool nsc_ranks_share_gpus(const struct ncclscope_model *m);
 bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */
 
 bool nsc_is_within_process(const struct ncclscope_model *m,

@@ -9,6 +9,8 @@
 /* A WARN is printed as INFO on some paths of the program; the other way round it never is. */
 static bool fits_level(const struct nsc_known_text *k, int level)
 {
+    if (level == NCCLSCOPE_LEVEL_ATTN) /* 2.32 prints so what others warned of, or told */
+        return true;
     if (level == NCCLSCOPE_LEVEL_INFO)
         return !strcmp(k->level, "INFO") || !strcmp(k->level, "WARN");
     return level == NCCLSCOPE_LEVEL_WARN && !strcmp(k->level, "WARN");

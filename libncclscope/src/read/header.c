@@ -43,14 +43,10 @@ static bool is_name_removed(nsc_text s, size_t from, size_t at, struct nsc_heade
     return true;
 }
 
-/* host:pid:tid that ends before `at`. */
-static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
+/* host:pid that ends before `at`. */
+static bool host_and_process(nsc_text s, size_t from, size_t at, struct nsc_header *h)
 {
-    size_t i = number_before(s, from, at, false, &h->tid);
-    if (i == at || i <= from || s.ptr[i - 1] != ':')
-        return false;
-    at = i - 1;
-    i = number_before(s, from, at, false, &h->pid);
+    size_t i = number_before(s, from, at, false, &h->pid);
     if (i == at || i <= from || s.ptr[i - 1] != ':')
         return false;
     at = --i;
@@ -64,6 +60,13 @@ static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
     h->host = (nsc_text){s.ptr + i, at - i};
     h->start = i;
     return i < at || is_name_removed(s, from, at, h);
+}
+
+/* host:pid:tid that ends before `at`. */
+static bool who(nsc_text s, size_t from, size_t at, struct nsc_header *h)
+{
+    size_t i = number_before(s, from, at, false, &h->tid);
+    return i < at && i > from && s.ptr[i - 1] == ':' && host_and_process(s, from, i - 1, h);
 }
 
 /* host:pid:tid [dev] that ends before `at`. */
@@ -129,6 +132,8 @@ static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
     h->dev = -1;
     if (h->level == NCCLSCOPE_LEVEL_CALL)
         return who(s, from, end, h);
+    if (h->level == NCCLSCOPE_LEVEL_DIAG)
+        return host_and_process(s, from, end, h);
     for (size_t i = end; i > from + 1; i--) {
         if (s.ptr[i] != ' ' || s.ptr[i - 1] != ']' || !who_and_device(s, from, i, h))
             continue;
@@ -186,7 +191,8 @@ static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h
     size_t function = function_before(s, from, at);
     word = function < at ? function : word;
     nsc_text location = {s.ptr + word, at - word};
-    if (h->level == NCCLSCOPE_LEVEL_WARN && location.len && (function < at || is_file_and_line(location))) {
+    bool has_place = h->level == NCCLSCOPE_LEVEL_WARN || h->level == NCCLSCOPE_LEVEL_ATTN;
+    if (has_place && location.len && (function < at || is_file_and_line(location))) {
         h->location = location;
         h->start = at = word;
         while (at > from && s.ptr[at - 1] == ' ')
@@ -230,13 +236,17 @@ static bool is_quoted(char c)
 
 static int level_at(nsc_text s, size_t at)
 {
-    static const char words[4][6] = {"INFO", "WARN", "TRACE", "CALL"};
+    static const struct {
+        char word[6];
+        int level;
+    } levels[] = {{"INFO", NCCLSCOPE_LEVEL_INFO}, {"WARN", NCCLSCOPE_LEVEL_WARN}, {"TRACE", NCCLSCOPE_LEVEL_TRACE},
+                  {"CALL", NCCLSCOPE_LEVEL_CALL}, {"ATTN", NCCLSCOPE_LEVEL_ATTN}, {"DIAG", NCCLSCOPE_LEVEL_DIAG}};
     nsc_text rest = nsc_text_from(s, at);
-    for (int i = 0; i < 4; i++) {
-        size_t n = strlen(words[i]);
-        if (nsc_text_starts(rest, words[i]) &&
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        size_t n = strlen(levels[i].word);
+        if (nsc_text_starts(rest, levels[i].word) &&
             (rest.len == n || rest.ptr[n] == ' ' || rest.ptr[n] == '\t' || rest.ptr[n] == '\r'))
-            return i + 1;
+            return levels[i].level;
     }
     return 0;
 }

@@ -62,7 +62,8 @@ static size_t unquote(struct nsc_wrap *w, nsc_text line, size_t at, size_t n, si
 
 static bool holds_record(nsc_text s)
 {
-    static const char *const marks[] = {"NCCL INFO ", "NCCL WARN ", "NCCL TRACE ", "NCCL CALL "};
+    static const char *const marks[] = {"NCCL INFO ", "NCCL WARN ", "NCCL TRACE ",
+                                        "NCCL CALL ", "NCCL ATTN ", "NCCL DIAG "};
     bool holds = nsc_text_starts(s, "NCCL version ");
     for (size_t i = 0; !holds && s.len && i < sizeof marks / sizeof marks[0]; i++)
         holds = nsc_text_find(s, marks[i]) >= 0;

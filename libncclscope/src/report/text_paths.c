@@ -5,10 +5,17 @@
 
 enum { MATRIX_RANKS = 16, HOST_LINES = 16 };
 
-static const char letters[] = "NPCSGRTX?";
-static const char *const words[] = {"NVLink",      "P2P, NVLink or PCIe",    "P2P over PCIe",
-                                    "host memory", "RDMA with GPUDirect",    "network, no GPUDirect",
-                                    "TCP sockets", "in-network collectives", "unknown"};
+static const char letters[] = "=NPCSGRTX?";
+static const char *const words[] = {"one GPU, shared",
+                                    "NVLink",
+                                    "P2P, NVLink or PCIe",
+                                    "P2P over PCIe",
+                                    "host memory",
+                                    "RDMA with GPUDirect",
+                                    "network, no GPUDirect",
+                                    "TCP sockets",
+                                    "in-network collectives",
+                                    "unknown"};
 
 static const char *words_of(const struct nsc_report *r, int path)
 {
@@ -339,8 +346,8 @@ static void one_of_alike(const struct nsc_report *r, const struct alike *a)
     const struct nsc_comm *c = &r->m->comms.item[a->first];
     nsc_text id = nsc_say(r->m, c->id);
     char line[700];
-    bool any = false;
-    size_t n = (size_t)snprintf(line, sizeof line, "%lld ranks", (long long)c->nranks);
+    bool any = false, one = true;
+    size_t n = (size_t)snprintf(line, sizeof line, "%lld rank%s", (long long)c->nranks, c->nranks == 1 ? "" : "s");
     n += say_shape(c, line + n, sizeof line - n);
     n += (size_t)(a->count > 1
                       ? snprintf(line + n, sizeof line - n, ", %u communicators:", a->count)
@@ -349,8 +356,13 @@ static void one_of_alike(const struct nsc_report *r, const struct alike *a)
         if (a->pairs[p])
             n += (size_t)snprintf(line + n, sizeof line - n, "%s %c %zu", any ? "," : "", letters[p], a->pairs[p]);
         any = any || a->pairs[p];
+        one = one && a->pairs[p] <= 1;
     }
-    snprintf(line + n, sizeof line - n, !any ? " no connections seen" : a->count > 1 ? " pairs each" : " pairs");
+    snprintf(line + n, sizeof line - n, "%s%s",
+             !any  ? " no connections seen"
+             : one ? " pair"
+                   : " pairs",
+             any && a->count > 1 ? " each" : "");
     nsc_indent(r, 3);
     nsc_wrap(r, 5, nsc_text_of(line));
 }

@@ -34,7 +34,7 @@ uint64_t nsc_count_named_gpus(const struct ncclscope_model *m)
     }
     uint64_t n = seen.used;
     nsc_map_free(&seen);
-    if (nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU))
+    if (nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU) || nsc_ranks_share_gpus(m))
         return n;
     for (size_t i = 0; i < m->comms.len; i++) /* machines of one name share bus ids; ranks of one communicator no GPU */
         n = (uint64_t)m->comms.item[i].seen > n ? (uint64_t)m->comms.item[i].seen : n;
@@ -82,27 +82,32 @@ static struct seen_paths look(const struct ncclscope_model *m)
 
 /* "8 GPUs on " once; or, where lines were picked out and there may be more GPUs than they join, each path with its pairs: "2 pairs of
  * GPUs on P2P", "1 on IB" behind the first. */
-static size_t say_pairs(char *buf, size_t size, const struct nsc_pairs *pairs, bool named, bool first)
+static size_t say_pairs(char *buf, size_t size, const struct nsc_pairs *pairs, bool named, const char *things)
 {
     uint64_t n = nsc_pairs_total(pairs);
-    const char *what = !first ? "" : n == 1 ? " pair of GPUs" : " pairs of GPUs";
     return named ? 0
-                 : (size_t)snprintf(buf, size, "%s%llu%s on ", pairs->at_least ? "at least " : "",
-                                    (unsigned long long)n, what);
+                 : (size_t)snprintf(buf, size, "%s%llu%s%s on ", pairs->at_least ? "at least " : "",
+                                    (unsigned long long)n,
+                                    !things  ? ""
+                                    : n == 1 ? " pair of "
+                                             : " pairs of ",
+                                    things ? things : "");
 }
 
 /* "NVLink (P2P/CUMEM) inside nodes, IB with GDRDMA between them" */
 static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bool named, char *buf, size_t size)
 {
     nsc_text p2p = nsc_say(r->m, s->p2p), net = nsc_say(r->m, s->network);
-    bool inside =
-        s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_P2P] || s->links[NSC_PATH_PCIE] || s->links[NSC_PATH_SHM];
+    bool inside = s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_P2P] || s->links[NSC_PATH_PCIE] ||
+                  s->links[NSC_PATH_SHM] || s->links[NSC_PATH_SAME_GPU];
+    const char *things = s->links[NSC_PATH_SAME_GPU] ? "ranks" : "GPUs";
     size_t n = 0;
     buf[0] = 0;
     const struct {
         enum nsc_path path;
         const char *words;
-    } local[] = {{NSC_PATH_NVLINK, "NVLink"},
+    } local[] = {{NSC_PATH_SAME_GPU, "the memory of one GPU, which they share"},
+                 {NSC_PATH_NVLINK, "NVLink"},
                  {NSC_PATH_P2P, "P2P"},
                  {NSC_PATH_PCIE, "P2P over PCIe"},
                  {NSC_PATH_SHM, "shared memory"}};
@@ -111,7 +116,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
             continue;
         bool begins = !n;
         n += (size_t)snprintf(buf + n, size - n, "%s", n ? " and " : "");
-        n += say_pairs(buf + n, size - n, &s->pairs[local[i].path], named, begins);
+        n += say_pairs(buf + n, size - n, &s->pairs[local[i].path], named, begins ? things : NULL);
         n += (size_t)snprintf(buf + n, size - n, "%s", local[i].words);
         if (local[i].path == NSC_PATH_NVLINK && p2p.len < 40)
             n += (size_t)snprintf(buf + n, size - n, " (%.*s)", (int)p2p.len, p2p.ptr);
@@ -122,7 +127,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
     n += (size_t)snprintf(buf + n, size - n, "%s", inside ? " inside nodes, " : "");
-    n += say_pairs(buf + n, size - n, &s->pairs[NSC_PATH_NET], named, !inside);
+    n += say_pairs(buf + n, size - n, &s->pairs[NSC_PATH_NET], named, inside ? NULL : things);
     snprintf(buf + n, size - n, "%.*s%s%s", (int)net.len, net.ptr,
              s->links[NSC_PATH_NET_GDR] ? (!s->links[NSC_PATH_NET] ? " with GDRDMA"
                                            : inside                ? ", partly with GDRDMA,"
@@ -172,10 +177,14 @@ static void good_verdict(const struct nsc_report *r)
     uint64_t gpus = nsc_count_named_gpus(r->m);
     bool all =
         !r->m->links.len || r->m->comms.len > 1 || count_talkers(r->m) >= gpus; /* else some have no connection here */
-    bool named = all && ((gpus > 1 && !lacks_ranks(r->m)) || (!r->m->links.len && gpus));
+    bool shared = s.links[NSC_PATH_SAME_GPU] && r->m->comms.len;
+    bool named = all && (((gpus > 1 || shared) && !lacks_ranks(r->m)) || (!r->m->links.len && gpus));
     say_paths(r, &s, named, paths, sizeof paths);
     gpus = nsc_count_gpus(r->m);
-    if (named)
+    if (named && s.links[NSC_PATH_SAME_GPU])
+        snprintf(who, sizeof who, "%llu GPU%s under %zu ranks: ", (unsigned long long)gpus, gpus == 1 ? "" : "s",
+                 (size_t)r->m->comms.item[0].nranks);
+    else if (named)
         snprintf(who, sizeof who, "%llu GPU%s on ", (unsigned long long)gpus, gpus == 1 ? "" : "s");
     snprintf(line, sizeof line, "%s%s%s", who, paths, nsc_reservation(r, s.links));
     nsc_mark(r, nsc_is_open_question(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);

@@ -160,7 +160,8 @@ enum nsc_device_reason {
 
 /* What variables of rules of their own do (rules_env.c), and those of pods' specs (rules_spec.c). */
 enum nsc_env_reason {
-    NSC_P2P_OFF_FREE = 1, /* no pair would use P2P without it */
+    NSC_P2P_OFF_UNHEARD = 1, /* every pair uses P2P */
+    NSC_P2P_OFF_FREE,        /* no pair would use P2P without it */
     NSC_P2P_OFF_LOC,
     NSC_P2P_OFF_COMMAND,
     NSC_P2P_OFF_POD,
@@ -208,6 +209,9 @@ enum nsc_unsaid_reason {
     NSC_ABSENT_OF_OTHERS,
     NSC_SAME_BY_HOSTID
 };
+
+/* Why ranks run on one GPU (rules_placement.c). */
+enum nsc_shared_reason { NSC_SHARED_ASKED = 1, NSC_SHARED_SLICES };
 
 /* What log/torn says (rules_log.c). */
 enum nsc_torn_reason { NSC_TORN_SHARED = 1, NSC_TORN_BY_ITSELF };

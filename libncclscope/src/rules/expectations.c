@@ -79,7 +79,7 @@ static void every_pair_of_a_node(const struct answer *a, bool nvlink)
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
         nsc_path_of(m, l, &p);
-        if (l->family == NSC_COLLNET || !nsc_is_within_machine(m, l))
+        if (l->family == NSC_COLLNET || l->one_gpu || !nsc_is_within_machine(m, l))
             continue;
         seen++;
         if (l->family != NSC_P2P || (nvlink && p.path == NSC_PATH_PCIE))

@@ -77,19 +77,37 @@ static bool costs_nothing(const struct ncclscope_model *m, enum nsc_level *level
     return pairs || alone;
 }
 
+/* Do all connections within a node of the processes that have it use P2P? Between ranks of one GPU it forbids nothing. */
+static bool has_no_effect(const struct ncclscope_model *m)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_known_path p;
+        if (l->proc == NSC_NONE || !nsc_p2p_disabled(m, l->proc))
+            continue;
+        nsc_path_of(m, l, &p);
+        if (l->family != NSC_P2P && p.scope == NSC_SCOPE_NODE)
+            return false;
+        used += l->family == NSC_P2P;
+    }
+    return used;
+}
+
 void nsc_rule_env_p2p_disabled(struct nsc_case *c)
 {
     enum nsc_level level = NSC_LEVEL_UNKNOWN;
-    bool nothing = costs_nothing(c->m, &level);
+    bool unheard = has_no_effect(c->m), nothing = unheard || costs_nothing(c->m, &level);
     struct nsc_finding *f = env_finding(c, disables_p2p, nothing ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING);
     if (!f)
         return;
     const struct nsc_env *e = nsc_p2p_disabled(c->m, NSC_NONE);
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
-    f->title = nsc_words(c, "%s=%s is set (%s): no direct GPU to GPU transfer", nsc_say(c->m, e->name).ptr,
-                         nsc_say(c->m, e->value).ptr, set_by(c, f));
+    f->title = nsc_words(c, "%s=%s is set (%s): %s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr,
+                         set_by(c, f), unheard ? "P2P is used all the same" : "no direct GPU to GPU transfer");
     nsc_explain_by(c, f,
-                   nothing         ? NSC_P2P_OFF_FREE
+                   unheard         ? NSC_P2P_OFF_UNHEARD
+                   : nothing       ? NSC_P2P_OFF_FREE
                    : by_level      ? NSC_P2P_OFF_LOC
                    : e->by_command ? NSC_P2P_OFF_COMMAND
                    : e->by_pod     ? NSC_P2P_OFF_POD

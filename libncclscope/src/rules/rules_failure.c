@@ -346,6 +346,21 @@ static bool job_failed(struct nsc_case *c)
     return said || nsc_any_error(c);
 }
 
+/* Is it the beginning of a warning that another process has whole, and that is judged? Its line was torn. */
+static bool is_cut_short(const struct ncclscope_model *m, const struct nsc_warning *w)
+{
+    enum { LEAST = 20 };
+    nsc_text words = nsc_say(m, w->message);
+    for (size_t i = 0; words.len >= LEAST && i < m->warnings.len; i++) {
+        const struct nsc_warning *x = &m->warnings.item[i];
+        nsc_text whole = nsc_say(m, x->message);
+        if (whole.len > words.len && !memcmp(whole.ptr, words.ptr, words.len) &&
+            (nsc_is_judged(x->kind) || nsc_failure_is_known(x->kind)))
+            return true;
+    }
+    return false;
+}
+
 /* One finding for the first: what else is not known is listed with it. */
 void nsc_rule_unjudged(struct nsc_case *c)
 {
@@ -356,6 +371,8 @@ void nsc_rule_unjudged(struct nsc_case *c)
     for (size_t i = 0; i < m->warnings.len; i++) {
         const struct nsc_warning *w = &m->warnings.item[i];
         bool open = !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
+        if (open && is_cut_short(m, w))
+            continue;
         bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
         bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));

@@ -95,3 +95,34 @@ void nsc_rule_group_crosses_nodes(struct nsc_case *c)
     }
     nsc_map_free(&most);
 }
+
+/* "vm gpu 60": the GPUs that several ranks of a communicator run on. */
+void nsc_rule_shared_gpu(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    struct nsc_map gpus = {0};
+    const struct nsc_env *env = nsc_env_is(m, NSC_NONE, "NCCL_MULTI_RANK_GPU_ENABLE", "1");
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (!r->shares_gpu || (f && f->comm != r->comm))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
+            f->comm = r->comm;
+        }
+        nsc_map_put(&gpus, (struct nsc_key){m->procs.item[r->proc].host, r->bus_id, 0}, 0);
+        nsc_name_rank(c, f, (uint64_t)r->rank);
+        nsc_name_host(c, f, m->procs.item[r->proc].host);
+        nsc_show(c, f, &r->first);
+    }
+    if (f) {
+        f->count = f->ranks.len;
+        f->title =
+            nsc_words(c, "%zu ranks run on %llu GPU%s (%s): between ranks of one GPU there is no link", f->ranks.len,
+                      (unsigned long long)gpus.used, gpus.used == 1 ? "" : "s", nsc_list_ranks(c, f));
+        nsc_explain_by(c, f, env ? NSC_SHARED_ASKED : NSC_SHARED_SLICES);
+        nsc_show_first(c, f, env ? &env->where : NULL);
+    }
+    nsc_map_free(&gpus);
+}

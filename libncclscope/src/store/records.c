@@ -163,7 +163,7 @@ static bool run(sqlite3_stmt *q)
 
 int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *rec)
 {
-    static const char *const levels[] = {"", "INFO", "WARN", "TRACE", "CALL", "VERSION", "OTHER"};
+    static const char *const levels[] = {"", "INFO", "WARN", "TRACE", "CALL", "VERSION", "OTHER", "ATTN", "DIAG"};
     size_t kind = (size_t)rec->kind;
     if (!r->insert && sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
                                          SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) != SQLITE_OK)
