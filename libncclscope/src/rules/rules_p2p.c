@@ -5,14 +5,15 @@
 
 /* ---- what the driver forbids ---- */
 
-/* The GPUs that a line names, once for each pair; false: it names none. */
-static bool count_refused(const struct ncclscope_model *m, const struct nsc_event *e, struct nsc_map *pairs)
+/* The GPUs that a line names, once for each pair; NVML's lines name them otherwise than CUDA's. False: it names none. */
+static bool count_refused(const struct ncclscope_model *m, const struct nsc_event *e, struct nsc_map pairs[2])
 {
     nsc_text rest = nsc_say(m, e->text), one = nsc_next_word(&rest), other = nsc_next_word(&rest);
     if (!other.len)
         return false;
     uint64_t a = nsc_hash(one.ptr, one.len), b = nsc_hash(other.ptr, other.len);
-    nsc_map_put(pairs, (struct nsc_key){m->procs.item[e->proc].host, a < b ? a : b, a < b ? b : a}, 0);
+    nsc_map_put(&pairs[e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF],
+                (struct nsc_key){m->procs.item[e->proc].host, a < b ? a : b, a < b ? b : a}, 0);
     return true;
 }
 
@@ -23,7 +24,7 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     const struct nsc_event *first = NULL;
     bool only_told = true, weak = true, named = true;
-    struct nsc_map pairs = {0};
+    struct nsc_map pairs[2] = {{0}};
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         bool told = e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF;
@@ -36,12 +37,13 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
         first = first ? first : e;
         only_told = only_told && told && nsc_version_of(m, e->proc).high < NSC_CHANGE_NVML_REFUSAL_HOLDS;
         f->count++;
-        named = count_refused(m, e, &pairs) && named;
+        named = count_refused(m, e, pairs) && named;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
-    unsigned long long refused = (unsigned long long)pairs.used;
-    nsc_map_free(&pairs);
+    unsigned long long refused = (unsigned long long)(pairs[0].used > pairs[1].used ? pairs[0].used : pairs[1].used);
+    nsc_map_free(&pairs[0]);
+    nsc_map_free(&pairs[1]);
     if (!f)
         return;
     f->count = named ? refused : f->count;

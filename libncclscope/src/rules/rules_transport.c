@@ -25,9 +25,13 @@ static bool shows_p2p_variables(const struct ncclscope_model *m, uint32_t proc)
 {
     if (proc == NSC_NONE || nsc_version_of(m, proc).low < NSC_CHANGE_P2P_VARIABLES_TOLD)
         return false;
-    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
-        if (m->ranks.item[i].start.line && m->ranks.item[i].complete.line && m->ranks.item[i].local_ranks > 1)
+    /* older releases tell not how many ranks are on the node, and up to 2.18.1 not that one starts: here two of it talk by SHM */
+    bool untold = nsc_version_of(m, proc).high < NSC_CHANGE_COMM_SHAPE, begins = untold && m->procs.item[proc].starts;
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->complete.line && (r->start.line || begins) && (untold ? r->nranks > 1 : r->local_ranks > 1))
             return true;
+    }
     return false;
 }
 
