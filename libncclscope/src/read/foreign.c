@@ -116,6 +116,8 @@ static const struct hint *const hints[256] = {
     ['q'] = HINTS(HINT(3, "sigquit from a child")),
     ['_'] = HINTS(HINT(0, "_hmem_dl_init")),
     ['l'] = HINTS(HINT(3, "nccl")),
+    ['w'] = HINTS(HINT(7, "finish within "), HINT(9, "complete within "), HINT(7, "return within ")),
+    ['p'] = HINTS(HINT(3, "no progress ")),
 };
 #undef HINTS
 #undef HINT

@@ -73,6 +73,9 @@ enum nsc_hang_reason {
     NSC_HUNG_GIVEN_UP,       /* all gave up, of some it is not said where */
     NSC_HUNG_REST,           /* the group has more ranks, by the sizes that it gathers or scatters */
     NSC_HUNG_UNCOUNTED,      /* how many ranks there are is not known */
+    NSC_HUNG_SOME_SILENT,    /* by the program's own watch, and of some ranks no such line is there */
+    NSC_HUNG_ALL_WAIT,       /* the same, and of all */
+    NSC_HUNG_SOME_WAIT,      /* the same, and how many ranks there are is not known */
     NSC_HUNG_NO_RESULT       /* nccl-tests began to measure, and nothing follows */
 };
 

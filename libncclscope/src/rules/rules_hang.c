@@ -446,8 +446,54 @@ static void tell_no_result(struct nsc_case *c)
     nsc_show(c, f, begun);
 }
 
+/* The ranks that a line names: two processes may have written into it. */
+static void name_ranks_of(struct nsc_case *c, struct nsc_finding *f, nsc_text line)
+{
+    ptrdiff_t at;
+    while ((at = nsc_text_find(line, "ank ")) >= 0) {
+        line = nsc_text_from(line, (size_t)at + 4);
+        nsc_text word = {line.ptr, 0};
+        while (word.len < line.len && nsc_is_digit(word.ptr[word.len]))
+            word.len++;
+        int64_t rank;
+        if (word.len && nsc_to_i64(word, &rank))
+            nsc_name_rank(c, f, (uint64_t)rank);
+    }
+}
+
+/* "[rank 1] all-reduce (#2) did not finish within 8 s": the program's own watch, where neither PyTorch's nor NCCL tells of it. */
+static void tell_stalled(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    nsc_text first = {NULL, 0};
+    int64_t rank;
+    for (size_t i = 0; i < m->happened.len && !nsc_success_of(m); i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_PROGRAM_STALLED || !nsc_number_said(m, r, "rank", &rank))
+            continue;
+        first = f ? first : nsc_text_trim(r->where.text);
+        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        f->count++;
+        nsc_name_rank(c, f, (uint64_t)rank);
+        name_ranks_of(c, f, r->where.text);
+        nsc_show(c, f, &r->where);
+    }
+    if (!f)
+        return;
+    int64_t size = m->comms.len == 1 ? m->comms.item[0].nranks : 0, silent = size - (int64_t)f->ranks.len;
+    f->part = NSC_WAKE;
+    f->title = nsc_words(c, "The program waited in vain, by its own word on %s: %.*s", nsc_list_ranks(c, f),
+                         (int)(first.len < 120 ? first.len : 120), first.ptr);
+    if (silent > 0)
+        f->title = nsc_words(c, "%s; %lld of %lld ranks say%s nothing", f->title, (long long)silent, (long long)size,
+                             silent == 1 ? "s" : "");
+    nsc_explain_by(c, f, silent > 0 ? NSC_HUNG_SOME_SILENT : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
+}
+
 void nsc_rule_ranks_hung(struct nsc_case *c)
 {
+    tell_stalled(c);
     tell_no_result(c);
     tell_watchdogs(c);
     nsc_tell_ras(c);
