@@ -97,6 +97,15 @@ static void apply_proxy(struct ncclscope_model *m, const ncclscope_record *rec, 
                                                                  : nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT));
 }
 
+/* "mismatch in info from procs, nranks 4 vs 5": whether the two agree on that number at least. */
+static void apply_bootstrap_mismatch(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                                     struct nsc_thread *t)
+{
+    (void)t;
+    nsc_event_at(m, rec, proc, nsc_number(rec, NCCLSCOPE_FIELD_NRANKS) == nsc_number(rec, NCCLSCOPE_FIELD_COUNT),
+                 nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT));
+}
+
 /* "Setting affinity for GPU 0 to 0-23,48-71": the CPUs of its NUMA node. */
 static void apply_affinity(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -287,6 +296,8 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_OFI_NO_PROVIDER] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_RMA_NO_GDRCOPY] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_TOPO_FILE_MISSING] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_BOOTSTRAP_MISMATCH] = apply_bootstrap_mismatch,
     [NCCLSCOPE_KIND_NVLS_YES] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_NO] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NVLS_BIND_FAILED] = nsc_apply_event_of,

@@ -294,10 +294,15 @@ void nsc_rule_interface_missing(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
             f->part = NSC_ROOT;
             f->began = e;
-            f->title = env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s names no interface that is up on this host",
-                                       nsc_say(m, env->value).ptr)
+            bool excludes = env && nsc_text_starts(nsc_say(m, env->value), "^");
+            f->title = env ? nsc_words(c, "NCCL_SOCKET_IFNAME=%s %s", nsc_say(m, env->value).ptr,
+                                       excludes ? "leaves no interface that is up on this host"
+                                                : "names no interface that is up on this host")
                            : "NCCL found no network interface to use";
-            nsc_explain_by(c, f, env ? NSC_INTERFACE_NAMED : NSC_INTERFACE_UNTOLD);
+            nsc_explain_by(c, f,
+                           excludes ? NSC_INTERFACE_EXCLUDED
+                           : env    ? NSC_INTERFACE_NAMED
+                                    : NSC_INTERFACE_UNTOLD);
             f->confidence = "certain"; /* that there is none; of the cause its words say how sure it is */
             nsc_show(c, f, env ? &env->where : NULL);
         }

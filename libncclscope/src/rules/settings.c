@@ -100,6 +100,25 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
     }
 }
 
+/* What the log says against the words of the row; NULL: nothing. */
+static const char *unheard(struct nsc_case *c, const struct nsc_env *e)
+{
+    const struct ncclscope_model *m = c->m;
+    nsc_text name = nsc_say(m, e->name);
+    int64_t most;
+    if (nsc_text_is(name, "NCCL_TOPO_FILE") && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_TOPO_FILE_MISSING))
+        return "NCCL could not open the file, and went on without it.";
+    if ((!nsc_text_is(name, "NCCL_MAX_NCHANNELS") && !nsc_text_is(name, "NCCL_MAX_CTAS")) ||
+        !nsc_to_i64(nsc_say(m, e->value), &most))
+        return NULL;
+    for (uint32_t i = m->procs.item[e->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        if (m->ranks.item[i].coll > most)
+            return nsc_words(c, "NCCL made %lld channels all the same: another variable (NCCL_MIN_NCHANNELS, "
+                                "NCCL_MIN_CTAS) or the program's configuration asks for more.",
+                             (long long)m->ranks.item[i].coll);
+    return NULL;
+}
+
 void nsc_tell_settings(struct nsc_case *c)
 {
     struct shown *shown = look_at_links(c->m);
@@ -119,8 +138,9 @@ void nsc_tell_settings(struct nsc_case *c)
             f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
         }
         f->other_values = f->other_values || e->value != f->value;
+        const char *against = unheard(c, e);
         if (!f->cause || (cost && f->severity == NCCLSCOPE_NOTE))
-            f->cause = nsc_words(c, "%s%s%s", s->cause, cost ? cost : "", nsc_env_source(e));
+            f->cause = nsc_words(c, "%s%s%s", against ? against : s->cause, cost ? cost : "", nsc_env_source(e));
         f->severity = cost ? NCCLSCOPE_WARNING : f->severity;
         f->count++;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
