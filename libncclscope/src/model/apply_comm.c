@@ -27,6 +27,17 @@ static void take_parent(struct ncclscope_model *m, struct nsc_rank *r, const ncc
     nsc_to_i64(nsc_record_field(rec, NCCLSCOPE_FIELD_KEY), &r->key);
 }
 
+/* "0x1f7f1ad893cdf2" + "4 - Init COMPLETE": lines were cut within the id, and an end was put to another's beginning. So many digits
+ * in common are no chance. */
+static bool is_torn_spelling(nsc_text a, nsc_text b)
+{
+    enum { LEAST = 12 };
+    size_t n = 0;
+    while (n < a.len && n < b.len && a.ptr[n] == b.ptr[n])
+        n++;
+    return n >= LEAST;
+}
+
 static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const ncclscope_record *rec)
 {
     nsc_set_if_said(&r->rank, nsc_number(rec, NCCLSCOPE_FIELD_RANK));
@@ -35,8 +46,9 @@ static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const n
     nsc_set_if_said(&r->nvml_dev, nsc_number(rec, NCCLSCOPE_FIELD_NVML_DEV));
     if (nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID).len)
         r->bus_id = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID));
-    if (nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID).len)
-        r->comm_id = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID));
+    nsc_text id = nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID);
+    if (id.len && !(r->comm_id && r->start.line && is_torn_spelling(id, nsc_say(m, r->comm_id))))
+        r->comm_id = nsc_keep(m, id);
     if (!r->parent_pointer ||
         rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE) /* of a torn START line the end may be another's */
         take_parent(m, r, rec);
@@ -48,7 +60,9 @@ static bool is_same(const struct ncclscope_model *m, const struct nsc_rank *r, c
     nsc_text id = nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID);
     int64_t rank = nsc_number(rec, NCCLSCOPE_FIELD_RANK), n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
     int64_t split = nsc_number(rec, NCCLSCOPE_FIELD_SPLIT), color;
-    if (id.len && r->comm_id && !nsc_text_eq(id, nsc_say(m, r->comm_id)))
+    if (id.len && r->comm_id && !nsc_text_eq(id, nsc_say(m, r->comm_id)) &&
+        !(rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE && r->start.line && !r->complete.line &&
+          is_torn_spelling(id, nsc_say(m, r->comm_id))))
         return false;
     if (split >= 0 && r->split >= 0 && split != r->split)
         return false;

@@ -299,10 +299,7 @@ void nsc_rule_interface_missing(struct nsc_case *c)
                                        excludes ? "leaves no interface that is up on this host"
                                                 : "names no interface that is up on this host")
                            : "NCCL found no network interface to use";
-            nsc_explain_by(c, f,
-                           excludes ? NSC_INTERFACE_EXCLUDED
-                           : env    ? NSC_INTERFACE_NAMED
-                                    : NSC_INTERFACE_UNTOLD);
+            nsc_explain_by(c, f, excludes ? NSC_INTERFACE_EXCLUDED : env ? NSC_INTERFACE_NAMED : NSC_INTERFACE_UNTOLD);
             f->confidence = "certain"; /* that there is none; of the cause its words say how sure it is */
             nsc_show(c, f, env ? &env->where : NULL);
         }

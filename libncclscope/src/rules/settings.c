@@ -113,8 +113,9 @@ static const char *unheard(struct nsc_case *c, const struct nsc_env *e)
         return NULL;
     for (uint32_t i = m->procs.item[e->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
         if (m->ranks.item[i].coll > most)
-            return nsc_words(c, "NCCL made %lld channels all the same: another variable (NCCL_MIN_NCHANNELS, "
-                                "NCCL_MIN_CTAS) or the program's configuration asks for more.",
+            return nsc_words(c,
+                             "NCCL made %lld channels all the same: another variable (NCCL_MIN_NCHANNELS, "
+                             "NCCL_MIN_CTAS) or the program's configuration asks for more.",
                              (long long)m->ranks.item[i].coll);
     return NULL;
 }
@@ -269,11 +270,11 @@ static int is_read_at_start(nsc_text name)
     static const struct {
         const char *name;
         int when;
-    } names[] = {{"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS},
-                 {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS},
-                 {"NCCL_IB_DISABLE", READ_FOR_IB},
-                 {"NCCL_ALGO", READ_WHEN_DONE},
-                 {"NCCL_PROTO", READ_WHEN_DONE}};
+    } names[] = {{"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS}, {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS},
+                 {"NCCL_IB_DISABLE", READ_FOR_IB},         {"NCCL_ALGO", READ_WHEN_DONE},
+                 {"NCCL_PROTO", READ_WHEN_DONE},           {"NCCL_CUMEM_ENABLE", READ_BESIDE_OTHERS},
+                 {"NCCL_BUFFSIZE", READ_WHEN_DONE},        {"NCCL_MIN_NCHANNELS", READ_WHEN_DONE},
+                 {"NCCL_MAX_NCHANNELS", READ_WHEN_DONE}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (nsc_text_is(name, names[i].name))
             return names[i].when;
