@@ -272,6 +272,8 @@ static bool spans_nodes(const struct ncclscope_model *m, const struct nsc_rank *
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
         const struct nsc_rank *first = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+        if (first && first->nnodes == 1) /* one NCCL_HOSTID for several host names */
+            continue;
         for (uint32_t n = 0; first && n < k->count; n++) {
             const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
             bool elsewhere =
