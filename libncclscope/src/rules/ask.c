@@ -130,17 +130,29 @@ enum nsc_answer nsc_ask_found(struct nsc_ask *q, int64_t nics)
     return !e || e->number < 0 ? NSC_UNSAID : yes_or(e->number == nics, NSC_NO);
 }
 
-enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins)
+/* Plugins say it in one process of a node, or of a job: its own line, else the first of all, where none says another type. */
+static const struct nsc_proc *who_says_platform(const struct nsc_ask *q)
 {
+    const struct nsc_proc *own = q->proc == NSC_NONE ? NULL : &q->m->procs.item[q->proc], *one = NULL;
+    if (own && own->platform)
+        return own;
     for (size_t i = 0; i < q->m->procs.len; i++) {
         const struct nsc_proc *p = &q->m->procs.item[i];
-        if (!p->platform || (q->proc != NSC_NONE && q->proc != i))
-            continue;
-        bool is = nsc_text_starts(nsc_say(q->m, p->platform), begins);
-        q->line = is ? &p->platform_at : q->line;
-        return yes_or(is, NSC_NO);
+        if (p->platform && one && p->platform != one->platform)
+            return NULL;
+        one = p->platform && !one ? p : one;
     }
-    return NSC_UNSAID;
+    return one;
+}
+
+enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins)
+{
+    const struct nsc_proc *p = who_says_platform(q);
+    if (!p)
+        return NSC_UNSAID;
+    bool is = nsc_text_starts(nsc_say(q->m, p->platform), begins);
+    q->line = is ? &p->platform_at : q->line;
+    return yes_or(is, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins)

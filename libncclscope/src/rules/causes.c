@@ -46,8 +46,11 @@ static const char *value_of(const struct nsc_ask *q, nsc_text name)
         return nsc_gpu_of(q->m, q->proc).gpu ? nsc_gpu_of(q->m, q->proc).gpu->name : "this GPU";
     if (nsc_text_is(name, "network") && q->link)
         return nsc_say(q->m, q->link->network).ptr;
-    if (nsc_text_is(name, "platform") && q->proc != NSC_NONE)
-        return nsc_say(q->m, q->m->procs.item[q->proc].platform).ptr;
+    if (nsc_text_is(name, "platform"))
+        for (size_t i = 0; i < q->m->procs.len; i++)
+            if (q->m->procs.item[i].platform &&
+                (q->proc == NSC_NONE || q->proc == i || !q->m->procs.item[q->proc].platform))
+                return nsc_say(q->m, q->m->procs.item[i].platform).ptr;
     const struct nsc_event *e = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
     return nsc_text_is(name, "provider") && e ? nsc_say(q->m, e->text).ptr : "";
 }

@@ -73,6 +73,12 @@ static bool is_harmless_here(const struct ncclscope_model *m, const struct nsc_e
     return went_on && e->kind != NCCLSCOPE_KIND_NET_NONE && m->hosts.len <= 1 && !nsc_any_socket(m);
 }
 
+/* A warning of the plugin between several hosts, where no line tells what they talk over in its place. */
+static bool is_all_that_is_said(const struct nsc_case *c, const struct nsc_event *e)
+{
+    return e->level == NCCLSCOPE_LEVEL_WARN && c->m->hosts.len > 1 && !c->m->link_order.len && !nsc_success_of(c->m);
+}
+
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -82,7 +88,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
         bool failed = (e->kind == NCCLSCOPE_KIND_NET_FAILED && !is_harmless_failure(m, e)) ||
                       e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_NET_NONE ||
                       e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND || is_unsupported(e) ||
-                      (e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER && e->quoted);
+                      (e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER && (e->quoted || is_all_that_is_said(c, e)));
         if (!failed)
             continue;
         if (!f) {

@@ -204,6 +204,16 @@ static bool failed_at_start(struct nsc_case *c, const struct unseen *s)
     return !s->init && s->starts && !c->m->builds && nsc_any_error(c);
 }
 
+/* "init.cc:771 -> 3": did an error take its way back through the initialisation? */
+static bool fails_in_init(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->events.len; i++)
+        if (m->events.item[i].kind == NCCLSCOPE_KIND_BACKTRACE && m->events.item[i].number != 7 &&
+            nsc_text_find(m->events.item[i].where.text, "init.cc") >= 0)
+            return true;
+    return false;
+}
+
 /* Without a line that names a communicator. */
 static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct unseen *s)
 {
@@ -211,6 +221,8 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
     bool nvls;
     if (failed_at_start(c, s))
         return NSC_UNSEEN_FAILED_AT_START;
+    if (fails_in_init(m) && nsc_any_error(c))
+        return NSC_UNSEEN_FAILED;
     if (s->starts && !m->builds)
         return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : NSC_UNSEEN_START;
     if (shows_end_of_init(m, &nvls))

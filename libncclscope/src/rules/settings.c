@@ -263,7 +263,7 @@ static struct seen_variable *seen_of(struct seen_variable *seen, nsc_str name)
 /* Read by every process when it starts: whoever shows other variables and not this one has it not. Those on P2P only where there are
  * two GPUs to ask for, those on InfiniBand only where that was tried: a plugin that works comes first; those on algorithms when the costs
  * of a communicator of two or more are set, which each rank does (from 2.7.3 on it then prints them). */
-enum { NOT_READ, READ_FOR_IB, READ_BESIDE_OTHERS, READ_WHEN_DONE };
+enum { NOT_READ, READ_FOR_IB, READ_BESIDE_OTHERS, READ_WHEN_DONE, READ_BEFORE_START, READ_TO_THE_END };
 
 static int is_read_at_start(nsc_text name)
 {
@@ -272,9 +272,9 @@ static int is_read_at_start(nsc_text name)
         int when;
     } names[] = {{"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS}, {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS},
                  {"NCCL_IB_DISABLE", READ_FOR_IB},         {"NCCL_ALGO", READ_WHEN_DONE},
-                 {"NCCL_PROTO", READ_WHEN_DONE},           {"NCCL_CUMEM_ENABLE", READ_BESIDE_OTHERS},
-                 {"NCCL_BUFFSIZE", READ_WHEN_DONE},        {"NCCL_MIN_NCHANNELS", READ_WHEN_DONE},
-                 {"NCCL_MAX_NCHANNELS", READ_WHEN_DONE}};
+                 {"NCCL_PROTO", READ_WHEN_DONE},           {"NCCL_CUMEM_ENABLE", READ_BEFORE_START},
+                 {"NCCL_BUFFSIZE", READ_TO_THE_END},       {"NCCL_MIN_NCHANNELS", READ_TO_THE_END},
+                 {"NCCL_MAX_NCHANNELS", READ_TO_THE_END}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (nsc_text_is(name, names[i].name))
             return names[i].when;
@@ -301,13 +301,20 @@ static bool tried_ib(const struct ncclscope_model *m, const struct nsc_rank *r)
 }
 
 /* A member that shows variables, but not this one, which another member has; NSC_NONE: none. */
+/* Else the line may be among those that a cut input lost. */
+static bool shows_reading(const struct ncclscope_model *m, const struct nsc_rank *r, int when)
+{
+    bool begins = m->procs.item[r->proc].bootstrap_at.line && r->start.line;
+    return when == READ_BEFORE_START ? begins : when == READ_TO_THE_END ? begins && r->complete.line : true;
+}
+
 static uint32_t lacks_it(const struct ncclscope_model *m, const struct nsc_comm *k, const char *name)
 {
     int when = is_read_at_start(nsc_text_of(name));
     for (uint32_t i = 0; when != NOT_READ && i < k->count; i++) {
         uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
-        bool read =
-            when == READ_FOR_IB ? tried_ib(m, &m->ranks.item[m->members.item[k->first + i]]) : has_neighbour(m, k, i);
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        bool read = when == READ_FOR_IB ? tried_ib(m, r) : has_neighbour(m, k, i) && shows_reading(m, r, when);
         if (m->procs.item[proc].env_seen && !nsc_env_of(m, proc, name) && read)
             return proc;
     }
