@@ -37,6 +37,7 @@ nsc_effect nsc_apply_plugin_opened;
 nsc_effect nsc_apply_ring;
 nsc_effect nsc_apply_topo_node;
 nsc_effect nsc_apply_topo_paths;
+nsc_effect nsc_apply_diag, nsc_apply_diag_p2p; /* diagnostics.c */
 nsc_effect nsc_apply_trees;
 nsc_effect nsc_apply_tuner;
 nsc_effect nsc_apply_tuner_off;

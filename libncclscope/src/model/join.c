@@ -6,6 +6,7 @@
 #include "model/gpus.h"
 #include "model/version.h"
 #include "model/path.h"
+#include "model/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -494,6 +495,7 @@ void nsc_join(struct ncclscope_model *m)
     name_comms(m);
     nsc_attribute_rest(m);
     nsc_put_in_order(m);
+    nsc_take_diag_pairs(m);
     nsc_find_shared_gpus(m);
     nsc_find_proofs(m);
     nsc_find_machines(m);

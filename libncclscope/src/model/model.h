@@ -269,6 +269,21 @@ struct nsc_own_field {
 };
 enum { NSC_OWN_RECORDS = 100000 }; /* so many are kept; of the others their number */
 
+/* A check of NCCL's own diagnostics: "[OK]   p2p: verified P2P access in both directions between every GPU pair". */
+struct nsc_diag {
+    uint32_t proc;
+    nsc_str status, check, text;
+    struct nsc_where where;
+};
+
+/* Between which ranks they tried P2P, and the class of the path between the two GPUs. */
+struct nsc_diag_pair {
+    uint32_t proc;
+    int64_t src, dst;
+    nsc_str link;
+    struct nsc_where where;
+};
+
 struct nsc_matrix {
     struct nsc_where where;
     uint32_t gpus, first, cells; /* names and cells in model.cells from `first` on */
@@ -377,6 +392,8 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_ras_rank) ras;        /* groups are in one piece */
     NSC_VEC(struct nsc_ras_count) ras_counts;
     uint64_t own_more; /* records of added rows that were not kept */
+    NSC_VEC(struct nsc_diag) diags;
+    NSC_VEC(struct nsc_diag_pair) diag_pairs;
     NSC_VEC(struct nsc_matrix) matrices;
     NSC_VEC(nsc_str) cells;
     NSC_VEC(struct nsc_count) connections;

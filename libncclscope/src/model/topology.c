@@ -39,6 +39,17 @@ static uint32_t path_at(struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_
     return (uint32_t)(m->gpu_paths.len - 1);
 }
 
+void nsc_add_gpu_path(struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_str b, nsc_str type,
+                      const struct nsc_where *where)
+{
+    bool is_new;
+    uint32_t i = path_at(m, host, a, b, &is_new);
+    if (i == NSC_NONE || !is_new)
+        return;
+    m->gpu_paths.item[i].type = type;
+    m->gpu_paths.item[i].where = *where;
+}
+
 static struct nsc_gpu_node *node_at(struct ncclscope_model *m, nsc_str host, nsc_str bus_id)
 {
     struct nsc_key key = {host, bus_id, NSC_NONE};

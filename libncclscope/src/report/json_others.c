@@ -118,11 +118,31 @@ static void ras(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_json_close(j, ']');
 }
 
+/* NCCL's own diagnostics, in the order in which it printed them. */
+static void diagnostics(struct nsc_json *j, const struct ncclscope_model *m)
+{
+    nsc_json_open(j, "diagnostics", '[');
+    for (size_t i = 0; i < m->diags.len; i++) {
+        const struct nsc_diag *d = &m->diags.item[i];
+        nsc_json_open(j, NULL, '{');
+        nsc_json_text(j, "host", NSC_JSON_TEXT(m, m->procs.item[d->proc].host));
+        nsc_json_said(j, "pid", m->procs.item[d->proc].pid);
+        nsc_json_text(j, "status", NSC_JSON_TEXT(m, d->status));
+        nsc_json_text(j, "check", NSC_JSON_TEXT(m, d->check));
+        nsc_json_text(j, "text", NSC_JSON_TEXT(m, d->text));
+        nsc_json_where(j, "where", &d->where);
+        nsc_json_close(j, '}');
+    }
+    nsc_json_close(j, ']');
+}
+
 /* Records of rows that the user added, and lines that other programs wrote: only where there are any. */
 static void own_records(struct nsc_json *j, const struct ncclscope_model *m)
 {
     if (m->happened.len)
         kept_records(j, "events", m, m->happened.item, m->happened.len);
+    if (m->diags.len)
+        diagnostics(j, m);
     if (m->ras.len)
         ras(j, m);
     if (m->own_records.len)

@@ -387,6 +387,27 @@ static void warnings(const struct nsc_report *r)
         nsc_printf(r->out, "   and %zu more kinds of warnings (--json lists them)\n", n - WARNINGS_SHOWN);
 }
 
+enum { DIAGS_SHOWN = 24 };
+
+/* What NCCL itself found when it was asked to examine the machine: its words. */
+static void diagnostics(const struct nsc_report *r)
+{
+    size_t shown = r->flags & NCCLSCOPE_REPORT_VERBOSE || r->m->diags.len < DIAGS_SHOWN ? r->m->diags.len : DIAGS_SHOWN;
+    if (r->m->diags.len)
+        nsc_puts(r->out, "\nNCCL's own diagnostics:\n");
+    for (size_t i = 0; i < shown; i++) {
+        const struct nsc_diag *d = &r->m->diags.item[i];
+        nsc_text status = nsc_say(r->m, d->status), check = nsc_say(r->m, d->check), text = nsc_say(r->m, d->text);
+        char line[600];
+        snprintf(line, sizeof line, "%.*s: %.*s", (int)check.len, check.ptr, (int)(text.len < 400 ? text.len : 400),
+                 text.ptr);
+        nsc_printf(r->out, "   %-5.*s ", (int)(status.len < 5 ? status.len : 5), status.ptr);
+        nsc_wrap(r, 9, nsc_text_of(line));
+    }
+    if (shown < r->m->diags.len)
+        nsc_printf(r->out, "   and %zu more (-v lists them)\n", r->m->diags.len - shown);
+}
+
 void nsc_report_text(const struct nsc_report *r)
 {
     ncclscope_stats t;
@@ -398,5 +419,6 @@ void nsc_report_text(const struct nsc_report *r)
     inputs(r, &t);
     nsc_text_paths(r);
     warnings(r);
+    diagnostics(r);
     nsc_text_findings(r);
 }

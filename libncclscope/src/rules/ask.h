@@ -214,6 +214,9 @@ enum nsc_unsaid_reason {
     NSC_SAME_BY_HOSTID
 };
 
+/* What NCCL's own diagnostics say (rules_diag.c). */
+enum nsc_diag_reason { NSC_DIAG_BAD = 1, NSC_DIAG_VERIFIED };
+
 /* Why ranks run on one GPU (rules_placement.c). */
 enum nsc_shared_reason { NSC_SHARED_ASKED = 1, NSC_SHARED_SLICES };
 
