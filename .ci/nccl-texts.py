@@ -215,10 +215,14 @@ class Known:
         return False
 
 
-def gone(known, everything):
-    """Rows that say they are still printed, of which the library nowhere holds the longest piece."""
-    for family_, level, _, row in known.open_rows:
-        if level not in ("INFO", "WARN"):
+def number(version):
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def gone(known, everything, version):
+    """Rows that say they are still printed, of which the library nowhere holds the longest piece; not those of later releases."""
+    for family_, level, first, row in known.open_rows:
+        if level not in ("INFO", "WARN", "ATTN") or (number(version) and number(first) > number(version)):
             continue
         pieces = re.split(r"\{[^{}]*\}", row.replace("\\\\", "\\").replace('\\"', '"').replace("{{", "(").replace("}}", ")"))
         longest = max(pieces, key=len).strip()
@@ -261,7 +265,7 @@ def main():
         return 0
     known = Known()
     new = [t for t in texts if not known.has(t.format)]
-    lost = list(gone(known, everything)) if texts and texts[0].level else []
+    lost = list(gone(known, everything, version)) if texts and texts[0].level else []
     if not options.counts:
         for t in new:
             escaped = as_row(t.format).replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
