@@ -198,9 +198,10 @@ static void good_verdict(const struct nsc_report *r)
     }
 }
 
+/* A variable that is set: that it differs between ranks is news of its own. */
 static bool is_env(const struct nsc_finding *f)
 {
-    return !strncmp(f->rule->id, "env/", 4);
+    return !strncmp(f->rule->id, "env/", 4) && f->rule->key != NSC_ID_ENV_DIFFERS;
 }
 
 /* Is the variable behind another finding, which is told with it? */

@@ -102,6 +102,7 @@ enum nsc_interface_reason {
     NSC_INTERFACE_NAMED,
     NSC_INTERFACE_EXCLUDED, /* "^eth0,lo" */
     NSC_INTERFACE_UNTOLD,
+    NSC_INTERFACE_NOT_SET, /* variables show, and none on interfaces */
     NSC_INTERFACE_LINK_LOCAL
 };
 enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_UNANSWERED };
@@ -144,7 +145,8 @@ enum nsc_inside_reason {
 enum nsc_plugin_reason {
     NSC_PLUGIN_AND_ITS_NET = 1, /* and the network that it would bring is asked for by name */
     NSC_PLUGIN_ALONE,
-    NSC_PLUGIN_ONLY_IB, /* nothing but InfiniBand was tried */
+    NSC_PLUGIN_NONE_TRIED, /* neither InfiniBand nor sockets */
+    NSC_PLUGIN_ONLY_IB,    /* nothing but InfiniBand was tried */
     NSC_PLUGIN_UNSUPPORTED,
     NSC_PLUGIN_OWN_WORDS,
     NSC_EFA_SOCKETS,

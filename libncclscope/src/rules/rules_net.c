@@ -58,12 +58,25 @@ static bool is_unsupported(const struct nsc_event *e)
     return e->kind == NCCLSCOPE_KIND_PLUGIN_UNSUPPORTED && nsc_text_find(e->where.text, "network plugin") >= 0;
 }
 
+/* The process shows its start, and of InfiniBand it says neither that it found a device nor that it found none: nobody looked. */
+static bool is_none_tried(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_proc *p = &m->procs.item[proc];
+    if (p->nameless || !p->bootstrap_at.line)
+        return false;
+    for (size_t i = 0; i < m->devices.len; i++)
+        if (m->devices.item[i].host == p->host)
+            return false;
+    return true;
+}
+
 static int failed_how(const struct ncclscope_model *m, const struct nsc_event *e)
 {
-    return is_unsupported(e) ? NSC_PLUGIN_UNSUPPORTED
-           : e->kind == NCCLSCOPE_KIND_NET_NONE && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)
-               ? NSC_PLUGIN_ONLY_IB
-               : NSC_PLUGIN_OWN_WORDS;
+    if (is_unsupported(e) || e->kind != NCCLSCOPE_KIND_NET_NONE)
+        return is_unsupported(e) ? NSC_PLUGIN_UNSUPPORTED : NSC_PLUGIN_OWN_WORDS;
+    return nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE) ? NSC_PLUGIN_ONLY_IB
+           : is_none_tried(m, e->proc)                      ? NSC_PLUGIN_NONE_TRIED
+                                                            : NSC_PLUGIN_OWN_WORDS;
 }
 
 /* The run went on without the plugin, and nobody misses a network: all ranks are on one host, or it reached its end. */
@@ -287,6 +300,12 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
     nsc_free(seen_comm);
 }
 
+/* Variables that are set show, and none of them chooses interfaces. */
+static bool is_free_to_choose(const struct ncclscope_model *m, uint32_t proc)
+{
+    return m->procs.item[proc].env_seen && !nsc_env_of(m, proc, "NCCL_SOCKET_FAMILY");
+}
+
 void nsc_rule_interface_missing(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -305,7 +324,11 @@ void nsc_rule_interface_missing(struct nsc_case *c)
                                        excludes ? "leaves no interface that is up on this host"
                                                 : "names no interface that is up on this host")
                            : "NCCL found no network interface to use";
-            nsc_explain_by(c, f, excludes ? NSC_INTERFACE_EXCLUDED : env ? NSC_INTERFACE_NAMED : NSC_INTERFACE_UNTOLD);
+            nsc_explain_by(c, f,
+                           excludes                        ? NSC_INTERFACE_EXCLUDED
+                           : env                           ? NSC_INTERFACE_NAMED
+                           : is_free_to_choose(m, e->proc) ? NSC_INTERFACE_NOT_SET
+                                                           : NSC_INTERFACE_UNTOLD);
             f->confidence = "certain"; /* that there is none; of the cause its words say how sure it is */
             nsc_show(c, f, env ? &env->where : NULL);
         }
