@@ -341,10 +341,12 @@ static bool gave_up(const struct ncclscope_model *m, const struct nsc_rank *r)
     return false;
 }
 
-/* The distinct ranks seen decide what can be said. */
+/* The distinct ranks seen decide what can be said. Where most ranks came to "Destroy COMPLETE", the line by which another ended its
+ * initialisation was lost: several writers of one file tear such lines. */
 static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c)
 {
     int64_t last = -1;
+    uint32_t destroyed = 0;
     bool open = false, aborted = false, failed = false;
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
@@ -352,13 +354,14 @@ static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c)
         last = r->rank;
         aborted = aborted || r->aborted.line;
         open = open || !nsc_is_done(r);
+        destroyed += r->destroyed.line != 0;
         failed = failed || (!nsc_is_done(r) && has_event(m, r->proc, NCCLSCOPE_KIND_BACKTRACE)) || gave_up(m, r);
     }
-    c->state = aborted                ? NSC_ABORTED
-               : failed               ? NSC_FAILED
-               : open                 ? NSC_INCOMPLETE
-               : c->seen == c->nranks ? NSC_COMPLETE
-                                      : NSC_PARTIAL;
+    c->state = aborted                             ? NSC_ABORTED
+               : failed                            ? NSC_FAILED
+               : open && destroyed * 2 <= c->count ? NSC_INCOMPLETE
+               : c->seen == c->nranks              ? NSC_COMPLETE
+                                                   : NSC_PARTIAL;
 }
 
 static void list_members(struct ncclscope_model *m)
