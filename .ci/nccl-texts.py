@@ -249,13 +249,14 @@ def read(path):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("library")
-    options.add_argument("--version", default="", help="the release, for the rows; of a wheel its name says it")
+    options.add_argument("--version", default="", help="the release, for the rows; a library and a wheel's name say it")
     options.add_argument("--list", action="store_true")
     options.add_argument("--counts", action="store_true")
     options = options.parse_args()
-    named = re.search(r"-(\d+\.\d+\.\d+)", os.path.basename(options.library))
-    version = options.version or (named.group(1) if named else "?")
     found, everything = read(options.library)
+    named = (re.search(r"-(\d+\.\d+\.\d+)", os.path.basename(options.library))
+             or re.search(r"NCCL version (\d+\.\d+\.\d+)", everything.decode("latin-1")))
+    version = options.version or (named.group(1) if named else "?")
     texts = sorted((t for t in found if says_something(t.format)), key=lambda t: (family(t), t.format))
     if options.list:
         print("family\tlevel\tsubsys\tfirst_tag\tlast_tag\ttemplate")
