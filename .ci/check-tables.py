@@ -288,6 +288,7 @@ def check_others(fields, used):
 
 
 LEVELS = {"INFO", "WARN", "ATTN", "TRACE", "CALL", "ABORT", "VERSION"}
+SAY_NEWEST = ("tools/cmd_explain.c", "libncclscope/src/report/explain.c", "docs/reading-logs.md")
 VERSION = re.compile(r"2(?:\.[0-9]+){2}|ofi:[0-9.]+(?:-aws)?|tcpx|sharp|fastsocket|mrc")
 
 
@@ -317,6 +318,11 @@ def check_texts():
         if key in seen:
             error(where, "stands at %s already" % seen[key])
         seen[key] = where
+    newest = max((first for _, _, first, _ in seen if order(first)), key=order)
+    for path in SAY_NEWEST:
+        with open(os.path.join(LIBRARY, "..", path), encoding="utf-8") as file:
+            if "2.3.5 to " + newest not in file.read():
+                error(path, "does not say that the texts reach to %s" % newest)
     return count
 
 

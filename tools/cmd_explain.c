@@ -26,7 +26,7 @@ static int explain_line(const char *line)
     if (rc == NCCLSCOPE_ENOMEM)
         fprintf(stderr, "ncclscope: out of memory\n");
     if (rc == NCCLSCOPE_ENOTFOUND)
-        puts("No release of NCCL from 2.3.5 to 2.30.7, and no plugin that is known, prints this line. It may be "
+        puts("No release of NCCL from 2.3.5 to 2.32.3, and no plugin that is known, prints this line. It may be "
              "another program's, a newer NCCL's, "
              "or damaged; nothing follows from it.");
     return rc == NCCLSCOPE_ENOMEM ? EXIT_INPUT : rc == NCCLSCOPE_ENOTFOUND ? EXIT_NO_ANSWER : EXIT_FINE;

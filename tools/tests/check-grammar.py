@@ -4,7 +4,8 @@
 The texts are written as records by the checker of the tables, which reads texts.def on its own; the tool must know each. Of the
 recorded logs of each version no more than one record in two hundred may be unknown, and the records are counted without the tool.
 The kind that the tool gives each record, by its index and compiled expressions, must be the one that the checker finds by trying
-the rows one after the other with another regex engine: for every message of the recorded logs, and for the same messages damaged."""
+the rows one after the other with another regex engine: for every message of the recorded logs, and for the same messages damaged.
+Lines of other programs: each row's example must be read, by that row."""
 import gzip
 import importlib.util
 import json
@@ -19,6 +20,7 @@ import tempfile
 from harness import Checks, log_names, log_path, run
 
 COVERAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '.ci', 'nccl-coverage.py')
+OTHERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'libncclscope', 'include', 'ncclscope', 'other.def')
 MARKER = re.compile(rb'NCCL (?:INFO|WARN|ATTN|DIAG|TRACE|CALL)(?=[ \r\n])')
 
 
@@ -129,8 +131,20 @@ def check_versions(c, tool):
     c.true('versions', 'only %d of %d inferred ranges are narrow' % (narrow, tried), tried > 100 and narrow * 10 > tried * 9)
 
 
+def check_others(c, tool):
+    """Each example of other.def is read as its own row has it, but those of rows that hold by their place alone."""
+    with open(OTHERS, encoding='utf-8') as file:
+        rows = re.findall(r'^OTHER\(\d+,\s*(\w+)[^\n]*(?:\n[^\n]*?)*?"((?:[^"\\]|\\.)*)"\)$', file.read(), re.M)
+    c.true('other.def', 'only %d rows are read by this test' % len(rows), len(rows) > 80)
+    for kind, example in rows:
+        if kind not in ('PY_RAISED', 'PANIC_REASON'):
+            told = run(tool, 'explain', example.replace('\\"', '"').replace('\\t', '\t').replace('\\\\', '\\')).out.decode()
+            c.true(kind, 'its example is read as ' + told.split('means')[0], re.search(r'^kind +%s$' % kind, told, re.M))
+
+
 def main():
     c, tool = Checks(), sys.argv[1]
+    check_others(c, tool)
     check_texts(c, tool)
     check_versions(c, tool)
     check_rows(c, tool)

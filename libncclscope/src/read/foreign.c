@@ -107,6 +107,7 @@ static const struct hint *const hints[256] = {
     ['>'] = HINTS(HINT(2, "==> ")),
     ['z'] = HINTS(HINT(12, "corrupted size vs")),
     ['S'] = HINTS(HINT(0, "SLURM_"), HINT(7, "signal SIG"), HINT(0, "Segmentation fault"), HINT(0, "Sending process ")),
+    ['G'] = HINTS(HINT(11, "received SIGINT, ")),
     ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction")),
     ['B'] = HINTS(HINT(0, "Bus error")),
     ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),

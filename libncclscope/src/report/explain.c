@@ -269,7 +269,7 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
         nsc_part(r, "versions", NSC_TEXT("not NCCL's: another program prints it"));
     else if (!explain_versions(r, g, rec->message, match))
         nsc_part(r, "versions",
-                 NSC_TEXT("no release of NCCL from 2.3.5 to 2.30.7 prints exactly this: another program's or fork's "
+                 NSC_TEXT("no release of NCCL from 2.3.5 to 2.32.3 prints exactly this: another program's or fork's "
                           "words, a plugin's, or a damaged line"));
     struct meaning via = rec->via ? of_via(rec->via->row) : m;
     nsc_part(r, "proves",

@@ -91,6 +91,7 @@ enum nsc_exit_reason {
     NSC_EXIT_LIMIT,     /* by the scheduler, for a reason that it names */
     NSC_EXIT_CANCELLED, /* by the scheduler, for none */
     NSC_EXIT_STOPPED,   /* by the launcher, which does not say why */
+    NSC_EXIT_BY_HAND,
     NSC_EXIT_OTHER
 };
 

@@ -285,25 +285,38 @@ static uint64_t others_crashed(const struct ncclscope_model *m, const struct nsc
     return n > 1 ? n - 1 : 0;
 }
 
-/* Launchers end the other processes when one has failed: news only where nothing else here tells of a failure. */
+static const struct nsc_own_record *first_of(const struct ncclscope_model *m, ncclscope_kind kind)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == kind)
+            return &m->happened.item[i];
+    return NULL;
+}
+
+/* Launchers end the other processes when one has failed, or when somebody tells them to: news only where nothing else here tells of a
+ * failure. */
 static void tell_stop(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_LAUNCHER_STOPS)
-            continue;
-        const struct nsc_where *done = nsc_success_of(m);
-        bool went_on = done && done->source == r->where.source;
-        nsc_text reason = nsc_said(m, r, "reason");
-        struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "error", "likely");
-        f->part = went_on ? NSC_NO_FAILURE : f->part;
-        f->count = 1;
-        f->title = nsc_words(c, "The launcher ended the job's processes: %.*s", (int)reason.len, reason.ptr);
-        nsc_explain_by(c, f, NSC_EXIT_STOPPED);
-        nsc_show(c, f, &r->where);
+    const struct nsc_own_record *ends = first_of(m, NCCLSCOPE_KIND_LAUNCHER_STOPS),
+                                *by_hand = first_of(m, NCCLSCOPE_KIND_PROGRAM_STOPPED), *r = by_hand ? by_hand : ends;
+    if (!r)
         return;
+    const struct nsc_where *done = nsc_success_of(m);
+    bool went_on = done && done->source == r->where.source;
+    struct nsc_finding *f =
+        nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "error", by_hand ? "certain" : "likely");
+    f->part = went_on ? NSC_NO_FAILURE : f->part;
+    f->count = 1;
+    if (by_hand) {
+        f->title = "The job was stopped by hand (Ctrl-C, SIGINT), not by a failure that a line tells of";
+    } else {
+        nsc_text reason = nsc_said(m, r, "reason");
+        f->title = nsc_words(c, "The launcher ended the job's processes: %.*s", (int)reason.len, reason.ptr);
     }
+    nsc_explain_by(c, f, by_hand ? NSC_EXIT_BY_HAND : NSC_EXIT_STOPPED);
+    nsc_show(c, f, &r->where);
+    nsc_show(c, f, by_hand && ends ? &ends->where : NULL);
 }
 
 /* The signal by which the process ended that had said why: one finding, with the name of the process. */
