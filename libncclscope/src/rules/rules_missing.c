@@ -400,7 +400,7 @@ void nsc_rule_partial(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
-        bool part = k->state == NSC_PARTIAL || (k->state == NSC_ABORTED && k->seen < k->nranks);
+        bool part = (k->state == NSC_PARTIAL || k->state == NSC_ABORTED) && k->seen < k->nranks;
         if (!part || k->parent != NSC_NONE)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
