@@ -46,6 +46,18 @@ int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc);
 /* Slices of a GPU (MIG), by the pod's limits or the name that nccl-tests prints. */
 bool nsc_is_mig(const struct ncclscope_model *m, uint32_t proc);
 
+/* NCCL_MULTI_RANK_GPU_ENABLE=1 of the rank's process. */
+bool nsc_shares_by_request(const struct ncclscope_model *m, const struct nsc_rank *r);
+
+/* May two ranks of one host name and bus id be on one GPU? Else they are on machines that share a name. */
+bool nsc_may_share_gpu(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b);
+
+/* Ranks that share a GPU under several names of one machine, where NCCL_MULTI_RANK_GPU_ENABLE asks for that. Once machines are found. */
+void nsc_find_gpus_of_names(struct ncclscope_model *m);
+
+/* What tells the GPU of a rank with a bus id from another: machine, where it is shared, or host name; and the id. */
+struct nsc_key nsc_gpu_key(const struct ncclscope_model *m, const struct nsc_rank *r);
+
 /* How many NVLinks are behind this sum in a GRAPH dump, for a GPU of this capability; 0: it is no whole number of them. */
 int nsc_count_nvlinks(unsigned version, int cc, double gb_s);
 

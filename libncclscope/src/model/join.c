@@ -320,10 +320,10 @@ static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_c
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, 0};
         uint32_t other = r->bus_id ? nsc_map_get(&seen, key) : NSC_NONE;
-        shared =
-            other != NSC_NONE && other != (uint32_t)r->rank && !nsc_env_of(m, r->proc, "NCCL_MULTI_RANK_GPU_ENABLE");
+        const struct nsc_rank *before = other == NSC_NONE ? NULL : &m->ranks.item[other];
+        shared = before && before->rank != r->rank && !nsc_may_share_gpu(m, r, before);
         if (r->bus_id)
-            nsc_map_put(&seen, key, (uint32_t)r->rank);
+            nsc_map_put(&seen, key, m->members.item[c->first + i]);
     }
     nsc_map_free(&seen);
     return shared;
@@ -502,5 +502,6 @@ void nsc_join(struct ncclscope_model *m)
     nsc_find_shared_gpus(m);
     nsc_find_proofs(m);
     nsc_find_machines(m);
+    nsc_find_gpus_of_names(m);
     nsc_find_shapes(m);
 }

@@ -1,9 +1,11 @@
 /* machines.c - host names to machines, by what the log proves. */
 #include "model/machines.h"
 
+#include "model/gpus.h"
 #include "model/path.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t host_at(const struct ncclscope_model *m, nsc_str name)
 {
@@ -62,6 +64,17 @@ static void join(const struct joined *j, uint32_t a, uint32_t b, const char *why
 static const char by_address[] = "processes under these names bootstrap from one address";
 static const char by_node[] = "their pods run on one node (nodeName)";
 
+/* Does the address name one machine? What people put in its place does not ("xx.xx.xx.xx", "10.0.0.*", "127.0.0.1" for eth0); that
+ * of lo does: over it, ranks of two machines never come to be. */
+static bool is_telling(const struct ncclscope_model *m, const struct nsc_proc *p)
+{
+    nsc_text address = p->bootstrap_addr ? nsc_say(m, p->bootstrap_addr) : (nsc_text){NULL, 0};
+    for (size_t i = 0; i < address.len; i++)
+        if (strchr("xX*<>", address.ptr[i]))
+            return false;
+    return address.len && (!nsc_text_starts(address, "127.") || nsc_text_is(nsc_say(m, p->bootstrap_if), "lo"));
+}
+
 /* Members of one communicator that came to be reach each other at these addresses: one address is one machine. */
 static void join_by_address(const struct ncclscope_model *m, const struct nsc_comm *c, const struct joined *j)
 {
@@ -70,7 +83,7 @@ static void join_by_address(const struct ncclscope_model *m, const struct nsc_co
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         const struct nsc_proc *p = &m->procs.item[r->proc];
         struct nsc_key key = {p->bootstrap_addr, 0, 0};
-        if (!p->bootstrap_addr || !nsc_is_done(r) || nsc_text_starts(nsc_say(m, p->bootstrap_addr), "127."))
+        if (!nsc_is_done(r) || !is_telling(m, p))
             continue;
         uint32_t host = host_at(m, p->host), other = nsc_map_get(&seen, key);
         if (other != NSC_NONE)
@@ -183,7 +196,8 @@ static void tell_apart(struct ncclscope_model *m, const struct nsc_comm *c)
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         struct nsc_key key = {r->bus_id, 0, 0};
-        uint32_t host = host_at(m, m->procs.item[r->proc].host), other = r->bus_id ? nsc_map_get(&seen, key) : host;
+        bool alone = r->bus_id && !nsc_shares_by_request(m, r);
+        uint32_t host = host_at(m, m->procs.item[r->proc].host), other = alone ? nsc_map_get(&seen, key) : host;
         if (other == NSC_NONE && nsc_map_put(&seen, key, host))
             m->no_memory = true;
         uint32_t a = m->hosts.item[host].machine, b = other == NSC_NONE ? a : m->hosts.item[other].machine;

@@ -427,6 +427,7 @@ struct ncclscope_model {
     bool builds;          /* a record tells of rings, trees or channels: of a communicator that is being made */
     uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
     uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
+    bool gpus_are_shared; /* ranks of one communicator run on one GPU: shared_gpus.c */
     bool shm_by_cumem, shm_by_file;    /* host memory was taken of another process in this way */
     uint64_t tests_begun, tests_ended; /* runs of nccl-tests */
     uint64_t nvls_calls;               /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */

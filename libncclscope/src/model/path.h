@@ -62,8 +62,7 @@ bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc);
 void nsc_find_readers(struct ncclscope_model *m);     /* readers.c: once links are whole, for these two */
 void nsc_find_shared_gpus(struct ncclscope_model *m); /* shared_gpus.c: once links have their communicators */
-bool nsc_ranks_share_gpus(const struct ncclscope_model *m);
-bool nsc_is_rccl(const struct ncclscope_model *m); /* AMD's library: no NVLink there */
+bool nsc_is_rccl(const struct ncclscope_model *m);    /* AMD's library: no NVLink there */
 
 bool nsc_is_within_process(const struct ncclscope_model *m,
                            const struct nsc_link *l); /* both ends, by who prints them */

@@ -1,17 +1,28 @@
 /* shared_gpus.c - ranks that run on one GPU: NCCL 2.30 allows it, and always has on slices of one (MIG). Between them is no link at all. */
 #include "read/changes.h"
 #include "model/gpus.h"
+#include "model/machines.h"
 #include "model/path.h"
+
+bool nsc_shares_by_request(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    const struct nsc_env *allowed = nsc_env_of(m, r->proc, "NCCL_MULTI_RANK_GPU_ENABLE");
+    return allowed && nsc_text_is(nsc_say(m, allowed->value), "1");
+}
+
+/* "localRanks 4" counts them on one machine; before an initialisation comes to that line, one address does. */
+static bool is_one_node(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b)
+{
+    nsc_str address = m->procs.item[a->proc].bootstrap_addr;
+    return a->local_ranks > 1 || (a->local_ranks <= 0 && address && address == m->procs.item[b->proc].bootstrap_addr);
+}
 
 /* Where releases or slices let ranks share a GPU at all: people replace bus ids before they show a log. Ranks of two machines that have
  * one host name show equal ones too, and NCCL counts those as nodes of their own. */
-static bool may_share(const struct ncclscope_model *m, const struct nsc_rank *r)
+bool nsc_may_share_gpu(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b)
 {
-    const struct nsc_env *allowed = nsc_env_of(m, r->proc, "NCCL_MULTI_RANK_GPU_ENABLE");
-    if (allowed && nsc_text_is(nsc_say(m, allowed->value), "1"))
-        return true;
-    return r->local_ranks > 1 &&
-           (nsc_version_of(m, r->proc).low >= NSC_CHANGE_RANKS_SHARE_GPU || nsc_is_mig(m, r->proc));
+    bool can = nsc_version_of(m, a->proc).low >= NSC_CHANGE_RANKS_SHARE_GPU || nsc_is_mig(m, a->proc);
+    return nsc_shares_by_request(m, a) || (can && is_one_node(m, a, b));
 }
 
 /* "0[0] -> 1[0] via P2P/CUMEM": the same NVML index at both ends, from the release on that lets ranks share a GPU. */
@@ -28,8 +39,8 @@ static void find_ranks(struct ncclscope_model *m, const struct nsc_comm *c, stru
         struct nsc_rank *r = &m->ranks.item[at];
         struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, (uint64_t)(c - m->comms.item)};
         uint32_t other = r->bus_id ? nsc_map_get(first, key) : NSC_NONE;
-        if (other != NSC_NONE && m->ranks.item[other].rank != r->rank && may_share(m, r))
-            r->shares_gpu = m->ranks.item[other].shares_gpu = true;
+        if (other != NSC_NONE && m->ranks.item[other].rank != r->rank && nsc_may_share_gpu(m, r, &m->ranks.item[other]))
+            r->shares_gpu = m->ranks.item[other].shares_gpu = m->gpus_are_shared = true;
         else if (r->bus_id && other == NSC_NONE && nsc_map_put(first, key, at))
             m->no_memory = true;
     }
@@ -51,10 +62,30 @@ void nsc_find_shared_gpus(struct ncclscope_model *m)
     }
 }
 
-bool nsc_ranks_share_gpus(const struct ncclscope_model *m)
+void nsc_find_gpus_of_names(struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->ranks.len; i++)
-        if (m->ranks.item[i].shares_gpu)
-            return true;
-    return false;
+    struct nsc_map first = {0};
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        struct nsc_rank *r = &m->ranks.item[i];
+        uint32_t machine = nsc_machine_of(m, m->procs.item[r->proc].host);
+        if (!r->bus_id || r->comm == NSC_NONE || machine == NSC_NONE || m->machines.item[machine].several ||
+            m->machines.item[machine].confidence == NSC_POSSIBLE || !nsc_shares_by_request(m, r))
+            continue;
+        struct nsc_key key = {machine, r->bus_id, r->comm};
+        uint32_t other = nsc_map_get(&first, key);
+        if (other == NSC_NONE && nsc_map_put(&first, key, (uint32_t)i))
+            m->no_memory = true;
+        else if (other != NSC_NONE && m->ranks.item[other].rank != r->rank)
+            r->shares_gpu = m->ranks.item[other].shares_gpu = m->gpus_are_shared = true;
+    }
+    nsc_map_free(&first);
+}
+
+struct nsc_key nsc_gpu_key(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    nsc_str host = m->procs.item[r->proc].host;
+    uint32_t machine = m->gpus_are_shared ? nsc_machine_of(m, host) : NSC_NONE;
+    bool one = machine != NSC_NONE && !m->machines.item[machine].several &&
+               m->machines.item[machine].confidence != NSC_POSSIBLE;
+    return (struct nsc_key){one ? machine : host, r->bus_id, one ? 2 : 0};
 }

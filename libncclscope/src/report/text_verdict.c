@@ -26,15 +26,14 @@ uint64_t nsc_count_named_gpus(const struct ncclscope_model *m)
     struct nsc_map seen = {0};
     for (size_t i = 0; i < m->ranks.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        const struct nsc_proc *p = &m->procs.item[r->proc];
         if (r->bus_id)
-            nsc_map_put(&seen, (struct nsc_key){p->host, r->bus_id, 0}, 0);
+            nsc_map_put(&seen, nsc_gpu_key(m, r), 0);
         else if (r->cuda_dev >= 0)
             nsc_map_put(&seen, (struct nsc_key){r->proc, (uint64_t)r->cuda_dev, 1}, 0);
     }
     uint64_t n = seen.used;
     nsc_map_free(&seen);
-    if (nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU) || nsc_ranks_share_gpus(m))
+    if (nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU) || m->gpus_are_shared)
         return n;
     for (size_t i = 0; i < m->comms.len; i++) /* machines of one name share bus ids; ranks of one communicator no GPU */
         n = (uint64_t)m->comms.item[i].seen > n ? (uint64_t)m->comms.item[i].seen : n;

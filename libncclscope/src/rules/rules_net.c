@@ -1,4 +1,5 @@
 /* rules_net.c - between nodes: plugins, providers, devices, interfaces. */
+#include "model/machines.h"
 #include "rules/ask.h"
 
 /* NCCL_NET_PLUGIN=none: no library has that name, up to 2.20 told as "libnccl-net-none.so"; nobody wants it found. */
@@ -386,6 +387,14 @@ static bool is_suspect(nsc_text name)
     return nsc_text_is(name, "lo");
 }
 
+/* Two names that are proven to be one machine, or one name. */
+static bool on_one_machine(const struct ncclscope_model *m, nsc_str a, nsc_str b)
+{
+    uint32_t machine = nsc_machine_of(m, a);
+    return a == b || (machine != NSC_NONE && machine == nsc_machine_of(m, b) &&
+                      m->machines.item[machine].confidence == NSC_CERTAIN);
+}
+
 /* Does the communicator, or without any the input, hold processes of another host than this one? */
 static bool meets_others(const struct ncclscope_model *m, const struct nsc_proc *p, uint32_t proc)
 {
@@ -393,7 +402,7 @@ static bool meets_others(const struct ncclscope_model *m, const struct nsc_proc 
         uint32_t comm = m->ranks.item[i].comm;
         const struct nsc_comm *k = comm == NSC_NONE ? NULL : &m->comms.item[comm];
         for (uint32_t n = 0; k && n < k->count && n < 4096; n++)
-            if (m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host != p->host)
+            if (!on_one_machine(m, m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host, p->host))
                 return true;
     }
     for (size_t i = 0; !m->comms.len && i < m->proc_order.len; i++)

@@ -103,15 +103,16 @@ void nsc_rule_shared_gpu(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     struct nsc_map gpus = {0};
     const struct nsc_env *env = nsc_env_is(m, NSC_NONE, "NCCL_MULTI_RANK_GPU_ENABLE", "1");
+    bool refused = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU) != NULL; /* a finding of its own */
     for (size_t i = 0; i < m->ranks.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        if (!r->shares_gpu || (f && f->comm != r->comm))
+        if (!r->shares_gpu || refused || (f && f->comm != r->comm))
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
             f->comm = r->comm;
         }
-        nsc_map_put(&gpus, (struct nsc_key){m->procs.item[r->proc].host, r->bus_id, 0}, 0);
+        nsc_map_put(&gpus, nsc_gpu_key(m, r), 0);
         nsc_name_rank(c, f, (uint64_t)r->rank);
         nsc_name_host(c, f, m->procs.item[r->proc].host);
         nsc_show(c, f, &r->first);

@@ -237,8 +237,11 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
     }
     if (p->shared) {
         const char *where = p->shared_machines == 1 ? "one machine" : nsc_words(c, "%zu machines", p->shared_machines);
-        f->title = nsc_words(c, "%zu host names (pods) with %s each share %s, and talk over the network",
-                             p->shared_hosts, each, where);
+        f->title = m->gpus_are_shared
+                       ? nsc_words(c, "%zu host names (pods) share %s and the GPUs there, and talk over the network",
+                                   p->shared_hosts, where)
+                       : nsc_words(c, "%zu host names (pods) with %s each share %s, and talk over the network",
+                                   p->shared_hosts, each, where);
         nsc_explain_with(c, f, NSC_PODS_SHARE, where, p->shared->why);
     } else if (pf && k->count == 1 && p->most_ranks == 1) {
         f->title = nsc_words(c, "%s, one GPU per pod, on a %s that has %d %s joined by %s", reach(c, comm, p->one),
