@@ -112,16 +112,16 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             f->title =
                 is_unsupported(e)
                     ? nsc_words(c, "The network plugin %s does not fit this NCCL", nsc_say(m, e->text).ptr)
-                : e->kind == NCCLSCOPE_KIND_NET_NONE ? "No network could be started: NCCL's initialisation fails"
+                : e->kind == NCCLSCOPE_KIND_NET_NONE ? nsc_words(c, "No network could be started (%s): NCCL's initialisation fails there",
+                                nsc_say(m, m->procs.item[e->proc].host).ptr)
                 : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
-                    ? nsc_words(c, "There is no network called %s", nsc_say(m, e->text).ptr)
+                    ? nsc_words(c, "There is no network %s here, which NCCL_NET or the program asks for",
+                                nsc_say(m, e->text).ptr)
                 : e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER
                     ? "aws-ofi-nccl was found and could not start"
                     : nsc_words(c, "The network plugin %s was found and could not start", nsc_say(m, e->text).ptr);
             if (is_unsupported(e) && !nsc_any_socket(m))
                 f->severity = NCCLSCOPE_WARNING;
-            if (e->kind == NCCLSCOPE_KIND_NET_NONE)
-                f->caused_by = NSC_ID_NET_NO_RDMA_DEVICE;
             struct nsc_ask ask = {.c = c,
                                   .m = m,
                                   .proc = m->procs.item[e->proc].nameless ? NSC_NONE : e->proc,
@@ -252,18 +252,16 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    const struct nsc_event *fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE);
     const struct nsc_event *one = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_IB_NONE || !(fatal || e->proc == NSC_NONE || misses[e->proc]))
+        if (e->kind != NCCLSCOPE_KIND_IB_NONE || !(e->proc == NSC_NONE || misses[e->proc]))
             continue;
         one = one ? one : e;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
-            f->title = fatal ? "No InfiniBand or RoCE device was found, and NCCL had no other network to use"
-                             : "No InfiniBand or RoCE device was found, though the job runs on more than one node";
-            if (!fatal && nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU))
+            f->title = "No InfiniBand or RoCE device was found, though the job runs on more than one node";
+            if (nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU))
                 f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
         }
         f->count++;
@@ -288,8 +286,8 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (nsc_raised(c, c->rule->key) || (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !nsc_any_socket(m)))
-        return; /* on one host nobody misses it */
+    if (nsc_raised(c, c->rule->key) || !nsc_any_socket(m))
+        return; /* on one host nobody misses it; where no other network was tried, net/plugin-failed tells of it */
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
     if (misses && seen_comm) {
         find_missing(m, misses, seen_comm);
