@@ -387,6 +387,7 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_test) tests;
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
+    uint64_t words_of_ranks;                 /* lines in which a rank tells of itself */
     uint64_t troubles;                       /* lines of other.def that tell that something went wrong */
     NSC_VEC(struct nsc_own_record) happened; /* lines of other.def; their fields lie in own_fields too */
     NSC_VEC(struct nsc_ras_rank) ras;        /* groups are in one piece */

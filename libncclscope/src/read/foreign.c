@@ -149,10 +149,19 @@ static bool is_worth_it(const struct nsc_row *row, bool named, bool counts)
     return row->pattern.template_[1] == 'c' ? counts : named; /* "{count:u} ranks ..." */
 }
 
-/* Rows that would take any line: they hold where nsc_exception_row or nsc_panic_row say so. */
+/* Rows that would take any line: they hold where nsc_exception_row, nsc_panic_row or speaks_as_rank say so. */
 static bool is_by_place(const struct nsc_row *row)
 {
-    return row->kind == NCCLSCOPE_KIND_PY_RAISED || row->kind == NCCLSCOPE_KIND_PANIC_REASON;
+    return row->kind == NCCLSCOPE_KIND_PY_RAISED || row->kind == NCCLSCOPE_KIND_PANIC_REASON ||
+           row->kind == NCCLSCOPE_KIND_RANK_SAID;
+}
+
+/* "rank 3: ...", "[rank 3] ...", "[rank3]: ...". */
+static bool speaks_as_rank(nsc_text t)
+{
+    size_t at = t.ptr[0] == '[' || t.ptr[0] == '(';
+    return t.len > at + 6 && (t.ptr[at] == 'r' || t.ptr[at] == 'R') && !memcmp(t.ptr + at + 1, "ank", 3) &&
+           (nsc_is_digit(t.ptr[at + 4]) || nsc_is_digit(t.ptr[at + 5]));
 }
 
 const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struct nsc_match *m)
@@ -163,13 +172,14 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     bool named = names_something(t);
     bool counts =
         nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
-    if (!named && !counts && !strchr("RMPrsthw#eEFmnpoG:|", t.ptr[0]))
+    bool of_rank = speaks_as_rank(t);
+    if (!named && !counts && !of_rank && !strchr("RMPrsthw#eEFmnpoG:|", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
         if (!is_by_place(&g->others.row[i]) && is_worth_it(&g->others.row[i], named, counts) &&
             nsc_pattern_match(&g->others.row[i].pattern, &g->lock, t, m))
             return &g->others.row[i];
-    return NULL;
+    return of_rank ? nsc_foreign_placed(g, NCCLSCOPE_KIND_RANK_SAID, t, m) : NULL;
 }
 
 const struct nsc_row *nsc_foreign_placed(ncclscope_grammar *g, ncclscope_kind kind, nsc_text text, struct nsc_match *m)

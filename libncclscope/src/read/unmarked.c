@@ -159,7 +159,8 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     const struct nsc_row *exception = nsc_exception_row(r, &raised);
     row = nsc_panic_row(r, body);
     row = row ? row : nsc_foreign_row(r->grammar, body, &r->match);
-    if (!row && exception) { /* again: the match is of another row by now */
+    bool vague = !row || row->kind == NCCLSCOPE_KIND_RANK_SAID;
+    if (vague && exception) { /* again: the match is of another row by now */
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, raised, &r->match);
         rec->message = raised;
     }

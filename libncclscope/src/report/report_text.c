@@ -219,7 +219,7 @@ static void evidence(const struct nsc_report *r, const struct nsc_finding *f)
 
 static void whole_finding(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    char head[200];
+    char head[260];
     nsc_mark(r, NSC_MARK_BAD);
     snprintf(head, sizeof head, "%s   %s, %s", f->rule->id, nsc_severity_name(f->severity), f->confidence);
     nsc_bold(r, nsc_text_of(head));
@@ -234,8 +234,8 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
         const struct nsc_finding *x = &r->f->list.item[i];
         if (x->caused_by != f->rule->key || x->severity < NCCLSCOPE_WARNING)
             continue;
-        snprintf(head, sizeof head, "%s (%s): %.120s", x->rule->id, nsc_severity_name(x->severity),
-                 x->title ? x->title : "");
+        snprintf(head, sizeof head, "%s (%s): %.160s%s", x->rule->id, nsc_severity_name(x->severity),
+                 x->title ? x->title : "", x->title && strlen(x->title) > 160 ? " ..." : "");
         label(r, "then", head);
     }
 }

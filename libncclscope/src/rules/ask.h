@@ -73,10 +73,11 @@ enum nsc_hang_reason {
     NSC_HUNG_GIVEN_UP,       /* all gave up, of some it is not said where */
     NSC_HUNG_REST,           /* the group has more ranks, by the sizes that it gathers or scatters */
     NSC_HUNG_UNCOUNTED,      /* how many ranks there are is not known */
-    NSC_HUNG_SOME_SILENT,    /* by the program's own watch, and of some ranks no such line is there */
-    NSC_HUNG_ALL_WAIT,       /* the same, and of all */
-    NSC_HUNG_SOME_WAIT,      /* the same, and how many ranks there are is not known */
-    NSC_HUNG_NO_RESULT       /* nccl-tests began to measure, and nothing follows */
+    NSC_HUNG_SOME_SILENT,
+    NSC_HUNG_OTHERS_SPEAK, /* by the program's own watch, and of some ranks no such line is there */
+    NSC_HUNG_ALL_WAIT,     /* the same, and of all */
+    NSC_HUNG_SOME_WAIT,    /* the same, and how many ranks there are is not known */
+    NSC_HUNG_NO_RESULT     /* nccl-tests began to measure, and nothing follows */
 };
 
 /* How a process ended (rules_ended.c). */
@@ -284,9 +285,10 @@ enum nsc_missing_reason {
     NSC_MISSING_PARENT,       /* ranks of the communicator that it was split off are not in the input either */
     NSC_MISSING_MET,          /* all ranks had found each other */
     NSC_MISSING_DEDUPLICATED, /* Ray left lines out */
-    NSC_MISSING_FAILED,       /* a process that never named its rank failed */
-    NSC_MISSING_UNANSWERED,   /* the others end in connections that time out */
-    NSC_MISSING_LISTED,       /* nccl-tests lists all its ranks */
+    NSC_MISSING_FAILED,
+    NSC_MISSING_SPOKE,      /* a process that never named its rank failed */
+    NSC_MISSING_UNANSWERED, /* the others end in connections that time out */
+    NSC_MISSING_LISTED,     /* nccl-tests lists all its ranks */
     NSC_MISSING_RANKS,
     NSC_MISSING_UNFINISHED, /* all started; the job failed */
     NSC_MISSING_END,        /* all started; the input may just end */

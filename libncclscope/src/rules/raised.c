@@ -87,6 +87,31 @@ static void look_at(const struct ncclscope_model *m, uint32_t source, struct spa
     x->failed = failed ? failed->line : 0;
 }
 
+/* Words of one who waited: for a rank that did not come, or for a job that was ended. */
+static bool is_of_waiting(nsc_text name, nsc_text reason)
+{
+    static const char *const words[] = {"imeout", "imed out", "aiting", "nterrupt", "SystemExit", "Signal", "oin"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_find(name, words[i]) >= 0 || nsc_text_find(reason, words[i]) >= 0)
+            return true;
+    return false;
+}
+
+/* A program that fails by itself does not come to where the other ranks wait: to the start of a communicator, or, where they lost
+ * patience behind it, to a collective. */
+static void blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised)
+{
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        struct nsc_finding *f = &c->f->list.item[i];
+        const struct nsc_where *wait = f->evidences ? &f->evidence[0] : NULL;
+        bool hung = f->rule->key == NSC_ID_RANKS_HUNG && wait && wait->source == raised->source &&
+                    wait->line > raised->line,
+             missing = f->rule->key == NSC_ID_RANKS_MISSING;
+        if ((hung || missing) && f->severity == NCCLSCOPE_ERROR && !f->caused_by)
+            f->caused_by = NSC_ID_RANKS_EXITED;
+    }
+}
+
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on)
 {
     nsc_text name = *w->field ? nsc_text_trim(nsc_said(c->m, r, w->field)) : (nsc_text){NULL, 0};
@@ -106,6 +131,8 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
         f->cause = lived_on;
     }
     nsc_show(c, f, &r->where);
+    if (!lived_on && !is_of_waiting(name, reason_of(c->m, r)))
+        blame_for_waiting(c, &r->where);
 }
 
 /* PyTorch's store could not listen, or be reached: without it NCCL does not begin. */
@@ -156,6 +183,27 @@ const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_faile
 {
     const struct nsc_own_record *r = tell(c, nccl_failed, FIRST);
     return r ? r : tell(c, nccl_failed, LATER);
+}
+
+const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank)
+{
+    int64_t who;
+    for (size_t i = m->words_of_ranks ? m->happened.len : 0; i-- > 0;) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &who) && who == rank)
+            return r;
+    }
+    return NULL;
+}
+
+enum { WORDS_SHOWN = 120 };
+
+const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r)
+{
+    nsc_text who = nsc_said(c->m, r, "rank"), words = nsc_text_trim(nsc_said(c->m, r, "text"));
+    return nsc_words(c, "rank %.*s says: %.*s%s", (int)who.len, who.ptr,
+                     (int)(words.len < WORDS_SHOWN ? words.len : WORDS_SHOWN), words.ptr,
+                     words.len > WORDS_SHOWN ? " ..." : "");
 }
 
 bool nsc_dies_of(const struct nsc_own_record *raised)

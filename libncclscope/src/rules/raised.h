@@ -7,6 +7,10 @@
 /* The first line of raised.def that is neither NCCL's nor CUDA's becomes a finding of the rule in hand, unless NCCL failed: then it
  * follows from that. A note where the program says behind it that it reached its end. NULL: there was none. */
 const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_failed);
+/* The last line in which this rank tells of itself in words of its own ("rank 3: ..."); NULL: there is none. */
+const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank);
+/* "rank 3 says: NaN loss, giving up", for a title. */
+const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r);
 /* Is it one by which the process aborts? */
 bool nsc_dies_of(const struct nsc_own_record *raised);
 /* The first line of this input (NSC_NONE: one of any) by which NCCL, or work that waits for it, failed; NULL: none. */

@@ -238,12 +238,37 @@ static void blame_plugin(struct ncclscope_findings *all)
             all->list.item[i].caused_by = NSC_ID_NET_PLUGIN_MISSING;
 }
 
+static struct nsc_finding *found_error(struct ncclscope_findings *all, enum nsc_id key)
+{
+    for (size_t i = 0; i < all->list.len; i++)
+        if (all->list.item[i].rule->key == key && all->list.item[i].severity == NCCLSCOPE_ERROR)
+            return &all->list.item[i];
+    return NULL;
+}
+
+/* "[rank 0] init did not complete within 6 s, aborting", and the error that the abort leaves behind it: the program lost its patience,
+ * with a rank that never came where one is missing. */
+static void blame_what_was_awaited(struct ncclscope_findings *all)
+{
+    struct nsc_finding *hung = found_error(all, NSC_ID_RANKS_HUNG), *missing = found_error(all, NSC_ID_RANKS_MISSING),
+                       *async = found_error(all, NSC_ID_FAILURE_ASYNC);
+    const struct nsc_where *lost = hung && hung->part == NSC_WAKE && hung->evidences ? &hung->evidence[0] : NULL;
+    bool behind = lost && async && async->began && async->began->where.source == lost->source &&
+                  async->began->where.line > lost->line;
+    if (!behind)
+        return;
+    async->caused_by = missing ? NSC_ID_RANKS_MISSING : NSC_ID_RANKS_HUNG;
+    if (missing && !hung->caused_by)
+        hung->caused_by = NSC_ID_RANKS_MISSING;
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
     blame_plugin(all);
     lower_open_paths(all);
     blame_interface(all);
     blame_communicators(all);
+    blame_what_was_awaited(all);
     for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */
         for (size_t i = 0; i < all->list.len; i++) {
             struct nsc_finding *f = &all->list.item[i];

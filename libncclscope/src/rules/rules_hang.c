@@ -1,9 +1,11 @@
 /* rules_hang.c - what other programs say of a job that stopped or failed: PyTorch, nccl-tests, launchers. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 #include "rules/watchdog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_RANKS = 65536 };
 
@@ -461,6 +463,50 @@ static void name_ranks_of(struct nsc_case *c, struct nsc_finding *f, nsc_text li
     }
 }
 
+/* "pod-3 [rank 1] all-reduce did not finish within 8 s[rank 0] all-reduce ...": of two that wrote into one line the first, without rank
+ * and prefix. */
+static nsc_text own_words(nsc_text line)
+{
+    ptrdiff_t at = nsc_text_find(line, "[rank");
+    nsc_text rest = nsc_text_from(line, at < 0 ? 0 : (size_t)at);
+    const char *end = at < 0 ? NULL : memchr(rest.ptr, ']', rest.len);
+    if (!end)
+        return line;
+    rest = nsc_text_from(rest, (size_t)(end - rest.ptr) + 1);
+    ptrdiff_t next = nsc_text_find(rest, "[rank");
+    rest.len = next > 0 ? (size_t)next : rest.len;
+    return nsc_text_trim(rest);
+}
+
+/* Of the ranks that do not wait: what they say themselves, and which of them say nothing. Extends the title. */
+static enum nsc_hang_reason tell_others(struct nsc_case *c, struct nsc_finding *f, int64_t size)
+{
+    struct nsc_finding mute = {.rule = c->rule};
+    struct nsc_map waits = {0};
+    int64_t told = 0;
+    for (size_t i = 0; i < f->ranks.len; i++)
+        nsc_map_put(&waits, (struct nsc_key){f->ranks.item[i], 0, 0}, 0);
+    for (int64_t rank = 0; rank < size && rank < MOST_RANKS; rank++) {
+        if (nsc_map_get(&waits, (struct nsc_key){(uint64_t)rank, 0, 0}) != NSC_NONE)
+            continue;
+        const struct nsc_own_record *r = nsc_last_words(c->m, rank);
+        if (!r) {
+            nsc_name_rank(c, &mute, (uint64_t)rank);
+            continue;
+        }
+        nsc_show_first(c, f, &r->where);
+        if (told++ < 2)
+            f->title = nsc_words(c, "%s; %s", f->title, nsc_quote_rank(c, r));
+    }
+    if (mute.ranks.len)
+        f->title = nsc_words(c, "%s; %s say%s nothing of it", f->title, nsc_list_ranks(c, &mute),
+                             mute.ranks.len == 1 ? "s" : "");
+    bool some_mute = mute.ranks.len > 0;
+    nsc_finding_free(&mute);
+    nsc_map_free(&waits);
+    return told && !some_mute ? NSC_HUNG_OTHERS_SPEAK : NSC_HUNG_SOME_SILENT;
+}
+
 /* "[rank 1] all-reduce (#2) did not finish within 8 s": the program's own watch, where neither PyTorch's nor NCCL tells of it. */
 static void tell_stalled(struct nsc_case *c)
 {
@@ -483,12 +529,10 @@ static void tell_stalled(struct nsc_case *c)
         return;
     int64_t size = m->comms.len == 1 ? m->comms.item[0].nranks : 0, silent = size - (int64_t)f->ranks.len;
     f->part = NSC_WAKE;
+    first = own_words(first);
     f->title = nsc_words(c, "The program waited in vain, by its own word on %s: %.*s", nsc_list_ranks(c, f),
                          (int)(first.len < 120 ? first.len : 120), first.ptr);
-    if (silent > 0)
-        f->title = nsc_words(c, "%s; %lld of %lld ranks say%s nothing", f->title, (long long)silent, (long long)size,
-                             silent == 1 ? "s" : "");
-    nsc_explain_by(c, f, silent > 0 ? NSC_HUNG_SOME_SILENT : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
+    nsc_explain_by(c, f, silent > 0 ? tell_others(c, f, size) : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
 }
 
 void nsc_rule_ranks_hung(struct nsc_case *c)

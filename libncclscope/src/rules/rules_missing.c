@@ -1,5 +1,6 @@
 /* rules_missing.c - ranks that never came, or whose logs are elsewhere. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 enum { NAMED_MISSING = 65536 };
 
@@ -283,6 +284,15 @@ static bool is_connected(const struct ncclscope_model *m, uint32_t comm)
     return at < m->link_order.len && nsc_comm_of(m, &m->links.item[m->link_order.item[at]]) == comm;
 }
 
+/* What one of the missing ranks says of itself, in its program's words; NULL: none does. */
+static const struct nsc_own_record *last_words_of(const struct ncclscope_model *m, const struct nsc_finding *f)
+{
+    const struct nsc_own_record *r = NULL;
+    for (size_t i = 0; i < f->ranks.len && !r; i++)
+        r = nsc_last_words(m, (int64_t)f->ranks.item[i]);
+    return r;
+}
+
 static void tell_missing(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
@@ -313,6 +323,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
     f->caused_by = shm_failed(m, k) ? NSC_ID_SHM_TOO_SMALL : NSC_ID_NONE;
     f->count = (uint64_t)(never ? never : waiting);
     const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
+    const struct nsc_own_record *spoke = never ? last_words_of(m, f) : NULL;
     if (never && !has_whole_job(m, k)) {
         f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
                              (long long)k->nranks, who, never == 1 ? "is" : "are");
@@ -322,14 +333,14 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor are %s of %lld",
                              who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_MET);
-    } else if (never && k->state != NSC_FAILED && !another_failed(c) && !stranger_failed(m) &&
+    } else if (never && !spoke && k->state != NSC_FAILED && !another_failed(c) && !stranger_failed(m) &&
                count_unnamed(m) >= never) {
         f->title =
             nsc_words(c, "No line of this input says which process is %s of %lld of a communicator that initialises",
                       who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_UNNAMED);
-    } else if (never && k->seen * 2 <= k->nranks && k->state == NSC_INCOMPLETE && strcmp(sure, "certain") != 0 &&
-               nsc_is_all_begun(m, k) && !is_connected(m, comm)) {
+    } else if (never && !spoke && k->seen * 2 <= k->nranks && k->state == NSC_INCOMPLETE &&
+               strcmp(sure, "certain") != 0 && nsc_is_all_begun(m, k) && !is_connected(m, comm)) {
         f->title = nsc_words(c, "The input ends while a communicator of %lld ranks initialises, and %s of %s",
                              (long long)k->nranks,
                              count_unnamed(m) > 0 ? "no line of it says which process is any" : "holds no line", who);
@@ -346,9 +357,14 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
                                           : "never appear");
         bool few =
             k->seen * 2 < k->nranks && !strcmp(sure, "likely"); /* more likely a part of a log than a part of a job */
+        if (spoke) {
+            f->title = nsc_words(c, "%s; %s", f->title, nsc_quote_rank(c, spoke));
+            nsc_show_first(c, f, &spoke->where);
+        }
         f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
         nsc_explain_by(c, f,
-                       stranger_failed(m)    ? NSC_MISSING_FAILED
+                       spoke                 ? NSC_MISSING_SPOKE
+                       : stranger_failed(m)  ? NSC_MISSING_FAILED
                        : is_unanswered(m, k) ? NSC_MISSING_UNANSWERED
                        : listed              ? NSC_MISSING_LISTED
                                              : NSC_MISSING_RANKS);
