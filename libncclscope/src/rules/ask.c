@@ -263,6 +263,15 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
     return NSC_NO;
 }
 
+enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, const char *words)
+{
+    struct nsc_ask any = *q;
+    any.proc = NSC_NONE;
+    enum nsc_answer answer = nsc_ask_says(&any, kind, words);
+    q->line = any.line;
+    return answer;
+}
+
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
 {
     for (size_t i = 0; i < q->m->happened.len; i++) {

@@ -143,6 +143,25 @@ static const struct nsc_event *first_hand(const struct ncclscope_model *m, const
     return e;
 }
 
+/* Of who says that a peer closed its connection: the other rank, where its communicators have two; NULL: it may be one of several. */
+static const struct nsc_rank *only_peer(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    const struct nsc_rank *peer = NULL;
+    if (e->kind != NCCLSCOPE_KIND_REMOTE_CLOSED || p->nameless)
+        return NULL;
+    for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        const struct nsc_rank *own = &m->ranks.item[i];
+        const struct nsc_rank *other = own->comm == NSC_NONE || own->nranks != 2 || own->rank < 0 || own->rank > 1
+                                           ? NULL
+                                           : nsc_member(m, own->comm, 1 - own->rank);
+        if (!other || (peer && peer->proc != other->proc))
+            return NULL;
+        peer = other;
+    }
+    return peer;
+}
+
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
     uint64_t same, processes = count_processes(c->m, first, f->began, &same);
@@ -153,6 +172,9 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     while (text.len && (text.ptr[0] == ':' || text.ptr[0] == ' '))
         text = nsc_text_from(text, 1);
     text.len -= text.len && text.ptr[text.len - 1] == '.';
+    if (nsc_text_is(text,
+                    "<>")) /* an address of no family that NCCL knows: the connection was gone before it was read */
+        text.len = 0;
     if (strstr(first->title, "{said}") || strstr(first->title, "{behind}"))
         text.len = 0;
     const char *others = processes > 1 ? nsc_words(c, "; %llu processes say %s", (unsigned long long)processes,
@@ -166,6 +188,11 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (*whose)
         f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, processes > 1 && !tied ? "first " : "",
                              text.len && memchr(text.ptr, '<', text.len) ? "told by " : "", whose, others);
+    const struct nsc_rank *lost = only_peer(c->m, f->began);
+    if (lost)
+        f->title = nsc_words(c, "%s; its only peer is rank %lld (host %s, pid %lld)", f->title, (long long)lost->rank,
+                             nsc_say(c->m, c->m->procs.item[lost->proc].host).ptr,
+                             (long long)c->m->procs.item[lost->proc].pid);
     f->cause = fill(c, first->cause, f->began);
     struct nsc_ask ask = {
         .c = c, .m = c->m, .proc = f->began->proc, .event = first_hand(c->m, f->began), .distance = ""};

@@ -52,6 +52,8 @@ enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char
 enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char *words);
 #define SAYS(KIND, words) nsc_ask_says(q, NCCLSCOPE_KIND_##KIND, words)
 /* Does another program say this, by a row of other.def, anywhere in the input? */
+enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, const char *words);
+#define ANYONE_SAYS(KIND, words) nsc_ask_anyone_says(q, NCCLSCOPE_KIND_##KIND, words) /* in any process */
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
 #define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
 /* Does the input list an RDMA device whose interface is up? Is NCCL_IB_HCA the name of an interface on one, which is no device? */

@@ -262,6 +262,22 @@ static void blame_what_was_awaited(struct ncclscope_findings *all)
         hung->caused_by = NSC_ID_RANKS_MISSING;
 }
 
+/* Ranks of two releases do not agree on what they exchange: "Message truncated" comes of it, whatever is printed first. */
+static void blame_releases(struct ncclscope_findings *all)
+{
+    struct nsc_finding *mixed = found_error(all, NSC_ID_RANKS_VERSION_MISMATCH);
+    bool blamed = false;
+    for (size_t i = 0; mixed && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        if (f == mixed || f->caused_by || !f->began || f->began->kind != NCCLSCOPE_KIND_MESSAGE_TRUNCATED)
+            continue;
+        f->caused_by = mixed->rule->key;
+        blamed = true;
+    }
+    if (blamed)
+        mixed->part = NSC_ROOT;
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
     blame_plugin(all);
@@ -269,6 +285,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
     blame_interface(all);
     blame_communicators(all);
     blame_what_was_awaited(all);
+    blame_releases(all);
     for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */
         for (size_t i = 0; i < all->list.len; i++) {
             struct nsc_finding *f = &all->list.item[i];

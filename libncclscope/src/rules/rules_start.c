@@ -175,7 +175,7 @@ static void list_shared(struct nsc_case *c, struct nsc_finding *f)
             snprintf(line, sizeof line, "%.*s", (int)(said.len < 119 ? said.len : 119), said.ptr);
         if (sscanf(line, " : rank %u and rank %u both on CUDA device %16[0-9a-f]", &a, &b, device) != 3)
             continue;
-        struct nsc_key key = {a < b ? a : b, a < b ? b : a, m->procs.item[e->proc].host};
+        struct nsc_key key = {a < b ? a : b, a < b ? b : a, strtoul(device, NULL, 16)};
         if (nsc_map_get(&seen, key) != NSC_NONE || nsc_map_put(&seen, key, 0))
             continue;
         pairs++;

@@ -167,6 +167,20 @@ static bool ends_in_it(const struct ncclscope_model *m, uint32_t proc)
     return false;
 }
 
+/* 'Unrecognized element token "LL129" when parsing "LL129"' names no variable: the one of the process that has this value; NULL: none. */
+static const struct nsc_env *meant(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    static const char words[] = "when parsing \"";
+    ptrdiff_t at = nsc_text_find(e->where.text, words);
+    nsc_text value =
+        nsc_text_trim(nsc_text_from(e->where.text, at < 0 ? e->where.text.len : (size_t)at + sizeof words - 1));
+    value.len -= value.len > 0;
+    for (size_t i = 0; value.len && i < m->env.len; i++)
+        if (m->env.item[i].proc == e->proc && nsc_text_eq(nsc_say(m, m->env.item[i].value), value))
+            return &m->env.item[i];
+    return NULL;
+}
+
 void nsc_rule_env_unknown(struct nsc_case *c)
 {
     nsc_tell_spec_variables(c);
@@ -179,8 +193,11 @@ void nsc_rule_env_unknown(struct nsc_case *c)
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
             nsc_text said = nsc_message_of(&e->where);
-            f->title = nsc_words(c, "NCCL does not take a variable, or its value: %.*s",
-                                 (int)(said.len < 120 ? said.len : 120), said.ptr);
+            const struct nsc_env *set = meant(c->m, e);
+            const char *what = set ? nsc_words(c, "%s=%s", nsc_say(c->m, set->name).ptr, nsc_say(c->m, set->value).ptr)
+                                   : "a variable, or its value";
+            f->title =
+                nsc_words(c, "NCCL does not take %s: %.*s", what, (int)(said.len < 120 ? said.len : 120), said.ptr);
             nsc_explain_by(c, f, NSC_VALUE_REFUSED);
         }
         f->count += e->count;
