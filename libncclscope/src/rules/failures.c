@@ -188,7 +188,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (*whose)
         f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, processes > 1 && !tied ? "first " : "",
                              text.len && memchr(text.ptr, '<', text.len) ? "told by " : "", whose, others);
-    const struct nsc_rank *lost = only_peer(c->m, f->began);
+    const struct nsc_rank *lost = processes == 1 ? only_peer(c->m, f->began) : NULL;
     if (lost)
         f->title = nsc_words(c, "%s; its only peer is rank %lld (host %s, pid %lld)", f->title, (long long)lost->rank,
                              nsc_say(c->m, c->m->procs.item[lost->proc].host).ptr,
