@@ -40,6 +40,9 @@ static const char *value_of(const struct nsc_ask *q, nsc_text name)
         const char *words = nsc_text_is(name, "what") ? q->what : q->other;
         return words ? words : "";
     }
+    for (size_t i = 0; nsc_text_is(name, "differing") && i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule->key == NSC_ID_ENV_DIFFERS)
+            return c->f->list.item[i].title;
     if (nsc_text_is(name, "distance"))
         return q->distance ? q->distance : "";
     if (nsc_text_is(name, "gpu"))

@@ -278,6 +278,22 @@ static void blame_releases(struct ncclscope_findings *all)
         mixed->part = NSC_ROOT;
 }
 
+/* A connection that is tried in vain behind a failure: the process that would answer is among what failed. */
+static void blame_for_retries(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        bool tried =
+            f->rule->key == NSC_ID_NET_TIMEOUT && f->severity == NCCLSCOPE_WARNING && !f->began && f->evidences;
+        for (size_t k = 0; tried && !f->caused_by && k < all->list.len; k++) {
+            const struct nsc_finding *x = &all->list.item[k];
+            if (x->severity == NCCLSCOPE_ERROR && x->part != NSC_NO_FAILURE && x->began && !x->caused_by &&
+                x->began->where.source == f->evidence[0].source && x->began->where.line < f->evidence[0].line)
+                f->caused_by = x->rule->key;
+        }
+    }
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
     blame_plugin(all);
@@ -296,6 +312,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
             enum nsc_id gone = by_itself ? NSC_ID_NONE : vanished(all, f), end = by_itself ? NSC_ID_NONE : killed(all);
             f->caused_by = end ? end : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
         }
+    blame_for_retries(all);
     relate_to_watchdog(all);
     explain_exit(all);
 }

@@ -420,6 +420,18 @@ bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *
            p->records <= e->nth + e->count + LINES_BESIDE;
 }
 
+/* Had every communicator of the process come up before this line? */
+static bool was_complete_before(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    uint32_t last = m->procs.item[e->proc].last_rank;
+    for (uint32_t i = last; i != NSC_NONE; i = m->ranks.item[i].before) {
+        const struct nsc_where *done = &m->ranks.item[i].complete;
+        if (!done->line || done->source != e->where.source || done->line > e->where.line)
+            return false;
+    }
+    return last != NSC_NONE;
+}
+
 /* "connect to 192.0.2.3<52333> returned Connection refused, retrying (21/34)", and no more: NCCL has not given up yet. */
 void nsc_rule_connect_retries(struct nsc_case *c)
 {
@@ -436,7 +448,10 @@ void nsc_rule_connect_retries(struct nsc_case *c)
             f->title =
                 nsc_words(c, "A connection is tried again and again, and %s: %.*s",
                           refused ? "refused" : "not answered", (int)(peer.len < 120 ? peer.len : 120), peer.ptr);
-            nsc_explain_by(c, f, refused ? NSC_RETRY_REFUSED : NSC_RETRY_UNANSWERED);
+            nsc_explain_by(c, f,
+                           !refused                    ? NSC_RETRY_UNANSWERED
+                           : was_complete_before(m, e) ? NSC_RETRY_PEER_LEFT
+                                                       : NSC_RETRY_REFUSED);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
