@@ -46,6 +46,8 @@ static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const n
     nsc_set_if_said(&r->nvml_dev, nsc_number(rec, NCCLSCOPE_FIELD_NVML_DEV));
     if (nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID).len)
         r->bus_id = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID));
+    if (!r->made_by && nsc_record_field(rec, NCCLSCOPE_FIELD_FUNC).len)
+        r->made_by = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_FUNC));
     nsc_text id = nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID);
     if (id.len && !(r->comm_id && r->start.line && is_torn_spelling(id, nsc_say(m, r->comm_id))))
         r->comm_id = nsc_keep(m, id);

@@ -97,7 +97,8 @@ struct nsc_rank {
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
     nsc_str bus_id, comm_id, network, ring_type;
-    nsc_str cpus; /* that its GPU is near to, as printed; 0: not said */
+    nsc_str made_by; /* "ncclCommSplit": the function that its Init lines name; 0: none */
+    nsc_str cpus;    /* that its GPU is near to, as printed; 0: not said */
     struct nsc_where cpus_at;
     int64_t nnodes, local_ranks, local_rank, mnnvl;
     int64_t heads; /* ranks that a line of NVLS heads names for one channel: one a node; 0: not said */

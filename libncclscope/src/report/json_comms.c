@@ -248,6 +248,8 @@ static void shape(struct nsc_json *j, const struct ncclscope_model *m, const str
     for (uint32_t i = 1; i < c->count; i++)
         crosses = crosses || m->procs.item[m->ranks.item[m->members.item[c->first + i]].proc].host !=
                                  m->procs.item[m->ranks.item[m->members.item[c->first]].proc].host;
+    nsc_str made_by = c->count ? m->ranks.item[m->members.item[c->first]].made_by : 0;
+    nsc_json_text(j, "made_by", made_by ? nsc_say(m, made_by) : (nsc_text){NULL, 0});
     nsc_json_string(j, "shape", names[c->shape]);
     nsc_json_string(j, "shape_by", c->shape ? "inferred" : NULL);
     nsc_json_said(j, "stride", c->stride > 0 ? c->stride : -1);

@@ -321,7 +321,7 @@ static void gather_alike(const struct ncclscope_model *m, uint32_t drawn, alike_
 }
 
 /* ", consecutive (tensor-parallel-like, inferred)" */
-static size_t say_shape(const struct nsc_comm *c, char *buf, size_t size)
+static size_t say_shape(const struct ncclscope_model *m, const struct nsc_comm *c, char *buf, size_t size)
 {
     static const char *const shapes[] = {"",
                                          ", all of a job",
@@ -330,7 +330,10 @@ static size_t say_shape(const struct nsc_comm *c, char *buf, size_t size)
                                          "",
                                          ", without a pattern (inferred)"};
     int n;
-    if (c->guessed)
+    nsc_str made_by = c->count ? m->ranks.item[m->members.item[c->first]].made_by : 0;
+    if (made_by && nsc_text_is(nsc_say(m, made_by), "ncclCommShrink"))
+        n = snprintf(buf, size, ", what ncclCommShrink left of a larger one");
+    else if (c->guessed)
         n = snprintf(buf, size, ", whose they are is inferred (the log prints no id)");
     else if (c->shape == NSC_SHAPE_STRIDED)
         n = snprintf(buf, size, ", every %lldth (data- or pipeline-parallel-like, inferred)", (long long)c->stride);
@@ -348,7 +351,7 @@ static void one_of_alike(const struct nsc_report *r, const struct alike *a)
     char line[700];
     bool any = false, one = true;
     size_t n = (size_t)snprintf(line, sizeof line, "%lld rank%s", (long long)c->nranks, c->nranks == 1 ? "" : "s");
-    n += say_shape(c, line + n, sizeof line - n);
+    n += say_shape(r->m, c, line + n, sizeof line - n);
     n += (size_t)(a->count > 1
                       ? snprintf(line + n, sizeof line - n, ", %u communicators:", a->count)
                       : snprintf(line + n, sizeof line - n, ", %.*s:", (int)(id.len < 300 ? id.len : 300), id.ptr));

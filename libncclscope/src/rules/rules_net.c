@@ -253,16 +253,18 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    const struct nsc_event *one = NULL;
+    const struct nsc_event *fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE), *one = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_IB_NONE || !(e->proc == NSC_NONE || misses[e->proc]))
+        if (e->kind != NCCLSCOPE_KIND_IB_NONE || !(fatal || e->proc == NSC_NONE || misses[e->proc]))
             continue;
         one = one ? one : e;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
-            f->title = "No InfiniBand or RoCE device was found, though the job runs on more than one node";
-            if (nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU))
+            f->title = fatal ? "No InfiniBand or RoCE device was found, and no other network was tried"
+                             : "No InfiniBand or RoCE device was found, though the job runs on more than one node";
+            f->caused_by = fatal ? NSC_ID_NET_PLUGIN_FAILED : NSC_ID_NONE;
+            if (!fatal && nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU))
                 f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
         }
         f->count++;
@@ -284,11 +286,21 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
         f->title = nsc_words(c, "%s (%zu hosts)", f->title, f->hosts.len);
 }
 
+/* Did a process of the input choose sockets, so that a device is not what it takes? */
+static bool anyone_takes_sockets(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].network && nsc_text_is(nsc_say(m, m->procs.item[i].network), "Socket"))
+            return true;
+    return false;
+}
+
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (nsc_raised(c, c->rule->key) || !nsc_any_socket(m))
-        return; /* on one host nobody misses it; where no other network was tried, net/plugin-failed tells of it */
+    bool fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !anyone_takes_sockets(m);
+    if (nsc_raised(c, c->rule->key) || !(fatal || nsc_any_socket(m)))
+        return; /* on one host nobody misses it, nor where others do without */
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
     if (misses && seen_comm) {
         find_missing(m, misses, seen_comm);

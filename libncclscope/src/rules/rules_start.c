@@ -1,5 +1,6 @@
 /* rules_start.c - what shows while ranks start: one that is slow, another release, one GPU for two. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,5 +206,54 @@ void nsc_rule_same_gpu(struct nsc_case *c)
         f->caused_by = NSC_ID_ENV_HOSTID;
         nsc_explain_with(c, f, NSC_SAME_BY_HOSTID, nsc_say(c->m, id->value).ptr, NULL);
         nsc_show_first(c, f, &id->where);
+    }
+}
+
+/* ---- communicators of the ranks that remain ---- */
+
+/* Ranks of the parent that have no part in what ncclCommShrink made of it: named in the finding. */
+static void name_left_out(struct nsc_case *c, struct nsc_finding *f, const struct nsc_comm *k,
+                          const struct nsc_comm *of)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_map stay = {0};
+    for (uint32_t i = 0; i < k->count; i++) {
+        uint32_t parent = m->ranks.item[m->members.item[k->first + i]].parent;
+        if (parent != NSC_NONE)
+            nsc_map_put(&stay, (struct nsc_key){(uint64_t)m->ranks.item[parent].rank, 0, 0}, 0);
+    }
+    for (int64_t rank = 0; (int64_t)stay.used == k->nranks && rank < of->nranks; rank++)
+        if (nsc_map_get(&stay, (struct nsc_key){(uint64_t)rank, 0, 0}) == NSC_NONE)
+            nsc_name_rank(c, f, (uint64_t)rank);
+    nsc_map_free(&stay);
+}
+
+/* "ncclCommShrink comm 0x37ea0db0 rank 2 nranks 3 ... parent 0x2d39e4a0 ... - Init START" */
+void nsc_rule_shrunk(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const struct nsc_rank *one = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+        if (!one || !one->made_by || !nsc_text_is(nsc_say(m, one->made_by), "ncclCommShrink"))
+            continue;
+        const struct nsc_comm *of = one->parent == NSC_NONE || m->ranks.item[one->parent].comm == NSC_NONE
+                                        ? NULL
+                                        : &m->comms.item[m->ranks.item[one->parent].comm];
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
+        f->comm = (uint32_t)i;
+        f->count = 1;
+        if (of)
+            name_left_out(c, f, k, of);
+        f->title = of ? nsc_words(c, "The program shrank a communicator from %lld ranks to %lld%s%s",
+                                  (long long)of->nranks, (long long)k->nranks, f->ranks.len ? ", without " : "",
+                                  f->ranks.len ? nsc_list_ranks(c, f) : "")
+                      : nsc_words(c, "The program shrank a communicator to %lld ranks", (long long)k->nranks);
+        const struct nsc_own_record *words = f->ranks.len == 1 ? nsc_last_words(m, (int64_t)f->ranks.item[0]) : NULL;
+        if (words)
+            f->title = nsc_words(c, "%s; %s", f->title, nsc_quote_rank(c, words));
+        nsc_explain_by(c, f, 0);
+        nsc_show(c, f, one->start.line ? &one->start : &one->first);
+        nsc_show(c, f, words ? &words->where : NULL);
     }
 }
