@@ -56,15 +56,22 @@ static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const n
         take_parent(m, r, rec);
 }
 
+/* "... rank 0 nranks 2 busId [time] vm:1907:1907 ... rank 1 nranks 2 busId 60 commId 0x25b0 ...": to the beginning of a START line
+ * another's end was put. The line of the end that the same rank of as many prints under the same pointer is right. */
+static bool may_have_strange_id(const struct nsc_rank *r, int64_t rank, int64_t nranks)
+{
+    return rank >= 0 && rank == r->rank && nranks == r->nranks && !r->called && !r->split_off && !r->destroyed.line;
+}
+
 /* Is the record about the communicator that its process last had under this pointer? Else the pointer is used again. */
 static bool is_same(const struct ncclscope_model *m, const struct nsc_rank *r, const ncclscope_record *rec)
 {
     nsc_text id = nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID);
     int64_t rank = nsc_number(rec, NCCLSCOPE_FIELD_RANK), n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
     int64_t split = nsc_number(rec, NCCLSCOPE_FIELD_SPLIT), color;
+    bool ends = rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE && r->start.line && !r->complete.line;
     if (id.len && r->comm_id && !nsc_text_eq(id, nsc_say(m, r->comm_id)) &&
-        !(rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE && r->start.line && !r->complete.line &&
-          is_torn_spelling(id, nsc_say(m, r->comm_id))))
+        !(ends && (is_torn_spelling(id, nsc_say(m, r->comm_id)) || may_have_strange_id(r, rank, n))))
         return false;
     if (split >= 0 && r->split >= 0 && split != r->split)
         return false;

@@ -57,12 +57,25 @@ static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net
     add_device(m, proc, net, index, name, port, kind);
 }
 
+/* "eth0:192.0.2.2<0>" of a line about the bootstrap, or about what NET/IB uses out of band: the same interface. */
+static void take_address(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p, bool bootstrap)
+{
+    nsc_text addr = nsc_record_field(rec, NCCLSCOPE_FIELD_ADDR);
+    const char *end = addr.len ? memchr(addr.ptr, '<', addr.len) : NULL;
+    if (!end || (p->address && !bootstrap))
+        return;
+    p->address = nsc_keep(m, (nsc_text){addr.ptr, (size_t)(end - addr.ptr)});
+    p->address_if = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME));
+    p->address_at = nsc_here(m, rec);
+}
+
 void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_DEVICES), word;
     (void)t;
     while ((word = nsc_next_word(&rest)).len)
         one_device(m, proc, rec->kind == NCCLSCOPE_KIND_IB_USING ? "IB" : "Socket", word);
+    take_address(m, rec, &m->procs.item[proc], false);
 }
 
 static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
@@ -204,4 +217,5 @@ void nsc_apply_bootstrap(struct ncclscope_model *m, const ncclscope_record *rec,
     if (end) /* "192.0.2.2<0>"; over InfiniBand it is a port of the device: "mlx5_0:1" */
         p->bootstrap_addr = nsc_keep(m, (nsc_text){addr.ptr, (size_t)(end - addr.ptr)});
     p->bootstrap_at = nsc_here(m, rec);
+    take_address(m, rec, p, true);
 }

@@ -64,15 +64,13 @@ static void join(const struct joined *j, uint32_t a, uint32_t b, const char *why
 static const char by_address[] = "processes under these names bootstrap from one address";
 static const char by_node[] = "their pods run on one node (nodeName)";
 
-/* Does the address name one machine? What people put in its place does not ("xx.xx.xx.xx", "10.0.0.*", "127.0.0.1" for eth0); that
- * of lo does: over it, ranks of two machines never come to be. */
-static bool is_telling(const struct ncclscope_model *m, const struct nsc_proc *p)
+bool nsc_is_one_address(const struct ncclscope_model *m, const struct nsc_proc *p)
 {
-    nsc_text address = p->bootstrap_addr ? nsc_say(m, p->bootstrap_addr) : (nsc_text){NULL, 0};
+    nsc_text address = p->address ? nsc_say(m, p->address) : (nsc_text){NULL, 0};
     for (size_t i = 0; i < address.len; i++)
         if (strchr("xX*<>", address.ptr[i]))
             return false;
-    return address.len && (!nsc_text_starts(address, "127.") || nsc_text_is(nsc_say(m, p->bootstrap_if), "lo"));
+    return address.len && (!nsc_text_starts(address, "127.") || nsc_text_is(nsc_say(m, p->address_if), "lo"));
 }
 
 /* Members of one communicator that came to be reach each other at these addresses: one address is one machine. */
@@ -82,12 +80,12 @@ static void join_by_address(const struct ncclscope_model *m, const struct nsc_co
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
         const struct nsc_proc *p = &m->procs.item[r->proc];
-        struct nsc_key key = {p->bootstrap_addr, 0, 0};
-        if (!nsc_is_done(r) || !is_telling(m, p))
+        struct nsc_key key = {p->address, 0, 0};
+        if (!nsc_is_done(r) || !nsc_is_one_address(m, p))
             continue;
         uint32_t host = host_at(m, p->host), other = nsc_map_get(&seen, key);
         if (other != NSC_NONE)
-            join(j, host, other, by_address, &p->bootstrap_at);
+            join(j, host, other, by_address, &p->address_at);
         else
             nsc_map_put(&seen, key, host);
     }

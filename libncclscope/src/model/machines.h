@@ -6,6 +6,9 @@
 
 /* Index into model.machines of a host name; NSC_NONE if the name is not in the model. */
 uint32_t nsc_machine_of(const struct ncclscope_model *m, nsc_str host);
+/* Does the bootstrap address of the process name one machine? What people put in its place does not ("xx.xx.xx.xx", "10.0.0.*",
+ * "127.0.0.1" for eth0); that of lo does: over it, ranks of two machines never come to be. */
+bool nsc_is_one_address(const struct ncclscope_model *m, const struct nsc_proc *p);
 const char *nsc_confidence_name(enum nsc_confidence c); /* "certain" ... */
 
 #endif

@@ -53,6 +53,8 @@ static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
     }
     if (!p->bootstrap_addr)
         p->bootstrap_if = q->bootstrap_if, p->bootstrap_addr = q->bootstrap_addr, p->bootstrap_at = q->bootstrap_at;
+    if (!p->address)
+        p->address = q->address, p->address_if = q->address_if, p->address_at = q->address_at;
     if (!p->platform)
         p->platform = q->platform, p->platform_at = q->platform_at;
     if (!p->closing_at.line)

@@ -42,6 +42,8 @@ struct nsc_proc {
     uint32_t source, merged_into; /* NSC_NONE: stands for itself */
     int64_t pid, launcher_rank;
     nsc_str version, network, bootstrap_if, bootstrap_addr, platform;
+    nsc_str address, address_if; /* that others reach it at: of its bootstrap, else what NET/IB tells out of band */
+    struct nsc_where address_at;
     struct nsc_where network_at, version_at, bootstrap_at, platform_at, closing_at, flat_at, first;
     uint64_t last_line, driver;
     uint64_t records;      /* that it printed */

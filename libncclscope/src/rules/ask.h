@@ -193,7 +193,7 @@ enum nsc_env_reason {
 };
 
 /* What says that hosts are pods of one machine (rules_pods.c). */
-enum nsc_pods_reason { NSC_PODS_SHARE = 1, NSC_PODS_MAY_SHARE, NSC_PODS_MORE_GPUS };
+enum nsc_pods_reason { NSC_PODS_SHARE = 1, NSC_PODS_ONE_NAME, NSC_PODS_MAY_SHARE, NSC_PODS_MORE_GPUS };
 
 /* What failed, of which no warning tells why (rules_failure.c, rules_program.c, rules_missing.c, rules_start.c). */
 enum nsc_unsaid_reason {

@@ -308,7 +308,7 @@ static void tell_lopsided_nvlink(struct nsc_case *c)
         uint32_t k = nsc_map_get(&m->path_by, (struct nsc_key){p->host, p->b, p->a});
         const struct nsc_gpu_path *back = k == NSC_NONE ? NULL : &m->gpu_paths.item[k];
         if (!back || !nsc_text_is(nsc_say(m, p->type), "NVL") || !nsc_text_is(nsc_say(m, back->type), "NVL") ||
-            p->bw * 2 > back->bw)
+            p->bw <= 0 || p->bw * 2 > back->bw) /* 0: the line says the class of the path alone */
             continue;
         if (!f) {
             const struct nsc_env *file = nsc_env_of(m, NSC_NONE, "NCCL_TOPO_FILE");
