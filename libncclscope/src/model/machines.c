@@ -73,6 +73,12 @@ bool nsc_is_one_address(const struct ncclscope_model *m, const struct nsc_proc *
     return address.len && (!nsc_text_starts(address, "127.") || nsc_text_is(nsc_say(m, p->address_if), "lo"));
 }
 
+bool nsc_have_one_address(const struct ncclscope_model *m, uint32_t a, uint32_t b)
+{
+    const struct nsc_proc *p = &m->procs.item[a], *q = &m->procs.item[b];
+    return p->address == q->address && nsc_is_one_address(m, p);
+}
+
 /* Members of one communicator that came to be reach each other at these addresses: one address is one machine. */
 static void join_by_address(const struct ncclscope_model *m, const struct nsc_comm *c, const struct joined *j)
 {

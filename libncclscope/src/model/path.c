@@ -4,6 +4,7 @@
 
 #include "model/gpus.h"
 
+#include "model/machines.h"
 #include "model/on_machine.h"
 #include "model/topology.h"
 
@@ -133,6 +134,8 @@ static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     /* Two ranks of one communicator are on two GPUs: one bus id under one host name is two machines of that name. */
     bool one_name = a && b && m->procs.item[a->proc].host == m->procs.item[b->proc].host;
+    if (one_name && nsc_is_done(a) && nsc_is_done(b) && nsc_have_one_address(m, a->proc, b->proc))
+        return NSC_SCOPE_NODE;
     if (one_name && a->proc != b->proc && a->bus_id && a->bus_id == b->bus_id)
         return a->local_ranks == 1 && b->local_ranks == 1 ? NSC_SCOPE_CLUSTER : NSC_SCOPE_UNKNOWN;
     /* NCCL counts them as nodes of one rank each, and they are reached at different addresses. */

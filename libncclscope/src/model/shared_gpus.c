@@ -13,8 +13,7 @@ bool nsc_shares_by_request(const struct ncclscope_model *m, const struct nsc_ran
 /* "localRanks 4" counts them on one machine; before an initialisation comes to that line, one address does. */
 static bool is_one_node(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b)
 {
-    nsc_str address = m->procs.item[a->proc].address;
-    return a->local_ranks > 1 || (a->local_ranks <= 0 && address && address == m->procs.item[b->proc].address);
+    return a->local_ranks > 1 || (a->local_ranks <= 0 && nsc_have_one_address(m, a->proc, b->proc));
 }
 
 /* Where releases or slices let ranks share a GPU at all: people replace bus ids before they show a log. Ranks of two machines that have

@@ -74,6 +74,8 @@ enum nsc_hang_reason {
     NSC_HUNG_REST,           /* the group has more ranks, by the sizes that it gathers or scatters */
     NSC_HUNG_UNCOUNTED,      /* how many ranks there are is not known */
     NSC_HUNG_SOME_SILENT,
+    NSC_HUNG_LEFT,
+    NSC_HUNG_LATE,
     NSC_HUNG_OTHERS_SPEAK, /* by the program's own watch, and of some ranks no such line is there */
     NSC_HUNG_ALL_WAIT,     /* the same, and of all */
     NSC_HUNG_SOME_WAIT,    /* the same, and how many ranks there are is not known */
@@ -193,7 +195,7 @@ enum nsc_env_reason {
 };
 
 /* What says that hosts are pods of one machine (rules_pods.c). */
-enum nsc_pods_reason { NSC_PODS_SHARE = 1, NSC_PODS_ONE_NAME, NSC_PODS_MAY_SHARE, NSC_PODS_MORE_GPUS };
+enum nsc_pods_reason { NSC_PODS_SHARE = 1, NSC_PODS_MAY_SHARE, NSC_PODS_MORE_GPUS };
 
 /* What failed, of which no warning tells why (rules_failure.c, rules_program.c, rules_missing.c, rules_start.c). */
 enum nsc_unsaid_reason {

@@ -246,19 +246,23 @@ static struct nsc_finding *found_error(struct ncclscope_findings *all, enum nsc_
     return NULL;
 }
 
-/* "[rank 0] init did not complete within 6 s, aborting", and the error that the abort leaves behind it: the program lost its patience,
- * with a rank that never came where one is missing. */
+/* "[rank 0] init did not complete within 6 s, aborting", and the error, or the closed connection, that the abort leaves behind it: the
+ * program lost its patience, with a rank that never came where one is missing. */
 static void blame_what_was_awaited(struct ncclscope_findings *all)
 {
-    struct nsc_finding *hung = found_error(all, NSC_ID_RANKS_HUNG), *missing = found_error(all, NSC_ID_RANKS_MISSING),
-                       *async = found_error(all, NSC_ID_FAILURE_ASYNC);
+    struct nsc_finding *hung = found_error(all, NSC_ID_RANKS_HUNG), *missing = found_error(all, NSC_ID_RANKS_MISSING);
     const struct nsc_where *lost = hung && hung->part == NSC_WAKE && hung->evidences ? &hung->evidence[0] : NULL;
-    bool behind = lost && async && async->began && async->began->where.source == lost->source &&
-                  async->began->where.line > lost->line;
-    if (!behind)
-        return;
-    async->caused_by = missing ? NSC_ID_RANKS_MISSING : NSC_ID_RANKS_HUNG;
-    if (missing && !hung->caused_by)
+    bool behind = false;
+    for (size_t i = 0; lost && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        bool left = f->rule->key == NSC_ID_FAILURE_ASYNC || f->rule->key == NSC_ID_FAILURE_PEER_CLOSED;
+        if (!left || f->caused_by || !f->began || f->began->where.source != lost->source ||
+            f->began->where.line < lost->line)
+            continue;
+        f->caused_by = missing ? NSC_ID_RANKS_MISSING : NSC_ID_RANKS_HUNG;
+        behind = true;
+    }
+    if (behind && missing && !hung->caused_by)
         hung->caused_by = NSC_ID_RANKS_MISSING;
 }
 

@@ -322,6 +322,78 @@ static const char *tell_hosts(struct nsc_case *c, const struct stuck *of_rank, i
     return stuck ? nsc_words(c, " All ranks of %.60s wait, and not all of the others.", nsc_say(m, stuck).ptr) : "";
 }
 
+/* The first in its input of those that gave a work up; NULL: they are of several inputs. */
+static const struct stuck *earliest(const struct stuck *of_rank)
+{
+    const struct stuck *first = NULL;
+    for (int64_t i = 0; i < MOST_RANKS; i++) {
+        const struct stuck *s = &of_rank[i];
+        if (!s->line)
+            continue;
+        if (first && first->line->where.source != s->line->where.source)
+            return NULL;
+        first = !first || s->line->where.line < first->line->where.line ? s : first;
+    }
+    return first;
+}
+
+/* A rank that said behind the first time-out that it had not come to that work, and that waits in a later one afterwards: it came
+ * late. NULL: none did. */
+static const struct nsc_own_record *came_late(const struct ncclscope_model *m, nsc_text group,
+                                              const struct stuck *of_rank, const struct stuck *first)
+{
+    for (size_t i = 0; first && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t rank, enqueued;
+        if (!nsc_tells_work(m, r) || r->where.source != first->line->where.source ||
+            r->where.line < first->line->where.line || !nsc_is_of_group(m, r, group) ||
+            !nsc_torch_rank_of(m, r, &rank) || rank < 0 || rank >= MOST_RANKS ||
+            !nsc_number_said(m, r, "enqueued", &enqueued) || enqueued >= first->seq)
+            continue;
+        const struct stuck *own = &of_rank[rank];
+        if (own->line && own->seq > first->seq && own->line->where.line > r->where.line)
+            return r;
+    }
+    return NULL;
+}
+
+static void tell_late(struct nsc_case *c, nsc_text group, const struct stuck *of_rank, const struct stuck *first,
+                      const struct nsc_own_record *late)
+{
+    int64_t waiting = 0, rank = -1, enqueued = -1;
+    nsc_torch_rank_of(c->m, late, &rank);
+    nsc_number_said(c->m, late, "enqueued", &enqueued);
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    for (int64_t i = 0; i < MOST_RANKS; i++)
+        waiting += of_rank[i].line && is_same_work(first, &of_rank[i]);
+    f->count = (uint64_t)waiting;
+    nsc_name_rank(c, f, (uint64_t)rank);
+    nsc_explain_by(c, f, NSC_HUNG_LATE);
+    f->title = nsc_words(c, "%s; rank %lld had come no further than work %lld, and went on later",
+                         tell_where(c, group, of_rank, first, waiting), (long long)rank, (long long)enqueued);
+    nsc_show(c, f, &first->line->where);
+    nsc_show(c, f, &late->where);
+    nsc_show(c, f, &of_rank[rank].line->where);
+}
+
+/* Of ranks that no time-out is of: those that had ended their communicator before. Shows where. */
+static bool had_left(struct nsc_case *c, struct nsc_finding *f, const struct stuck *most, int64_t size)
+{
+    const struct ncclscope_model *m = c->m;
+    size_t i = 0, left = 0;
+    while (i < m->comms.len && (m->comms.item[i].nranks != size || m->comms.item[i].seen != size))
+        i++;
+    for (size_t k = 0; i < m->comms.len && k < f->ranks.len; k++) {
+        const struct nsc_rank *r = nsc_member(m, (uint32_t)i, (int64_t)f->ranks.item[k]);
+        const struct nsc_where *end = !r ? NULL : r->aborted.line ? &r->aborted : &r->destroyed;
+        if (!end || !end->line || end->source != most->line->where.source || end->line > most->line->where.line)
+            return false;
+        nsc_show_first(c, f, end);
+        left++;
+    }
+    return left > 0;
+}
+
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
@@ -329,6 +401,12 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     const struct stuck *most = most_common(of_rank, &count);
     if (!most) /* ranks beyond all reason */
         return;
+    const struct stuck *first = earliest(of_rank);
+    const struct nsc_own_record *late = came_late(m, group, of_rank, first);
+    if (late) {
+        tell_late(c, group, of_rank, first, late);
+        return;
+    }
     int64_t members = size_by_elements(m, most); /* of this group */
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
     sort_ranks(c, f, group, most->seq, &waiting, &highest);
@@ -353,6 +431,11 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
         name_silent(c, f, group, size);
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
+        if (had_left(c, f, most, size)) {
+            why = NSC_HUNG_LEFT;
+            f->confidence = "likely";
+            f->title = nsc_words(c, "%s; %s had ended its communicator before", where, nsc_list_ranks(c, f));
+        }
     } else if (why == NSC_HUNG_REST) {
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of the other %lld of its group no time-out is in this input", where,

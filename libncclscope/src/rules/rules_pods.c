@@ -278,38 +278,6 @@ bool nsc_is_one_machine(const struct nsc_case *c)
     return false;
 }
 
-/* Ranks under one host name that came to be a communicator from one address, and that NCCL counts as so many nodes: it tells machines
- * apart by their name, the boot's id and the device of /dev/shm. With P2P and shared memory switched off it counts so by itself. */
-static bool tell_split_machine(struct nsc_case *c, uint32_t comm)
-{
-    const struct ncclscope_model *m = c->m;
-    const struct nsc_comm *k = &m->comms.item[comm];
-    const struct nsc_rank *one = &m->ranks.item[m->members.item[k->first]];
-    nsc_str address = m->procs.item[one->proc].address;
-    bool off = nsc_env_is(m, one->proc, "NCCL_P2P_DISABLE", "1") && nsc_env_is(m, one->proc, "NCCL_SHM_DISABLE", "1");
-    bool all = k->state == NSC_COMPLETE && k->nnodes > 1 && k->seen == k->nranks && !off;
-    for (uint32_t i = 0; all && i < k->count; i++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
-        all = r->local_ranks == 1 && m->procs.item[r->proc].address == address && nsc_is_done(r) &&
-              !nsc_env_of(m, r->proc, "NCCL_HOSTID");
-    }
-    if (!all || !nsc_is_one_address(m, &m->procs.item[one->proc]))
-        return false;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
-    f->comm = comm;
-    f->count = (uint64_t)k->nnodes;
-    f->title =
-        nsc_words(c, "%lld ranks of one machine (%s, one address) count as %lld nodes, and talk over the network",
-                  (long long)k->nranks, nsc_say(m, m->procs.item[one->proc].host).ptr, (long long)k->nnodes);
-    nsc_explain_by(c, f, NSC_PODS_ONE_NAME);
-    nsc_name_host(c, f, m->procs.item[one->proc].host);
-    for (uint32_t i = 0; i < k->count; i++)
-        nsc_name_rank(c, f, (uint64_t)m->ranks.item[m->members.item[k->first + i]].rank);
-    nsc_show(c, f, &one->shape_at);
-    nsc_show(c, f, &m->procs.item[one->proc].address_at);
-    return true;
-}
-
 /* Raises it for this communicator, if it is one that NCCL spread over nodes. */
 static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *v)
 {
@@ -330,7 +298,7 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
         (one_host || (!few && !p.high) ||
          (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p) || are_slurms_nodes(m, &p))))) {
         nsc_map_free(&p.names);
-        return one_host && tell_split_machine(c, comm);
+        return false;
     }
     bool well =
         !p.shared && !few && nsc_success_of(m); /* it ended well, and nothing shows that the pods share a machine */
