@@ -1,5 +1,6 @@
 /* apply_comm.c - records that tell of communicators: birth, shape, rings and trees, end. */
 #include "model/apply.h"
+#include "model/calls.h"
 
 int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f)
 {
@@ -249,6 +250,8 @@ void nsc_apply_call(struct ncclscope_model *m, const ncclscope_record *rec, uint
     uint32_t i = nsc_rank_of(m, proc, pointer);
     if (i != NSC_NONE && (m->ranks.item[i].start.line || m->ranks.item[i].complete.line))
         m->ranks.item[i].called = true;
+    if (i != NSC_NONE)
+        nsc_compare_call(m, rec, i);
 }
 
 /* "kernels 0.31, alloc 1.15, bootstrap 0.15, ..."; -1: not said. */

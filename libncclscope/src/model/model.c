@@ -90,6 +90,9 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->happened);
     nsc_vec_free(&m->ras);
     nsc_vec_free(&m->ras_counts);
+    nsc_vec_free(&m->calls);
+    nsc_vec_free(&m->odd_calls);
+    nsc_map_free(&m->call_by);
     nsc_vec_free(&m->diags);
     nsc_vec_free(&m->diag_pairs);
     nsc_vec_free(&m->matrices);

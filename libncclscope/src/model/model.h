@@ -95,6 +95,8 @@ struct nsc_rank {
     bool shares_gpu;              /* another rank of its communicator is on the same GPU, or on a slice of it */
     bool bare_start;              /* born by a line that names a rank and no GPU, as up to 2.3.7 */
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
+    uint64_t last_op;             /* of its last call, where has_op */
+    bool has_op, sends;           /* sends: it calls Send or Recv too, which count and differ from rank to rank */
     bool called, split_off; /* ran a collective; had a child: later life, which outweighs a lost line of its birth */
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
@@ -272,6 +274,23 @@ struct nsc_own_field {
 };
 enum { NSC_OWN_RECORDS = 100000 }; /* so many are kept; of the others their number */
 
+/* What the first rank of a communicator called under a number (opCount), and how many call the same. */
+struct nsc_call {
+    uint64_t op;
+    nsc_str name;
+    int64_t count;
+    uint32_t rank; /* index into model.ranks */
+    uint32_t alike;
+};
+
+/* A rank that called something else, or with another count. */
+struct nsc_odd_call {
+    uint32_t first, rank; /* index into model.calls, model.ranks */
+    nsc_str name;
+    int64_t count;
+    struct nsc_where where;
+};
+
 /* A check of NCCL's own diagnostics: "[OK]   p2p: verified P2P access in both directions between every GPU pair". */
 struct nsc_diag {
     uint32_t proc;
@@ -396,6 +415,9 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_ras_rank) ras;        /* groups are in one piece */
     NSC_VEC(struct nsc_ras_count) ras_counts;
     uint64_t own_more; /* records of added rows that were not kept */
+    NSC_VEC(struct nsc_call) calls;
+    NSC_VEC(struct nsc_odd_call) odd_calls;
+    struct nsc_map call_by; /* id of the communicator, number, size */
     NSC_VEC(struct nsc_diag) diags;
     NSC_VEC(struct nsc_diag_pair) diag_pairs;
     NSC_VEC(struct nsc_matrix) matrices;

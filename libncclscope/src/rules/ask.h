@@ -74,6 +74,8 @@ enum nsc_hang_reason {
     NSC_HUNG_REST,           /* the group has more ranks, by the sizes that it gathers or scatters */
     NSC_HUNG_UNCOUNTED,      /* how many ranks there are is not known */
     NSC_HUNG_SOME_SILENT,
+    NSC_HUNG_ORDER,
+    NSC_HUNG_CALL_SIZES,
     NSC_HUNG_LEFT,
     NSC_HUNG_LATE,
     NSC_HUNG_OTHERS_SPEAK, /* by the program's own watch, and of some ranks no such line is there */

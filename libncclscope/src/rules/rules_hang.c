@@ -618,9 +618,60 @@ static void tell_stalled(struct nsc_case *c)
     nsc_explain_by(c, f, silent > 0 ? tell_others(c, f, size) : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
 }
 
+/* The first call in which ranks of a communicator differ; NULL: in none. */
+static const struct nsc_odd_call *first_difference(const struct ncclscope_model *m)
+{
+    const struct nsc_odd_call *first = NULL;
+    for (size_t i = 0; i < m->odd_calls.len; i++) {
+        const struct nsc_odd_call *x = &m->odd_calls.item[i];
+        const struct nsc_rank *r = &m->ranks.item[x->rank], *of = &m->ranks.item[m->calls.item[x->first].rank];
+        if (r->sends || of->sends || r->rank < 0 || of->rank < 0)
+            continue;
+        if (!first || m->calls.item[x->first].op < m->calls.item[first->first].op)
+            first = x;
+    }
+    return first;
+}
+
+/* "AllReduce: opCount 1 ..." of most ranks and "Broadcast: opCount 1 ..." of one: nobody comes to the end of either. Is it told? */
+static bool tell_order(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_odd_call *odd = nsc_success_of(m) ? NULL : first_difference(m);
+    if (!odd)
+        return false;
+    const struct nsc_call *call = &m->calls.item[odd->first];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    for (size_t i = 0; i < m->odd_calls.len; i++) {
+        const struct nsc_odd_call *x = &m->odd_calls.item[i];
+        if (x->first != odd->first || x->name != odd->name || x->count != odd->count)
+            continue;
+        nsc_name_rank(c, f, (uint64_t)m->ranks.item[x->rank].rank);
+        nsc_show(c, f, &x->where);
+    }
+    bool other_name = odd->name != call->name;
+    const char *one = nsc_say(m, odd->name).ptr, *most = nsc_say(m, call->name).ptr, *who = nsc_list_ranks(c, f);
+    f->count = f->ranks.len;
+    f->comm = m->ranks.item[odd->rank].comm;
+    f->title =
+        other_name
+            ? nsc_words(
+                  c, "Ranks call different collectives: operation %llu is %s on %s, %s on %u other%s (first rank %lld)",
+                  (unsigned long long)call->op, one, who, most, call->alike, call->alike == 1 ? "" : "s",
+                  (long long)m->ranks.item[call->rank].rank)
+            : nsc_words(c,
+                        "Ranks call %s with different sizes: operation %llu has %lld elements on %s, %lld on %u "
+                        "other%s (first rank %lld)",
+                        one, (unsigned long long)call->op, (long long)odd->count, who, (long long)call->count,
+                        call->alike, call->alike == 1 ? "" : "s", (long long)m->ranks.item[call->rank].rank);
+    nsc_explain_by(c, f, other_name ? NSC_HUNG_ORDER : NSC_HUNG_CALL_SIZES);
+    return true;
+}
+
 void nsc_rule_ranks_hung(struct nsc_case *c)
 {
-    tell_stalled(c);
+    if (!tell_order(c))
+        tell_stalled(c);
     tell_no_result(c);
     tell_watchdogs(c);
     nsc_tell_ras(c);

@@ -159,6 +159,36 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
 
 /* ---- two ranks on one GPU ---- */
 
+/* "Multiple Ranks are using the same GPU/Partition" names none: those of the first bus id that several ranks of a host have. */
+static void list_by_bus(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_map first = {0};
+    const struct nsc_rank *on = NULL;
+    for (size_t i = 0; i < m->ranks.len && !on; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, r->comm};
+        uint32_t other = r->bus_id && r->comm != NSC_NONE ? nsc_map_get(&first, key) : NSC_NONE;
+        if (other != NSC_NONE && m->ranks.item[other].rank != r->rank)
+            on = r;
+        else if (r->bus_id && r->comm != NSC_NONE)
+            nsc_map_put(&first, key, (uint32_t)i);
+    }
+    nsc_map_free(&first);
+    struct nsc_finding some = {.rule = c->rule};
+    for (size_t i = 0; on && i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->comm == on->comm && r->bus_id == on->bus_id && r->rank >= 0 &&
+            m->procs.item[r->proc].host == m->procs.item[on->proc].host)
+            nsc_name_rank(c, &some, (uint64_t)r->rank);
+    }
+    if (on)
+        f->title =
+            nsc_words(c, "%zu ranks use the same GPU: %s on %s (host %s)", some.ranks.len, nsc_list_ranks(c, &some),
+                      nsc_say(m, on->bus_id).ptr, nsc_say(m, m->procs.item[on->proc].host).ptr);
+    nsc_finding_free(&some);
+}
+
 /* "rank 6 and rank 4 both on CUDA device 31000", several times: "ranks 4 and 6 on 31000, 5 and 7 on 4b000". */
 static void list_shared(struct nsc_case *c, struct nsc_finding *f)
 {
@@ -185,6 +215,8 @@ static void list_shared(struct nsc_case *c, struct nsc_finding *f)
                                   a < b ? b : a, device);
     }
     nsc_map_free(&seen);
+    if (!pairs)
+        list_by_bus(c, f);
     if (pairs > 1)
         f->title = nsc_words(c, "%zu pairs of ranks use the same GPU: ranks %s", pairs, words);
 }
