@@ -120,6 +120,21 @@ static void say_machine(const struct nsc_report *r, const struct nsc_confirmed *
     label(r, "measured", line);
 }
 
+/* Beside what the driver and the probe say: what NCCL found when it tried. */
+static void say_diagnosis(const struct nsc_report *r, const struct nsc_confirmed *x)
+{
+    char line[300];
+    if (x->diagnosed == NSC_NOT_DIAGNOSED)
+        return;
+    nsc_text path = x->diagnosed_path ? nsc_say(r->m, x->diagnosed_path) : (nsc_text){"", 0};
+    snprintf(line, sizeof line, "%s%s%.*s (NCCL DIAG, line %llu)",
+             x->diagnosed == NSC_DIAGNOSED_GOOD ? "its own diagnostics verified P2P both ways"
+                                                : "its own diagnostics found P2P broken",
+             path.len ? ", path " : "", (int)(path.len < 40 ? path.len : 40), path.ptr,
+             (unsigned long long)x->diagnosed_at->line);
+    label(r, "NCCL", line);
+}
+
 /* Ranks of the first communicator; of others their number. */
 static void say_pairs(const struct nsc_report *r, size_t first)
 {
@@ -165,6 +180,7 @@ static void group(const struct nsc_report *r, size_t first)
     nsc_puts(r->out, "\n");
     say_log(r, x);
     say_machine(r, x);
+    say_diagnosis(r, x);
     label(r, "why", x->why);
     if (x->cost)
         label(r, "cost", x->cost);
@@ -265,6 +281,17 @@ static void write_pair(const struct nsc_report *r, struct nsc_json *j, const str
         nsc_json_null(j, "p2p");
     else
         nsc_json_bool(j, "p2p", x->p2p);
+    nsc_json_close(j, '}');
+    nsc_json_open(j, "diagnostics", '{');
+    nsc_json_string(j, "p2p",
+                    x->diagnosed == NSC_DIAGNOSED_GOOD  ? "verified"
+                    : x->diagnosed == NSC_DIAGNOSED_BAD ? "failed"
+                                                        : NULL);
+    nsc_json_text(j, "path", x->diagnosed_path ? nsc_say(r->m, x->diagnosed_path) : (nsc_text){NULL, 0});
+    if (x->diagnosed_at)
+        nsc_json_where(j, "where", x->diagnosed_at);
+    else
+        nsc_json_null(j, "where");
     nsc_json_close(j, '}');
     nsc_json_open(j, "measured", '{');
     known_int(j, "p2p_mb_s", x->mb_s[0]);

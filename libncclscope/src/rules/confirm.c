@@ -144,6 +144,67 @@ static void find_runs(const struct nsc_case *c, struct nsc_confirmed *x)
     }
 }
 
+/* ---- what NCCL tried itself ---- */
+
+/* Does the line name this pair, in either direction: "srcRank=0 ... dstRank=1"? */
+static bool names_pair(nsc_text line, uint64_t a, uint64_t b)
+{
+    static const char source[] = "srcRank=", target[] = "dstRank=";
+    ptrdiff_t from = nsc_text_find(line, source), to = nsc_text_find(line, target);
+    unsigned long long x, y;
+    char number[2][24];
+    if (from < 0 || to < 0)
+        return false;
+    nsc_text one = nsc_text_from(line, (size_t)from + sizeof source - 1),
+             other = nsc_text_from(line, (size_t)to + sizeof target - 1);
+    snprintf(number[0], sizeof number[0], "%.*s", (int)(one.len < 20 ? one.len : 20), one.ptr);
+    snprintf(number[1], sizeof number[1], "%.*s", (int)(other.len < 20 ? other.len : 20), other.ptr);
+    return sscanf(number[0], "%llu", &x) == 1 && sscanf(number[1], "%llu", &y) == 1 &&
+           ((x == a && y == b) || (x == b && y == a));
+}
+
+/* "[OK] p2p: verified P2P access in both directions between every GPU pair" and the records of what was tried between these two;
+ * "[INFO] p2p: write mismatch srcRank=0 ... dstRank=1 ..." of them alone. */
+static void find_diagnosis(const struct nsc_case *c, struct nsc_confirmed *x)
+{
+    const struct ncclscope_model *m = c->m;
+    bool tried = false;
+    for (size_t i = 0; i < m->diag_pairs.len && x->comm != NSC_NONE; i++) {
+        const struct nsc_diag_pair *d = &m->diag_pairs.item[i];
+        bool these = ((uint64_t)d->src == x->a && (uint64_t)d->dst == x->b) ||
+                     ((uint64_t)d->src == x->b && (uint64_t)d->dst == x->a);
+        const struct nsc_rank *r = these ? nsc_member(m, x->comm, d->src) : NULL;
+        if (!r || r->proc != d->proc)
+            continue;
+        tried = true;
+        x->diagnosed_path = d->link;
+    }
+    for (size_t i = 0; i < m->diags.len && tried; i++) {
+        const struct nsc_diag *d = &m->diags.item[i];
+        if (!nsc_text_is(nsc_say(m, d->check), "p2p"))
+            continue;
+        bool verified = nsc_text_is(nsc_say(m, d->status), "OK") && nsc_text_find(nsc_say(m, d->text), "verified") >= 0;
+        bool failed = names_pair(d->where.text, x->a, x->b) && (nsc_text_find(nsc_say(m, d->text), "mismatch") >= 0 ||
+                                                                nsc_text_find(nsc_say(m, d->text), "failed") >= 0);
+        if (!failed && (!verified || x->diagnosed == NSC_DIAGNOSED_BAD))
+            continue;
+        x->diagnosed = failed ? NSC_DIAGNOSED_BAD : NSC_DIAGNOSED_GOOD;
+        x->diagnosed_at = &d->where;
+    }
+}
+
+/* NCCL's diagnostics against the driver here, whatever the job then used; NULL: they agree, or one of them says nothing. */
+static const char *diagnosis_differs(struct nsc_case *c, struct nsc_confirmed *x, const char *no)
+{
+    const char *words = NULL;
+    if (x->diagnosed == NSC_DIAGNOSED_GOOD && no)
+        words = nsc_words(c, "NCCL's own diagnostics wrote and read through P2P between these GPUs, and %s", no);
+    if (x->diagnosed == NSC_DIAGNOSED_BAD && x->p2p > 0)
+        words = "NCCL's own diagnostics found P2P broken between these GPUs, and the driver here offers it";
+    x->line = words ? x->diagnosed_at : x->line;
+    return words;
+}
+
 /* ---- the verdict ---- */
 
 /* The log is of this machine in another state, or of another one. */
@@ -223,7 +284,7 @@ static enum nsc_confirmation judge_p2p(struct nsc_case *c, struct nsc_confirmed 
         return is(x, NSC_CONTRADICTED, nsc_words(c, "the log shows P2P, and %s", no));
     if (is_data_wrong(c->m->facts, x))
         return is(x, NSC_CANNOT_TELL, "P2P is used and offered, but data arrived changed when it was measured");
-    if (x->p2p < 0)
+    if (x->p2p < 0 && x->diagnosed != NSC_DIAGNOSED_GOOD)
         return is(x, NSC_CANNOT_TELL, not_asked);
     if ((mode = odd_mode(c, x)))
         return is(x, NSC_SLOWER, mode);
@@ -318,6 +379,8 @@ static enum nsc_confirmation judge(struct nsc_case *c, struct nsc_confirmed *x)
     if ((why = class_differs(c, x)))
         return is(x, NSC_CONTRADICTED, why);
     x->line = NULL;
+    if ((why = diagnosis_differs(c, x, no)))
+        return is(x, NSC_CONTRADICTED, why);
     return x->link->family == NSC_P2P ? judge_p2p(c, x, no) : judge_other(c, x, no);
 }
 
@@ -399,8 +462,9 @@ static bool is_same(const char *a, const char *b)
 
 bool nsc_is_alike(const struct nsc_confirmed *a, const struct nsc_confirmed *b)
 {
-    return a->is == b->is && a->path == b->path && a->p2p == b->p2p && a->run[1] == b->run[1] &&
-           !strcmp(a->why, b->why) && is_same(a->offered, b->offered) && is_same(a->confidence, b->confidence);
+    return a->is == b->is && a->path == b->path && a->diagnosed == b->diagnosed && a->p2p == b->p2p &&
+           a->run[1] == b->run[1] && !strcmp(a->why, b->why) && is_same(a->offered, b->offered) &&
+           is_same(a->confidence, b->confidence);
 }
 
 void nsc_confirm(struct nsc_case *c)
@@ -411,6 +475,8 @@ void nsc_confirm(struct nsc_case *c)
     c->f->has_confirmed = true;
     for (size_t i = 0; i < c->m->link_order.len; i++)
         add_link(c, &seen, &c->m->links.item[c->m->link_order.item[i]]);
+    for (size_t i = 0; i < c->f->confirmed.len; i++)
+        find_diagnosis(c, &c->f->confirmed.item[i]);
     for (size_t i = 0; i < c->f->confirmed.len; i++)
         settle(c, &c->f->confirmed.item[i]);
     nsc_map_free(&seen);

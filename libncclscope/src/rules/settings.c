@@ -355,6 +355,19 @@ static void tell_lack(struct nsc_case *c, uint32_t comm, const struct nsc_env *o
     nsc_show(c, f, &one->where);
 }
 
+/* "[OK]   NCCL environment: NCCL_* env vars consistent across 4 ranks in comm 0xbfdd256f78fb978f": NCCL has compared them itself. */
+static bool are_alike_by_nccl(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    nsc_text id = nsc_say(m, k->id);
+    for (size_t i = 0; i < m->diags.len; i++) {
+        const struct nsc_diag *d = &m->diags.item[i];
+        if (nsc_text_is(nsc_say(m, d->status), "OK") && nsc_text_is(nsc_say(m, d->check), "NCCL environment") &&
+            nsc_text_find(nsc_say(m, d->text), id.ptr) >= 0)
+            return true;
+    }
+    return false;
+}
+
 static void compare_members(struct nsc_case *c, uint32_t comm, struct seen_variable *seen, bool *member)
 {
     const struct ncclscope_model *m = c->m;
@@ -374,8 +387,9 @@ static void compare_members(struct nsc_case *c, uint32_t comm, struct seen_varia
             tell_difference(c, comm, v->first, e);
         v->first = v->first ? v->first : e;
     }
-    for (size_t i = 0; !m->repeated && i < VARIABLES && seen[i].name;
-         i++) { /* else the line may be among those left out */
+    bool complete =
+        !m->repeated && !are_alike_by_nccl(m, k); /* else the line may be among those left out, or NCCL has compared */
+    for (size_t i = 0; complete && i < VARIABLES && seen[i].name; i++) {
         uint32_t other = seen[i].first && !seen[i].told ? lacks_it(m, k, nsc_say(m, seen[i].name).ptr) : NSC_NONE;
         if (other == NSC_NONE)
             continue;
