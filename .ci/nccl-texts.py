@@ -137,10 +137,13 @@ def of_strings(elf):
             yield Text("", "", "", text)
 
 
+FEW_CALLS = 100  # a library has hundreds: fewer are calls of something else that takes the same arguments, and its logger has no symbol
+
+
 def of_library(path):
     elf = Elf(path)
     found = of_code(path, elf) if elf.machine == 62 else set()
-    return found or set(of_strings(elf)), elf.data
+    return found if len(found) >= FEW_CALLS else set(of_strings(elf)), elf.data
 
 
 # ---- sources ----
