@@ -8,6 +8,32 @@ static bool is_no_plugin(nsc_text name)
     return nsc_text_is(name, "none") || nsc_text_find(name, "-net-none.so") >= 0;
 }
 
+/* "TUNER/Plugin: Could not find: libnccl-tuner-acme.so": NCCL always looks for libnccl-tuner.so; another name was given by somebody. */
+static void tell_other_plugins(struct nsc_case *c)
+{
+    static const struct {
+        const char *kind, *named, *variable;
+    } kinds[] = {{"tuner", "-tuner-", "NCCL_TUNER_PLUGIN"}, {"profiler", "-profiler-", "NCCL_PROFILER_PLUGIN"}};
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->plugins.len; i++) {
+        const struct nsc_plugin *p = &m->plugins.item[i];
+        nsc_text kind = nsc_say(m, p->kind), file = nsc_say(m, p->file);
+        size_t k = nsc_text_is(kind, kinds[0].kind) ? 0 : 1;
+        const struct nsc_env *env = nsc_env_of(m, p->last_proc, kinds[k].variable);
+        if (!nsc_text_is(kind, kinds[k].kind) || !nsc_text_is(nsc_say(m, p->state), "missing") ||
+            (!env && nsc_text_find(file, kinds[k].named) < 0) || (env && is_no_plugin(nsc_say(m, env->value))))
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "fault", "certain");
+        f->title = nsc_words(c, "The %s plugin that was asked for (%.*s) was not found: NCCL goes on without it",
+                             kinds[k].kind, (int)(file.len < 120 ? file.len : 120), file.ptr);
+        nsc_explain_by(c, f, NSC_PLUGIN_ALONE);
+        f->severity = NCCLSCOPE_NOTE;
+        f->count = p->procs;
+        nsc_name_host(c, f, m->procs.item[p->last_proc].host);
+        nsc_show(c, f, &p->where);
+    }
+}
+
 void nsc_rule_plugin_missing(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -43,6 +69,7 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+    tell_other_plugins(c);
 }
 
 /* "Failed to initialize NET plugin IB" (or IBext, which comes with images) is the normal end of the search for devices on a machine
