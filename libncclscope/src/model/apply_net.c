@@ -13,7 +13,7 @@ void nsc_apply_network(struct ncclscope_model *m, const ncclscope_record *rec, u
 }
 
 static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net, int64_t index, nsc_text name,
-                       nsc_text port, nsc_text kind)
+                       nsc_text port, nsc_text kind, bool link_local)
 {
     nsc_str host = m->procs.item[proc].host, network_ = nsc_keep(m, nsc_text_of(net)), device = nsc_keep(m, name);
     struct nsc_key key = {(uint64_t)host << 32 | network_, (uint64_t)index, device};
@@ -24,8 +24,13 @@ static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net
         m->no_memory = true;
         return;
     }
-    *d = (struct nsc_net_device){
-        .host = host, .net = network_, .name = device, .kind = nsc_keep(m, kind), .index = index, .port = -1};
+    *d = (struct nsc_net_device){.host = host,
+                                 .net = network_,
+                                 .name = device,
+                                 .kind = nsc_keep(m, kind),
+                                 .index = index,
+                                 .port = -1,
+                                 .link_local = link_local};
     nsc_to_i64(port, &d->port);
 }
 
@@ -54,7 +59,7 @@ static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net
         const char *rail = memchr(port.ptr, ':', port.len);
         port.len = rail ? (size_t)(rail - port.ptr) : port.len;
     }
-    add_device(m, proc, net, index, name, port, kind);
+    add_device(m, proc, net, index, name, port, kind, nsc_text_starts(rest, "fe80:"));
 }
 
 /* "eth0:192.0.2.2<0>" of a line about the bootstrap, or about what NET/IB uses out of band: the same interface. */

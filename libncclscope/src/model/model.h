@@ -180,6 +180,7 @@ struct nsc_pod_env {
 struct nsc_net_device {
     nsc_str host, net, name, kind;
     int64_t index, port;
+    bool link_local; /* of a socket's interface: it has an address of its own link alone (fe80::) */
 };
 
 struct nsc_plugin {

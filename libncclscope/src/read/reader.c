@@ -251,11 +251,14 @@ static void take_record(ncclscope_reader *r)
     if (r->has_next && r->record.message.len == said.len)
         r->record.message.len = version_at(said);
     r->behind = nsc_text_from(said, r->record.message.len);
-    if (r->behind.len)
+    bool broken = r->behind.len > 0;
+    if (broken)
         nsc_mark_torn(r);
+    else if (r->banner.len)
+        r->behind = r->banner, r->banner.len = 0;
     r->stats.records++;
     r->stats.warnings += h.level == NCCLSCOPE_LEVEL_WARN;
-    nsc_understand(r, &h, r->has_next || r->behind.len || r->physical.cut);
+    nsc_understand(r, &h, r->has_next || broken || r->physical.cut);
 }
 
 /* ---- lines that were wrapped at a terminal's width ---- */
@@ -341,9 +344,32 @@ static bool is_prefix_by_now(ncclscope_reader *r)
     return by_now;
 }
 
+/* "NCCL version 2.7.8+cuda10.1node7:12:12 [0]": a version line whose end was lost, and the host's name right behind it. */
+static bool split_banner(ncclscope_reader *r)
+{
+    nsc_text text = {r->line.ptr, r->next.start + r->next.host.len};
+    ptrdiff_t cuda = nsc_text_find(text, "+cuda");
+    size_t at = cuda < 0 ? 0 : (size_t)cuda + 5, dots = 0;
+    if (!at || !nsc_text_starts(text, "NCCL version "))
+        return false;
+    while (at < text.len && (nsc_is_digit(text.ptr[at]) || (text.ptr[at] == '.' && !dots++)))
+        at++;
+    nsc_text host = nsc_text_from(text, at), banner = {text.ptr, at};
+    bool name = host.len && ((host.ptr[0] | 0x20) >= 'a' && (host.ptr[0] | 0x20) <= 'z');
+    if (!dots || !name || !nsc_is_version_line(banner))
+        return false;
+    r->next.start = at;
+    r->next.host = host;
+    nsc_hosts_learn_name(&r->hosts, host);
+    r->banner = banner;
+    return true;
+}
+
 /* What stands before the header is no prefix: another writer's line, or the program's own row that is not ended yet. */
 static void take_glued(ncclscope_reader *r)
 {
+    if (split_banner(r))
+        return;
     strip_glued(r);
     nsc_text before = {r->line.ptr, r->next.start}, rest = nsc_text_from(before, r->prefix.known);
     if (nsc_test_row_piece(&r->test_row, before) || nsc_test_row_piece(&r->test_row, rest))

@@ -461,28 +461,46 @@ static bool sockets_cross(const struct ncclscope_model *m)
     return false;
 }
 
+static bool is_astray(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    return nsc_text_is(nsc_say(m, d->net), "Socket") && (d->link_local || is_suspect(nsc_say(m, d->name)));
+}
+
+/* Was the job stopped by hand before any communicator came up? Link-local addresses work between hosts of one link. */
+static bool stopped_at_start(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].state == NSC_COMPLETE)
+            return false;
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_STOPPED)
+            return true;
+    return false;
+}
+
 /* "NET/Socket : Using [0]ens5:192.0.2.4<0> [1]veth75fa783:fe80::14ad<0>": data is spread over all of them. */
 static void tell_bridges_for_data(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     bool good = false;
-    nsc_str bad = 0;
+    const struct nsc_net_device *bad = NULL;
     for (size_t i = 0; i < m->devices.len; i++) {
         const struct nsc_net_device *d = &m->devices.item[i];
-        bool socket = nsc_text_is(nsc_say(m, d->net), "Socket"), suspect = is_suspect(nsc_say(m, d->name));
-        good = good || (socket && !suspect);
-        bad = socket && suspect ? d->name : bad;
+        bool socket = nsc_text_is(nsc_say(m, d->net), "Socket");
+        good = good || (socket && !is_astray(m, d));
+        bad = is_astray(m, d) ? d : bad;
     }
     if (!good || !bad || !sockets_cross(m))
         return;
-    f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", "likely");
-    f->title = nsc_words(c, "NCCL spreads its data over %s too, an interface that seldom reaches another host",
-                         nsc_say(m, bad).ptr);
-    nsc_explain_by(c, f, NSC_INTERFACE_AMONG);
+    bool bridge = is_suspect(nsc_say(m, bad->name)), note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
+    f = nsc_found(c, note ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", bridge ? "likely" : "possible");
+    f->title = nsc_words(c, "NCCL spreads its data over %s too, an interface %s", nsc_say(m, bad->name).ptr,
+                         bridge ? "that seldom reaches another host" : "with a link-local address");
+    nsc_explain_by(c, f, bridge ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
+    f->severity = note ? NCCLSCOPE_NOTE : f->severity;
     for (size_t i = 0; i < m->devices.len; i++)
-        if (nsc_text_is(nsc_say(m, m->devices.item[i].net), "Socket") &&
-            is_suspect(nsc_say(m, m->devices.item[i].name))) {
+        if (is_astray(m, &m->devices.item[i])) {
             f->count++;
             nsc_name_host(c, f, m->devices.item[i].host);
         }
