@@ -189,7 +189,9 @@ void nsc_apply_ofi_platform(struct ncclscope_model *m, const ncclscope_record *r
 {
     struct nsc_proc *p = &m->procs.item[proc];
     (void)t;
-    p->platform = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_PLATFORM));
+    nsc_text name = nsc_record_field(rec, NCCLSCOPE_FIELD_PLATFORM);
+    p->platform =
+        nsc_keep(m, nsc_text_is(name, "P4d") ? NSC_TEXT("p4d.24xlarge") : name); /* so up to aws-ofi-nccl 1.1.4 */
     if (!p->platform_at.line)
         p->platform_at = nsc_here(m, rec);
 }

@@ -415,6 +415,8 @@ static enum nsc_path path_of_class(nsc_text class)
 {
     if (nsc_text_is(class, "C2C")) /* through the CPU, and neither NVLink nor PCIe */
         return NSC_PATH_P2P;
+    if (nsc_level_of(class) == NSC_LEVEL_UNKNOWN)
+        return NSC_PATH_P2P;
     return nsc_class_is_nvlink(class) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
 }
 

@@ -85,9 +85,9 @@ static void path_of_gpu(struct ncclscope_model *m, const ncclscope_record *rec, 
                         const struct far_end *to)
 {
     bool gpu = nsc_text_starts(to->id, "GPU/"), net = nsc_text_starts(to->id, "NET/"), new_path;
-    if (nsc_text_is(to->type, "NVL") && to->bw > g->nvlink)
+    if (nsc_level_of(to->type) == NSC_LEVEL_NVL && to->bw > g->nvlink)
         g->nvlink = to->bw;
-    g->switched = g->switched || (nsc_text_starts(to->id, "NVS/") && nsc_text_is(to->type, "NVL"));
+    g->switched = g->switched || (nsc_text_starts(to->id, "NVS/") && nsc_level_of(to->type) == NSC_LEVEL_NVL);
     if (net && nsc_level_of(to->type) <= NSC_LEVEL_PXB && to->bw > g->nic)
         g->nic = to->bw;
     if (!gpu && !net)
@@ -152,7 +152,7 @@ static void see_tree(struct ncclscope_model *m, const ncclscope_record *rec, str
     bool deep = nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT), " ");
     if (rec->kind == NCCLSCOPE_KIND_TOPO_GPU) {
         see_tree_gpu(m, rec, p, deep);
-    } else if (nsc_text_is(link, "NVL") && p->tree_gpu) {
+    } else if (nsc_level_of(link) == NSC_LEVEL_NVL && p->tree_gpu) {
         struct nsc_gpu_node *g = nsc_text_starts(node, "NVS") ? node_at(m, p->host, p->tree_gpu) : NULL;
         nsc_str other = nsc_text_starts(node, "GPU/") ? path_end(m, "", nsc_text_from(node, 4)) : 0;
         if (g)
@@ -208,9 +208,11 @@ enum nsc_level nsc_level_of(nsc_text type)
     static const struct {
         const char *word;
         enum nsc_level level;
-    } words[] = {{"LOC", NSC_LEVEL_LOC}, {"NVL", NSC_LEVEL_NVL}, {"NVB", NSC_LEVEL_NVB},  {"C2C", NSC_LEVEL_C2C},
-                 {"PIX", NSC_LEVEL_PIX}, {"PXB", NSC_LEVEL_PXB}, {"P2C", NSC_LEVEL_P2C},  {"PXN", NSC_LEVEL_PXN},
-                 {"PHB", NSC_LEVEL_PHB}, {"SYS", NSC_LEVEL_SYS}, {"NODE", NSC_LEVEL_PHB}, {"SOC", NSC_LEVEL_SYS}};
+    } words[] = {
+        {"LOC", NSC_LEVEL_LOC}, {"NVL", NSC_LEVEL_NVL}, {"XGMI", NSC_LEVEL_NVL}, /* RCCL's */ {"NVB", NSC_LEVEL_NVB},
+        {"C2C", NSC_LEVEL_C2C}, {"PIX", NSC_LEVEL_PIX}, {"PXB", NSC_LEVEL_PXB},  {"P2C", NSC_LEVEL_P2C},
+        {"PXN", NSC_LEVEL_PXN}, {"PHB", NSC_LEVEL_PHB}, {"SYS", NSC_LEVEL_SYS},  {"NODE", NSC_LEVEL_PHB},
+        {"SOC", NSC_LEVEL_SYS}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (nsc_text_is(type, words[i].word))
             return words[i].level;

@@ -106,7 +106,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
         enum nsc_path path;
         const char *words;
     } local[] = {{NSC_PATH_SAME_GPU, "the memory of one GPU, which they share"},
-                 {NSC_PATH_NVLINK, "NVLink"},
+                 {NSC_PATH_NVLINK, nsc_is_rccl(r->m) ? "xGMI" : "NVLink"},
                  {NSC_PATH_P2P, "P2P"},
                  {NSC_PATH_PCIE, "P2P over PCIe"},
                  {NSC_PATH_SHM, "shared memory"}};
@@ -191,7 +191,8 @@ static void good_verdict(const struct nsc_report *r)
     if (nsc_lacks_network(r, s.links))
         chosen_network(r);
     if (s.proof && s.proof->line) {
-        snprintf(line, sizeof line, "NVLink by line %llu: ", (unsigned long long)s.proof->line);
+        snprintf(line, sizeof line, "%s by line %llu: ", nsc_is_rccl(r->m) ? "xGMI" : "NVLink",
+                 (unsigned long long)s.proof->line);
         nsc_indent(r, 3);
         nsc_line_of(r, line, s.proof->text);
     }

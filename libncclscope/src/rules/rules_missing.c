@@ -411,6 +411,12 @@ void nsc_rule_ranks_missing(struct nsc_case *c)
 
 /* ---- ranks that are elsewhere ---- */
 
+/* Does the process of its one rank here speak for several GPUs ("[0]" and "[1]" in its headers)? */
+static bool has_several_devices(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    return k->count && __builtin_popcountll(m->procs.item[m->ranks.item[m->members.item[k->first]].proc].devices) > 1;
+}
+
 void nsc_rule_partial(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -434,7 +440,8 @@ void nsc_rule_partial(struct nsc_case *c)
         for (uint32_t x = 1; x < k->count; x++)
             one = one &&
                   m->ranks.item[m->members.item[k->first + x]].proc == m->ranks.item[m->members.item[k->first]].proc;
-        nsc_explain_by(c, f, one && k->count > 1 ? NSC_ABSENT_OF_PROCESS : NSC_ABSENT_OF_OTHERS);
+        nsc_explain_by(
+            c, f, one && (k->count > 1 || has_several_devices(m, k)) ? NSC_ABSENT_OF_PROCESS : NSC_ABSENT_OF_OTHERS);
         nsc_show(c, f, &k->where);
     }
 }
