@@ -415,8 +415,6 @@ static enum nsc_path path_of_class(nsc_text class)
 {
     if (nsc_text_is(class, "C2C")) /* through the CPU, and neither NVLink nor PCIe */
         return NSC_PATH_P2P;
-    if (nsc_level_of(class) == NSC_LEVEL_UNKNOWN)
-        return NSC_PATH_P2P;
     return nsc_class_is_nvlink(class) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
 }
 
@@ -427,7 +425,9 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
     const struct nsc_env *level;
     nsc_str told = nsc_told_class(m, l, true, &because), offered = 0;
     out->path = NSC_PATH_P2P;
-    if (told && !nsc_text_is(nsc_say(m, told), "X")) {
+    if (told && nsc_level_of(nsc_say(m, told)) == NSC_LEVEL_UNKNOWN) /* "X", or a class that nobody here knows */
+        told = 0;
+    if (told) {
         out->path = path_of_class(nsc_say(m, told));
         out->proof = NSC_PROOF_STATED;
         out->because = because;
