@@ -17,6 +17,21 @@ static bool count_refused(const struct ncclscope_model *m, const struct nsc_even
     return true;
 }
 
+/* Are these all pairs of the host's GPUs? Then none of them may: a property of model or machine, where no line shows NVLink. */
+static bool has_no_other_pair(const struct ncclscope_model *m, nsc_str host, uint64_t refused)
+{
+    struct nsc_map gpus = {0};
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].bus_id && m->procs.item[m->ranks.item[i].proc].host == host)
+            nsc_map_put(&gpus, (struct nsc_key){m->ranks.item[i].bus_id, 0, 0}, 0);
+    uint64_t n = gpus.used;
+    nsc_map_free(&gpus);
+    for (size_t i = 0; i < m->gpu_nodes.len; i++)
+        if (m->gpu_nodes.item[i].host == host && m->gpu_nodes.item[i].nvlink > 0)
+            return false;
+    return n > 1 && refused >= n * (n - 1) / 2;
+}
+
 /* The driver's or CUDA's "no". That of NVML for NVLink pairs, an error, is a row of failures.def. */
 void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
 {
@@ -54,10 +69,13 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     for (size_t i = 0; i < m->links.len && only_told; i++)
         p2p = p2p || m->links.item[i].family == NSC_P2P;
     only_told = only_told && p2p;
+    bool all_refused =
+        named && nsc_success_of(m) && f->hosts.len == 1 && has_no_other_pair(m, f->hosts.item[0], refused);
     nsc_explain_by(c, f,
                    weak                                          ? NSC_P2P_WEAK_MODEL
                    : only_told                                   ? NSC_P2P_TOLD_AND_USED
                    : first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO ? NSC_P2P_LEGACY_IPC
+                   : all_refused                                 ? NSC_P2P_NONE_MAY
                                                                  : NSC_P2P_REFUSED);
     f->cls = only_told && !weak ? "visibility" : f->cls;
 }

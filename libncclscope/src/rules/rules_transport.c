@@ -73,6 +73,15 @@ static enum nsc_id shm_root(enum nsc_shm_reason why)
                                      : NSC_ID_NONE;
 }
 
+/* Was this found, and is it a note? */
+static bool is_noted(const struct nsc_case *c, enum nsc_id key)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule->key == key)
+            return c->f->list.item[i].severity == NCCLSCOPE_NOTE && !strcmp(c->f->list.item[i].cls, "by-design");
+    return false;
+}
+
 static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_reason why,
                         const struct nsc_expected *e, const struct nsc_link *l)
 {
@@ -85,6 +94,11 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     f->cls = open || why == NSC_SHM_REFUSED ? "unknown" : f->cls;
     nsc_show_first(c, f, e->env ? &e->env->where : e->line);
     nsc_explain(c, f, &ask);
+    if (why == NSC_SHM_REFUSED && is_noted(c, f->caused_by)) { /* what makes it so is a property of the hardware */
+        f->severity = NCCLSCOPE_NOTE;
+        f->cls = "by-design";
+        return;
+    }
     if (open && f->severity > NCCLSCOPE_NOTE)
         f->confidence = "certain"; /* that it is host memory; why is open */
     if (why == NSC_SHM_UNSAID_VISIBLE && f->severity > NCCLSCOPE_NOTE) {
