@@ -77,7 +77,9 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
                    : first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO ? NSC_P2P_LEGACY_IPC
                    : all_refused                                 ? NSC_P2P_NONE_MAY
                                                                  : NSC_P2P_REFUSED);
-    f->cls = only_told && !weak ? "visibility" : f->cls;
+    f->cls = only_told && !weak ? "visibility" : all_refused && f->severity > NCCLSCOPE_NOTE ? "unknown" : f->cls;
+    if (all_refused)
+        f->severity = NCCLSCOPE_NOTE;
 }
 
 /* All P2P links for which `is` holds, as one finding; NULL if there is none. */

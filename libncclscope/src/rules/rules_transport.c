@@ -78,7 +78,7 @@ static bool is_noted(const struct nsc_case *c, enum nsc_id key)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
         if (c->f->list.item[i].rule->key == key)
-            return c->f->list.item[i].severity == NCCLSCOPE_NOTE && !strcmp(c->f->list.item[i].cls, "by-design");
+            return c->f->list.item[i].severity == NCCLSCOPE_NOTE && !strcmp(c->f->list.item[i].cls, "unknown");
     return false;
 }
 
@@ -96,7 +96,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     nsc_explain(c, f, &ask);
     if (why == NSC_SHM_REFUSED && is_noted(c, f->caused_by)) { /* what makes it so is a property of the hardware */
         f->severity = NCCLSCOPE_NOTE;
-        f->cls = "by-design";
+        f->title = nsc_words(c, "%s; whether they should have P2P cannot be told from this log", f->title);
         return;
     }
     if (open && f->severity > NCCLSCOPE_NOTE)
