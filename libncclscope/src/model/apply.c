@@ -429,7 +429,7 @@ static bool speaks_as_rccl(nsc_text message)
 {
     ptrdiff_t at = nsc_text_find_by(message, " nRanks 0", 2);
     return (at >= 0 && (size_t)at + 9 < message.len && nsc_is_digit(message.ptr[at + 9])) ||
-           nsc_text_starts(message, "HIP failure ") ||
+           nsc_text_starts(message, "HIP failure ") || nsc_text_find_by(message, "librccl-net", 6) >= 0 ||
            (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
 }
 

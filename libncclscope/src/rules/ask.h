@@ -112,7 +112,7 @@ enum nsc_interface_reason {
     NSC_INTERFACE_NOT_SET, /* variables show, and none on interfaces */
     NSC_INTERFACE_LINK_LOCAL
 };
-enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_PEER_LEFT, NSC_RETRY_UNANSWERED };
+enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_PEER_LEFT, NSC_RETRY_NO_ROUTE, NSC_RETRY_UNANSWERED };
 enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };
 
 /* What is odd of P2P, channels and NVLS (rules_p2p.c). */

@@ -1,6 +1,8 @@
 /* rules_failure.c - what went wrong: shared memory too small, ranks lost, warnings that no rule knows, connections tried again and again. */
 #include "rules/ask.h"
 
+#include <stdio.h>
+
 void nsc_rule_shm_too_small(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -420,6 +422,17 @@ bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *
            p->records <= e->nth + e->count + LINES_BESIDE;
 }
 
+/* "(26/34)" and as many lines behind it as lead to 34/34: NCCL gives up next. */
+static bool is_last_try(const struct nsc_event *e)
+{
+    ptrdiff_t at = nsc_text_find(e->where.text, "retrying (");
+    nsc_text rest = nsc_text_from(e->where.text, at < 0 ? e->where.text.len : (size_t)at + 10);
+    unsigned long long first, all;
+    char words[24];
+    snprintf(words, sizeof words, "%.*s", (int)(rest.len < 20 ? rest.len : 20), rest.len ? rest.ptr : "");
+    return sscanf(words, "%llu/%llu", &first, &all) == 2 && first + e->count - 1 >= all;
+}
+
 /* Had every communicator of the process come up before this line? */
 static bool was_complete_before(const struct ncclscope_model *m, const struct nsc_event *e)
 {
@@ -444,12 +457,18 @@ void nsc_rule_connect_retries(struct nsc_case *c)
         if (!f) {
             bool refused = nsc_text_find(e->where.text, "refused") >= 0;
             nsc_text peer = nsc_say(m, e->text);
-            f = nsc_found(c, NCCLSCOPE_WARNING, "error", "likely");
-            f->title =
-                nsc_words(c, "A connection is tried again and again, and %s: %.*s",
-                          refused ? "refused" : "not answered", (int)(peer.len < 120 ? peer.len : 120), peer.ptr);
+            bool last = is_last_try(e), no_route = nsc_text_find(e->where.text, "No route to host") >= 0;
+            peer.len = nsc_text_starts(peer, "No route") ? 0 : peer.len; /* the line holds no address */
+            f = nsc_found(c, last ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "error", "likely");
+            f->title = nsc_words(
+                c, "A connection %s, and %s%s%.*s", last ? "was tried to the last" : "is tried again and again",
+                refused    ? "refused"
+                : no_route ? "there is no route to its host"
+                           : "not answered",
+                peer.len ? ": " : "", (int)(peer.len < 120 ? peer.len : 120), peer.len ? peer.ptr : "");
             nsc_explain_by(c, f,
-                           !refused                    ? NSC_RETRY_UNANSWERED
+                           no_route                    ? NSC_RETRY_NO_ROUTE
+                           : !refused                  ? NSC_RETRY_UNANSWERED
                            : was_complete_before(m, e) ? NSC_RETRY_PEER_LEFT
                                                        : NSC_RETRY_REFUSED);
         }
