@@ -482,11 +482,14 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     nsc_effect *effect = k < sizeof effects / sizeof effects[0] ? effects[k] : NULL;
     if (!effect && rec->level == NCCLSCOPE_LEVEL_WARN)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
-    m->builds = m->builds || effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected ||
-                effect == nsc_apply_graph_pattern;
+    bool builds = effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected ||
+                  effect == nsc_apply_graph_pattern;
+    m->builds = m->builds || builds;
     if (nameless && !means_the_same(rec->kind, effect))
         return;
     struct nsc_thread *t = effect ? nsc_thread_of(m, proc, rec->tid) : NULL;
+    if (builds && t)
+        t->chose.line = 0;
     if (t)
         effect(m, rec, proc, t);
     relate_to_warning(m, rec, proc, warned);

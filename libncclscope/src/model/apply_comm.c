@@ -155,6 +155,7 @@ void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
         r->network = t->network;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = -1;
     t->ring_type = t->network = t->cpus = 0;
+    t->chose.line = 0;
     for (size_t i = m->rings.len; i > 0 && t->rings; i--)
         if (m->rings.item[i - 1].rank == NSC_NONE && m->rings.item[i - 1].thread == self)
             m->rings.item[i - 1].rank = rank, t->rings--;

@@ -8,6 +8,7 @@ void nsc_apply_network(struct ncclscope_model *m, const ncclscope_record *rec, u
         m->procs.item[proc].network_at = nsc_here(m, rec);
     m->procs.item[proc].network = net;
     t->network = net;
+    t->chose = nsc_here(m, rec);
     if (nsc_making(m, t))
         nsc_claim(m, t, t->rank);
 }

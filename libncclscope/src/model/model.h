@@ -367,6 +367,7 @@ struct nsc_thread {
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
     struct nsc_arena quotes;          /* of them, until they are links of the model */
     uint32_t warned, warned_of;       /* its last WARN: index into model.warnings and model.events, or NSC_NONE */
+    struct nsc_where chose; /* the network, for a communicator of which it printed nothing since; line 0: there is none */
     bool in_init;                     /* it listed rings or trees, and did not say COMPLETE yet */
     size_t hit;                       /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */

@@ -60,14 +60,27 @@ static bool lacks_inside(const struct nsc_report *r, const uint64_t *links)
     return several;
 }
 
-/* Sends alone are in the input, and lack GPUDirect, which by itself says nothing. */
-static bool wonders_at_sends(const struct nsc_report *r)
+/* Is a finding explained by this row of causes.def? */
+static bool is_told(const struct nsc_report *r, const char *row)
 {
     for (size_t i = 0; i < r->f->list.len; i++)
         for (size_t k = 0; k < r->f->list.item[i].why_rows; k++)
-            if (!strcmp(r->f->list.item[i].why_row[k], "GDR_SENDS_ALONE"))
+            if (!strcmp(r->f->list.item[i].why_row[k], row))
                 return true;
     return false;
+}
+
+/* Sends alone are in the input, and lack GPUDirect, which by itself says nothing. */
+static bool wonders_at_sends(const struct nsc_report *r)
+{
+    return is_told(r, "GDR_SENDS_ALONE");
+}
+
+/* The input ends while ranks make one more communicator: it is cut there, or they wait for ever. */
+static bool ends_in_init(const struct nsc_report *r)
+{
+    return is_told(r, "MISSING_UNMET") || is_told(r, "MISSING_UNSTARTED") || is_told(r, "MISSING_CUT") ||
+           is_told(r, "MISSING_CUT_SHORT");
 }
 
 /* Host memory between GPUs of a node, and no line says whether they could have P2P. */
@@ -108,6 +121,9 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
                    : "; whether GPUs that share host memory could do better cannot be told from this log: "
                      "`nvidia-smi topo -m` and `nvidia-smi topo -p2p r` on the node, or "
                      "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
+    if (ends_in_init(r))
+        return ", as far as communicators came up; this input ends while one more is made: it is cut there, or ranks "
+               "wait for others.";
     bool unproven = false; /* else the model of the GPU has no NVLink */
     for (size_t i = 0; i < r->f->list.len; i++)
         unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
@@ -120,5 +136,5 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 
 bool nsc_is_open_question(const struct nsc_report *r)
 {
-    return nsc_is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r);
+    return nsc_is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || ends_in_init(r);
 }

@@ -301,7 +301,9 @@ enum nsc_missing_reason {
     NSC_MISSING_UNNAMED,    /* so many speak that say no rank */
     NSC_MISSING_LOST_END,   /* the program went on for long behind it */
     NSC_MISSING_CUT_SHORT,  /* the same, and of some no line is there */
-    NSC_MISSING_CUT         /* all are in it where the input ends, and nothing failed */
+    NSC_MISSING_CUT,        /* all are in it where the input ends, and nothing failed */
+    NSC_MISSING_UNMET,      /* no line names the communicator: its ranks have not found each other */
+    NSC_MISSING_UNSTARTED   /* the same, of a release that would name it before */
 };
 
 /* Of whom it is asked, and what was found on the way. */

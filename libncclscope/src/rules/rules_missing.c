@@ -1,4 +1,5 @@
 /* rules_missing.c - ranks that never came, or whose logs are elsewhere. */
+#include "read/changes.h"
 #include "rules/ask.h"
 #include "rules/raised.h"
 
@@ -398,8 +399,52 @@ static void tell_lost_end(struct nsc_case *c, uint32_t comm)
     nsc_show(c, f, &k->where);
 }
 
+static bool shows_starts(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].start.line && !m->ranks.item[i].bare_start)
+            return true;
+    return false;
+}
+
+/* Did the process make or use a communicator behind that line? Where the next line comes at once, and much stands behind, that line is lost. */
+static bool went_on(const struct ncclscope_model *m, const struct nsc_proc *p, uint64_t line, bool at_once)
+{
+    return (at_once && m->sources.item[p->source].stats.lines > line + LINES_BEHIND) || p->last_connect > line ||
+           p->closing_at.line > line || (p->last_rank != NSC_NONE && m->ranks.item[p->last_rank].first.line > line);
+}
+
+/* "Using network IB" of threads that print no Init START, in a log that shows it of others: communicators that no line names. */
+static void tell_unmet(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    bool before = false;
+    if (!shows_starts(m) || nsc_success_of(m) || is_battered(m))
+        return;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        const struct nsc_thread *t = &m->threads.item[i];
+        const struct nsc_proc *p = &m->procs.item[t->proc];
+        bool at_once = nsc_version_of(m, t->proc).low >= NSC_CHANGE_START_BEFORE_MEETING;
+        if (!t->chose.line || p->nameless || p->merged_into != NSC_NONE || went_on(m, p, t->chose.line, at_once))
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "possible");
+        f->count++;
+        nsc_name_host(c, f, p->host);
+        nsc_show(c, f, &t->chose);
+        before = before || at_once;
+    }
+    if (!f)
+        return;
+    f->title = nsc_words(c, "The input ends while %llu rank%s of %zu host%s begin%s a communicator that no line names",
+                         (unsigned long long)f->count, f->count == 1 ? "" : "s", f->hosts.len,
+                         f->hosts.len == 1 ? "" : "s", f->count == 1 ? "s" : "");
+    make_note(c, f, before ? NSC_MISSING_UNSTARTED : NSC_MISSING_UNMET);
+}
+
 void nsc_rule_ranks_missing(struct nsc_case *c)
 {
+    tell_unmet(c);
     for (size_t i = 0; i < c->m->comms.len; i++) {
         int state = c->m->comms.item[i].state;
         if (state == NSC_INCOMPLETE && program_ran_on(c->m, &c->m->comms.item[i]))
