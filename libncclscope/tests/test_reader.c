@@ -316,6 +316,33 @@ static void test_wrapped(void)
     end(r);
 }
 
+/* As rich and loggers like it print: the text in a column of its own, its words wrapped there. */
+static void test_column(void)
+{
+    ncclscope_reader *r = fed("[10:11:12] INFO     job-1/algo-1     resources.py:359\n"
+                              "                    17384:                           \n"
+                              "                    vm:95:124 [0] NCCL INFO Channel  \n"
+                              "                    00/0 : 0[0] -> 1[1] via P2P/IPC  \n"
+                              "           INFO     job-1/algo-1     resources.py:359\n"
+                              "                    17384:                           \n"
+                              "                    vm:95:124 [0] init.cc:1 NCCL WARN\n"
+                              "                    no table has                     \n"
+                              "                    this one                         \n"
+                              "                    vm:95:124 [0] NCCL INFO Connected all trees\n"
+                              "                    another program's line           \n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECT);
+    CHECK_TEXT(ncclscope_record_message(rec), "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC");
+    CHECK_INT(ncclscope_record_line(rec), 3);
+    rec = next(r);
+    CHECK_TEXT(ncclscope_record_message(rec), "no table has this one");
+    CHECK_INT(ncclscope_record_line(rec), 7);
+    rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_CONNECTED_TREES);
+    CHECK_INT(ncclscope_record_line(rec), 10);
+    end(r);
+}
+
 static void test_other_lines(void)
 {
     ncclscope_reader *r = fed("#                                                              out-of-place             "
@@ -469,5 +496,5 @@ static void test_chunks(void)
 
 CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_split_in_name), TEST(test_broken_in),
        TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
-       TEST(test_repeated), TEST(test_wrapped), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
-       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_other_lines), TEST(test_row_in_pieces),
+       TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))

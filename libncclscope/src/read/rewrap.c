@@ -51,6 +51,71 @@ static bool join_first(struct nsc_rewrap *w, size_t n, size_t len, enum nsc_wort
     return true;
 }
 
+static nsc_text without_blanks(nsc_text t)
+{
+    while (t.len && t.ptr[t.len - 1] == ' ')
+        t.len--;
+    return t;
+}
+
+static size_t indent_of(nsc_text t)
+{
+    size_t n = 0;
+    while (n < t.len && t.ptr[n] == ' ')
+        n++;
+    return n;
+}
+
+/* The first `n` pieces of a column as one line, in `flat`; its length, or 0 without memory. */
+static size_t flatten(struct nsc_rewrap *w, size_t n)
+{
+    size_t len = 0;
+    char *p = nsc_grow(w->flat, &w->flat_cap, w->len + n, 1);
+    if (!p)
+        return 0;
+    w->flat = p;
+    for (size_t i = 0; i < n; i++) {
+        nsc_text t = without_blanks(w->piece[i].text);
+        size_t skip = i ? w->indent : 0;
+        if (t.len <= skip)
+            continue;
+        if (i)
+            p[len++] = ' ';
+        memcpy(p + len, t.ptr + skip, t.len - skip);
+        len += t.len - skip;
+    }
+    return len;
+}
+
+/* "vm:95:124 [0] init.cc:1 NCCL WARN" */
+static bool ends_with_marker(nsc_text t)
+{
+    return t.len > 9 && (!memcmp(t.ptr + t.len - 9, "NCCL WARN", 9) || !memcmp(t.ptr + t.len - 9, "NCCL INFO", 9));
+}
+
+/* As many pieces of a column as make a record. Where lines were put together before, what no table takes is too. */
+static void settle_column(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
+{
+    nsc_text first = without_blanks(w->piece[0].text);
+    enum nsc_worth alone = w->pieces < 2             ? NSC_WORTH_WHOLE
+                           : ends_with_marker(first) ? NSC_WORTH_CUT
+                                                     : worth(user, first);
+    for (size_t n = w->pieces; n > 1; n--) {
+        size_t len = flatten(w, n);
+        enum nsc_worth whole = worth(user, (nsc_text){w->flat, len});
+        bool better = whole >= NSC_WORTH_LOOSE && (alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || w->hung);
+        if (!len || !(better || (n == w->pieces && alone == NSC_WORTH_CUT && whole == NSC_WORTH_CUT && w->hung)))
+            continue;
+        w->hung++;
+        w->piece[0].text = (nsc_text){w->flat, len};
+        w->piece[0].unended = w->piece[n - 1].unended;
+        w->piece[0].lines = n;
+        memmove(w->piece + 1, w->piece + n, (w->pieces - n) * sizeof *w->piece);
+        w->pieces -= n - 1;
+        return;
+    }
+}
+
 /* All pieces as one line, else without the last, which is another line where the one before it ended at the width; or one after the other. */
 static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
 {
@@ -58,6 +123,10 @@ static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
     for (size_t i = 0; i < w->pieces; i++) {
         w->piece[i].text.ptr = w->held + at;
         at += w->piece[i].text.len;
+    }
+    if (w->indent) {
+        settle_column(w, worth, user);
+        return;
     }
     if (w->pieces < 2)
         return;
@@ -71,7 +140,7 @@ static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
 {
     *out = w->piece[w->given++];
     if (w->given == w->pieces)
-        w->pieces = w->given = w->len = 0;
+        w->pieces = w->given = w->len = w->indent = 0;
     return true;
 }
 
@@ -93,6 +162,18 @@ static bool is_longest(struct nsc_rewrap *w, nsc_text line)
     return line.len >= most;
 }
 
+/* "                             vm:95:124 [0] NCCL INFO NET/OFI Using Libfabric" */
+static bool begins_column(const struct nsc_line *line)
+{
+    return !line->cut && !line->unended && indent_of(line->text) >= NSC_HANG &&
+           nsc_text_find_by(line->text, "NCCL", 3) >= 0;
+}
+
+static bool is_in_column(const struct nsc_rewrap *w, nsc_text line)
+{
+    return indent_of(line) == w->indent && line.len > w->indent;
+}
+
 bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn *worth, void *user,
                      struct nsc_line *out)
 {
@@ -109,6 +190,15 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
         }
         size_t n = out->text.len;
         w->has_next = false;
+        if (w->indent) {
+            if (is_in_column(w, out->text) && !out->cut && worth(user, out->text) == NSC_WORTH_NOTHING &&
+                begins_record(w, worth, user) && hold(w, out))
+                continue;
+            if (!keep_next(w, out))
+                w->width = SIZE_MAX;
+            settle(w, worth, user);
+            return give_piece(w, out);
+        }
         if (w->pieces) {
             bool goes_on = n && n <= w->width && !out->cut && worth(user, out->text) == NSC_WORTH_NOTHING &&
                            begins_record(w, worth, user) && hold(w, out);
@@ -119,6 +209,10 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
                 w->width = SIZE_MAX;
             settle(w, worth, user);
             return give_piece(w, out);
+        }
+        if (begins_column(out) && hold(w, out)) {
+            w->indent = indent_of(out->text);
+            continue;
         }
         if (!is_longest(w, out->text) || n < NSC_WRAP_NARROWEST || out->cut || out->unended)
             return true;
@@ -135,6 +229,7 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
 void nsc_rewrap_free(struct nsc_rewrap *w)
 {
     nsc_free(w->held);
+    nsc_free(w->flat);
     nsc_free(w->next_text);
     *w = (struct nsc_rewrap){0};
 }

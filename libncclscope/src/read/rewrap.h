@@ -1,10 +1,10 @@
-/* rewrap.h - puts lines together that a terminal or an editor wrapped at its width. */
+/* rewrap.h - puts lines together that a terminal, an editor or a logger with columns wrapped at its width. */
 #ifndef NSC_REWRAP_H
 #define NSC_REWRAP_H
 
 #include "read/lines.h"
 
-enum { NSC_PIECES = 32, NSC_WRAP_NARROWEST = 60, NSC_LOT = 32, NSC_VAIN = 8 };
+enum { NSC_PIECES = 32, NSC_WRAP_NARROWEST = 60, NSC_LOT = 32, NSC_VAIN = 8, NSC_HANG = 8 };
 
 /* What a line is worth, for the choice between it alone and it with what follows. */
 enum nsc_worth {
@@ -23,7 +23,11 @@ struct nsc_rewrap {
     size_t width; /* of the line in hand */
     unsigned joins; /* lines put together at this width */
     unsigned vain;  /* lines of this width in a row with nothing behind them that could belong to them */
-    char *held;     /* the pieces in hand, one behind the other */
+    size_t indent;  /* of the pieces in hand, if they stand in a column of a logger; else 0 */
+    unsigned hung;  /* lines put together in such a column */
+    char *flat;     /* such pieces as one line */
+    size_t flat_cap;
+    char *held; /* the pieces in hand, one behind the other */
     size_t cap, len, pieces, given;
     struct nsc_line piece[NSC_PIECES]; /* their texts lie in `held` */
     struct nsc_line next;              /* came behind them and belongs to none; a copy */
@@ -33,7 +37,8 @@ struct nsc_rewrap {
 };
 
 /* The next line, like nsc_lines_next; borrowed until the next call. A line as long as any lately, in which a record begins, waits
- * for what follows: lines without a header that complete its record are put behind it. */
+ * for what follows: lines without a header that complete its record are put behind it. So does one that stands in a column, behind
+ * NSC_HANG blanks or more; what goes on in just that column is put behind it, with a blank between. */
 bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn *worth, void *user,
                      struct nsc_line *out);
 void nsc_rewrap_free(struct nsc_rewrap *w);
