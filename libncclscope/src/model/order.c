@@ -1,7 +1,18 @@
 /* order.c - the order in which a report lists what the model holds: by communicator, rank and name, wherever the lines stood. */
-#include "model/model.h"
+#include "model/pairs.h"
 
 #include <stdlib.h>
+
+/* Of no communicator that is known: ranks 0 and 1 of two, each of two GPUs, are two pairs. */
+static int compare_gpus(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_link *k)
+{
+    for (int dst = 0; dst < 2; dst++) {
+        nsc_str a = nsc_bus_at_end(m, l, dst), b = nsc_bus_at_end(m, k, dst);
+        if (a && b && a != b)
+            return nsc_compare(nsc_say(m, a), nsc_say(m, b));
+    }
+    return 0;
+}
 
 static int compare_links(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_link *k)
 {
@@ -12,6 +23,9 @@ static int compare_links(const struct ncclscope_model *m, const struct nsc_link 
         return l->src < k->src ? -1 : 1;
     if (l->dst != k->dst)
         return l->dst < k->dst ? -1 : 1;
+    int gpus = c == NSC_NONE ? compare_gpus(m, l, k) : 0;
+    if (gpus)
+        return gpus;
     if (l->direction != k->direction)
         return l->direction - k->direction;
     return nsc_compare(nsc_say(m, l->via), nsc_say(m, k->via));

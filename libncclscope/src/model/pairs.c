@@ -2,6 +2,7 @@
 #include "model/pairs.h"
 
 #include "model/path.h"
+#include "model/version.h"
 
 /* The first communicator that numbers its ranks alike, by its size and by one process that has the same rank in both: a rank that prints
  * nothing is the same in both. Looked for among the first few. */
@@ -18,15 +19,25 @@ static uint32_t numbered_alike(const struct ncclscope_model *m, uint32_t comm)
     return comm;
 }
 
-static const uint64_t named_everywhere = (uint64_t)1 << 63;
-
-/* A GPU under a name that holds in all communicators; a rank of one whose GPU no line tells. */
-static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
+nsc_str nsc_bus_at_end(const struct ncclscope_model *m, const struct nsc_link *l, bool dst)
 {
+    bool local = (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL) || l->family == NSC_SHM;
+    if (!local || l->one_gpu || l->proc == NSC_NONE || nsc_brackets_of(m, l) != NSC_BRACKETS_BUS_ID)
+        return 0;
+    return dst ? l->dst_dev : l->src_dev;
+}
+
+uint64_t nsc_gpu_at_end(const struct ncclscope_model *m, const struct nsc_link *l, bool dst)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    uint64_t rank = dst ? l->dst : l->src;
     const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
     r = r || comm == NSC_NONE ? r : nsc_member(m, numbered_alike(m, comm), (int64_t)rank);
     if (r && r->bus_id && !r->shares_gpu && !(comm != NSC_NONE && m->comms.item[comm].guessed))
-        return named_everywhere | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
+        return NSC_GPU_NAMED_EVERYWHERE | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
+    nsc_str bus = r && r->shares_gpu ? 0 : nsc_bus_at_end(m, l, dst);
+    if (bus)
+        return NSC_GPU_NAMED_EVERYWHERE | (uint64_t)m->procs.item[l->proc].host << 32 | bus;
     return (uint64_t)(comm == NSC_NONE ? 0 : numbered_alike(m, comm) + 1) << 32 | (uint32_t)rank;
 }
 
@@ -34,13 +45,12 @@ static uint64_t gpu_key(const struct ncclscope_model *m, uint32_t comm, uint64_t
 void nsc_pairs_add(struct nsc_pairs *p, const struct ncclscope_model *m, const struct nsc_link *l)
 {
     enum { PAIR, GROUP };
-    uint32_t comm = nsc_comm_of(m, l);
-    uint64_t a = gpu_key(m, comm, l->src), b = gpu_key(m, comm, l->dst);
+    uint64_t a = nsc_gpu_at_end(m, l, false), b = nsc_gpu_at_end(m, l, true);
     struct nsc_key pair = {a < b ? a : b, a < b ? b : a, PAIR}, group = {(a < b ? a : b) >> 32, 0, GROUP};
     if (nsc_map_get(&p->seen, pair) != NSC_NONE)
         return;
     p->no_memory = nsc_map_put(&p->seen, pair, 0) || p->no_memory;
-    if (pair.a & named_everywhere) {
+    if (pair.a & NSC_GPU_NAMED_EVERYWHERE) {
         p->known++;
         return;
     }

@@ -12,6 +12,14 @@ struct nsc_pairs {
     bool no_memory;
 };
 
+/* The GPU at an end of a connection. With NSC_GPU_NAMED_EVERYWHERE its name holds in all communicators, and its lower half is the bus id, a
+ * string of the model; else it is a rank of one whose GPU no line tells. */
+#define NSC_GPU_NAMED_EVERYWHERE ((uint64_t)1 << 63)
+uint64_t nsc_gpu_at_end(const struct ncclscope_model *m, const struct nsc_link *l, bool dst);
+
+/* Of a connection within a host that prints bus ids, "3[57000] -> 4[ce000]": that of this end; 0: it prints none. */
+nsc_str nsc_bus_at_end(const struct ncclscope_model *m, const struct nsc_link *l, bool dst);
+
 void nsc_pairs_add(struct nsc_pairs *p, const struct ncclscope_model *m, const struct nsc_link *l);
 uint64_t nsc_pairs_total(const struct nsc_pairs *p);
 void nsc_pairs_free(struct nsc_pairs *p);

@@ -1,4 +1,5 @@
 /* text_paths.c - who talks to whom over what: a matrix of ranks while it is small, hosts beyond. */
+#include "model/pairs.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -47,9 +48,11 @@ struct row {
 };
 
 /* The channels of a pair are those of all its links: one text for each NIC. */
-static void add_channels(struct row *x, const struct nsc_link *l)
+static void add_channels(const struct ncclscope_model *m, struct row *x, const struct nsc_link *l)
 {
-    uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src, n = 0;
+    bool named = nsc_comm_of(m, l) != NSC_NONE; /* else only GPUs tell pairs of the same ranks apart */
+    uint64_t a = named ? l->src : nsc_gpu_at_end(m, l, false), b = named ? l->dst : nsc_gpu_at_end(m, l, true);
+    uint64_t low = a < b ? a : b, high = a < b ? b : a, n = 0;
     struct nsc_key key = {low, high, 0};
     uint32_t at = nsc_map_get(&x->seen, key);
     if (at == NSC_NONE) {
@@ -77,7 +80,7 @@ static void tally(const struct ncclscope_model *m, uint32_t comm, struct row row
             continue;
         nsc_path_of(m, l, &p);
         struct row *x = &rows[p.path];
-        add_channels(x, l);
+        add_channels(m, x, l);
         x->several = x->several || (x->via && x->via != l->via);
         x->via = x->via ? x->via : l->via;
         x->proof = p.proof;
