@@ -2,6 +2,7 @@
 #include "read/changes.h"
 #include "rules/expect.h"
 #include "rules/ask.h"
+#include "rules/questions.h"
 
 #include <stdio.h>
 
@@ -101,8 +102,9 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     }
     if (open && f->severity > NCCLSCOPE_NOTE)
         f->confidence = "certain"; /* that it is host memory; why is open */
-    if (why == NSC_SHM_UNSAID_VISIBLE && f->severity > NCCLSCOPE_NOTE) {
-        f->severity = NCCLSCOPE_NOTE; /* no variable asks for it: then it is the hardware, as far as any line says */
+    bool hardware = why == NSC_SHM_UNSAID_VISIBLE || (why == NSC_SHM_UNSAID && nsc_ask_seams(&ask) == NSC_YES);
+    if (hardware && f->severity > NCCLSCOPE_NOTE) { /* no variable asks for it, or it lies where machines have it */
+        f->severity = NCCLSCOPE_NOTE;
         f->title = nsc_words(c, "%s; whether they could cannot be told from this log", f->title);
         return;
     }
