@@ -15,6 +15,17 @@ static nsc_text text_above(const ncclscope_reader *r)
     return nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
 }
 
+/* XLA: "... Last NCCL warning(error) log entry (may be unrelated) 'socketTryAccept: Accept failed'." */
+static nsc_text quoted_by_xla(nsc_text line)
+{
+    static const char before[] = "Last NCCL warning(error) log entry";
+    ptrdiff_t at = nsc_text_find_by(line, before, 0);
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at);
+    const char *open = rest.len ? memchr(rest.ptr, '\'', rest.len) : NULL;
+    const char *close = open ? memrchr(open + 1, '\'', (size_t)(rest.ptr + rest.len - open - 1)) : NULL;
+    return close ? nsc_text_trim((nsc_text){open + 1, (size_t)(close - open - 1)}) : (nsc_text){NULL, 0};
+}
+
 /* The text behind "Last error:", or behind the slash of "Test NCCL failure common.cu:958 'unhandled cuda error / Failed to bind ...'":
  * what ncclGetLastError returned, the last text that NCCL warned with in that process. */
 nsc_text nsc_quoted_text(ncclscope_reader *r)
@@ -48,6 +59,9 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     if (at >=
         0) /* aws-ofi-nccl without a logger of NCCL's: "WARN: Function: find_ofi_provider Line: 543: NET/OFI ..." */
         return nsc_text_from(line, (size_t)at + 2);
+    nsc_text xla = quoted_by_xla(line);
+    if (xla.len)
+        return xla;
     at = nsc_text_find_by(line, "NCCL failure ", 0) >= 0 ? nsc_text_find(line, " / ") : -1;
     nsc_text text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
     text.len -= text.len && text.ptr[text.len - 1] == '\'';
