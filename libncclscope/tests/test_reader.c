@@ -316,6 +316,20 @@ static void test_wrapped(void)
     end(r);
 }
 
+/* A header broke off and the next one began, of a process that was not seen before; and a name whose beginning is lost. */
+static void test_broken_name(void)
+{
+    ncclscope_reader *r = fed("gcn146:10:10 [0] NCCL INFO Connected all trees\n"
+                              "gcn1gcn146:11:12 [3] NCCL INFO Connected all trees\n"
+                              "cn146:13:13 [1] NCCL INFO Connected all trees\n"
+                              "gcn146:14:14 [2] NCCL INFO Connected all trees\n");
+    static const char *const hosts[] = {"gcn146", "gcn146", "cn146", "gcn146"};
+    for (int i = 0; i < 4; i++)
+        CHECK_TEXT(ncclscope_record_host(next(r)), hosts[i]);
+    CHECK_INT(stats_of(r).torn_lines, 1);
+    end(r);
+}
+
 /* As rich and loggers like it print: the text in a column of its own, its words wrapped there. */
 static void test_column(void)
 {
@@ -496,5 +510,6 @@ static void test_chunks(void)
 
 CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_split_in_name), TEST(test_broken_in),
        TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
-       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_other_lines), TEST(test_row_in_pieces),
-       TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_other_lines),
+       TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open),
+       TEST(test_chunks))

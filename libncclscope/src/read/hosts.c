@@ -81,10 +81,31 @@ static bool lacks_middle(nsc_text host, nsc_text name, size_t end)
     return host.len + LOST <= name.len && begin && end && begin + end >= host.len;
 }
 
+/* "gcn1gcn146", where gcn146 and gcn148 speak: another's header broke off, and this one's began. How much is before it; 0: nothing. Both
+ * begin alike; "node-1" is not "no" before "de-1", a name whose beginning is lost. */
+static size_t broken_off(const struct nsc_hosts *hosts, nsc_text host)
+{
+    enum { SHORTEST = 4 };
+    size_t own = nsc_hosts_at_end(hosts, host), before = host.len - own;
+    if (own < SHORTEST || !before || host.ptr[0] != host.ptr[before] ||
+        (before > 1 && host.ptr[1] != host.ptr[before + 1]))
+        return 0;
+    for (size_t i = 0; i < hosts->names; i++)
+        if (before < hosts->name[i].len && !memcmp(host.ptr, hosts->name[i].host, before))
+            return before;
+    return 0;
+}
+
 bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
 {
     const struct nsc_known_host *k = known_of(hosts, h->pid);
     nsc_text name = {k->host, k->len};
+    size_t before = h->whole && k->pid != h->pid ? broken_off(hosts, h->host) : 0;
+    if (before) {
+        h->start += before;
+        h->host = nsc_text_from(h->host, before);
+        return false;
+    }
     if (!h->whole || k->pid != h->pid || !k->len || k->len == h->host.len || (!h->start && k->seen < 2))
         return false;
     if (ends_with(h->host, name)) {
