@@ -132,7 +132,7 @@ static void find_shape(struct ncclscope_model *m, struct nsc_comm *c, const stru
         return;
     if (c->nranks >= (int64_t)j->ranks[job]) {
         if (!j->doubtful[job]) {
-            c->shape = is_of_unseen(m, c) ? NSC_SHAPE_UNKNOWN : NSC_SHAPE_ALL;
+            c->shape = is_of_unseen(m, c) || (m->repeated && c->seen < c->nranks) ? NSC_SHAPE_UNKNOWN : NSC_SHAPE_ALL;
             return;
         }
     }

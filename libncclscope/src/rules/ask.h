@@ -220,6 +220,7 @@ enum nsc_unsaid_reason {
     NSC_TEST_BOUNDS,
     NSC_BUILT_WITHOUT_MPI,
     NSC_ABSENT_OF_PROCESS, /* one process has all ranks that are here */
+    NSC_ABSENT_DEDUPLICATED, /* Ray left lines out */
     NSC_ABSENT_OF_OTHERS,
     NSC_SAME_BY_HOSTID
 };

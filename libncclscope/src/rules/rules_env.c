@@ -32,6 +32,8 @@ static const char *set_by(struct nsc_case *c, const struct nsc_finding *f)
     for (size_t i = 0; i < m->proc_order.len; i++)
         all +=
             nsc_env_is_visible(m, m->proc_order.item[i]) && m->procs.item[m->proc_order.item[i]].last_rank != NSC_NONE;
+    if (m->repeated) /* Ray shows one of several equal lines */
+        return nsc_words(c, "%llu process%s or more", (unsigned long long)f->count, f->count == 1 ? "" : "es");
     if (f->count >= all || !f->ranks.len)
         return nsc_words(c, "%llu process%s", (unsigned long long)f->count, f->count == 1 ? "" : "es");
     return nsc_words(c, "%llu of %llu processes: %s", (unsigned long long)f->count, (unsigned long long)all,

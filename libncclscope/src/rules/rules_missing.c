@@ -485,8 +485,10 @@ void nsc_rule_partial(struct nsc_case *c)
         for (uint32_t x = 1; x < k->count; x++)
             one = one &&
                   m->ranks.item[m->members.item[k->first + x]].proc == m->ranks.item[m->members.item[k->first]].proc;
-        nsc_explain_by(
-            c, f, one && (k->count > 1 || has_several_devices(m, k)) ? NSC_ABSENT_OF_PROCESS : NSC_ABSENT_OF_OTHERS);
+        nsc_explain_by(c, f,
+                       m->repeated                                          ? NSC_ABSENT_DEDUPLICATED
+                       : one && (k->count > 1 || has_several_devices(m, k)) ? NSC_ABSENT_OF_PROCESS
+                                                                            : NSC_ABSENT_OF_OTHERS);
         nsc_show(c, f, &k->where);
     }
 }
