@@ -383,6 +383,7 @@ static void relate_to_warning(struct ncclscope_model *m, const ncclscope_record 
         t->warned_of = m->last_event;
         return;
     }
+    t->chose.line = 0; /* what it began has failed */
     if (t->warned != NSC_NONE)
         m->warnings.item[t->warned].broke = true;
     if (t->warned_of != NSC_NONE)

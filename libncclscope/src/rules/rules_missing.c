@@ -136,12 +136,20 @@ static const char *sureness(const struct ncclscope_model *m, const struct nsc_co
     return is_battered(m) || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
 }
 
-/* Did a member print what NCCL knows only after all ranks have told each other what they are? */
+/* Does a release print the line that this rank starts when all have found each other? */
+static bool starts_behind_meeting(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    return r->start.line && !r->bare_start && nsc_version_of(m, r->proc).high < NSC_CHANGE_START_BEFORE_MEETING;
+}
+
+/* Did a member print what NCCL knows, or says, only after all ranks have told each other what they are? */
 static bool have_met(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    for (uint32_t i = 0; i < k->count; i++)
-        if (m->ranks.item[m->members.item[k->first + i]].nnodes > 0)
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        if (r->nnodes > 0 || starts_behind_meeting(m, r))
             return true;
+    }
     return false;
 }
 
@@ -285,6 +293,20 @@ static bool is_connected(const struct ncclscope_model *m, uint32_t comm)
     return at < m->link_order.len && nsc_comm_of(m, &m->links.item[m->link_order.item[at]]) == comm;
 }
 
+/* Of one rank, which waits for nobody, and its process tells of no failure. */
+static bool is_alone_and_well(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    uint32_t proc = k->nranks == 1 && k->count ? m->ranks.item[m->members.item[k->first]].proc : NSC_NONE;
+    for (size_t i = proc == NSC_NONE ? 0 : nsc_events_of(m, proc); proc != NSC_NONE && i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != proc)
+            break;
+        if (e->kind == NCCLSCOPE_KIND_BACKTRACE || e->level == NCCLSCOPE_LEVEL_WARN)
+            return false;
+    }
+    return proc != NSC_NONE;
+}
+
 /* What one of the missing ranks says of itself, in its program's words; NULL: none does. */
 static const struct nsc_own_record *last_words_of(const struct ncclscope_model *m, const struct nsc_finding *f)
 {
@@ -329,10 +351,10 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
                              (long long)k->nranks, who, never == 1 ? "is" : "are");
         make_note(c, f, NSC_MISSING_PARENT);
-    } else if (never && (have_met(m, k) || is_connected(m, comm)) &&
+    } else if (never && !m->repeated && (have_met(m, k) || is_connected(m, comm)) &&
                (strcmp(sure, "certain") != 0 || k->state == NSC_FAILED || another_failed(c))) {
-        f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor are %s of %lld",
-                             who, (long long)k->nranks);
+        f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
+                             never == 1 ? "is" : "are", who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_MET);
     } else if (never && !spoke && k->state != NSC_FAILED && !another_failed(c) && !stranger_failed(m) &&
                count_unnamed(m) >= never) {
@@ -369,10 +391,11 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
                        : is_unanswered(m, k) ? NSC_MISSING_UNANSWERED
                        : listed              ? NSC_MISSING_LISTED
                                              : NSC_MISSING_RANKS);
-    } else if (k->nranks > 1 && k->state == NSC_INCOMPLETE && strcmp(sure, "certain") != 0 && nsc_is_all_begun(m, k) &&
-               !is_connected(m, comm)) {
-        f->title =
-            nsc_words(c, "The input ends while the %lld ranks of a communicator initialise", (long long)k->nranks);
+    } else if (k->state == NSC_INCOMPLETE && nsc_is_all_begun(m, k) && !is_connected(m, comm) &&
+               (is_alone_and_well(m, k) || (k->nranks > 1 && strcmp(sure, "certain") != 0))) {
+        f->title = k->nranks == 1 ? "The input ends while a communicator of one rank initialises"
+                                  : nsc_words(c, "The input ends while the %lld ranks of a communicator initialise",
+                                              (long long)k->nranks);
         make_note(c, f, NSC_MISSING_CUT);
     } else {
         bool cut = nsc_is_all_begun(m, k) && strcmp(sure, "certain") != 0;
