@@ -320,9 +320,33 @@ static void find_loose_proofs(struct ncclscope_model *m)
     }
 }
 
+/* "NVLS multicast support is available on dev 0", of one process: the GPUs of its host hang on NVSwitches, which none of them denies. */
+static void find_switched_hosts(struct ncclscope_model *m)
+{
+    struct nsc_map by = {0}; /* host to the event, or to NSC_NONE - 1 where one denies it */
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        const struct nsc_proc *p = &m->procs.item[e->proc];
+        if (p->nameless || p->rccl || (e->kind != NCCLSCOPE_KIND_NVLS_YES && e->kind != NCCLSCOPE_KIND_NVLS_NO))
+            continue;
+        struct nsc_key key = {p->host, 0, 0};
+        uint32_t at = e->kind == NCCLSCOPE_KIND_NVLS_NO ? NSC_NONE - 1 : (uint32_t)i;
+        if ((nsc_map_get(&by, key) == NSC_NONE || at == NSC_NONE - 1) && nsc_map_put(&by, key, at))
+            m->no_memory = true;
+    }
+    for (size_t i = 0; i < m->procs.len; i++) {
+        struct nsc_proc *p = &m->procs.item[i];
+        uint32_t at = p->nameless || p->nvlink_at.line ? NSC_NONE : nsc_map_get(&by, (struct nsc_key){p->host, 0, 0});
+        if (at < m->events.len)
+            p->nvlink_at = m->events.item[at].where;
+    }
+    nsc_map_free(&by);
+}
+
 void nsc_find_proofs(struct ncclscope_model *m)
 {
     find_loose_proofs(m);
+    find_switched_hosts(m);
     nsc_find_readers(m);
     find_pxn(m);
     find_legs(m);
