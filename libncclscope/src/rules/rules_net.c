@@ -485,18 +485,24 @@ static void tell_bridges_for_data(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     bool good = false;
     const struct nsc_net_device *bad = NULL;
+    unsigned others = 0; /* such interfaces of its host */
     for (size_t i = 0; i < m->devices.len; i++) {
         const struct nsc_net_device *d = &m->devices.item[i];
-        bool socket = nsc_text_is(nsc_say(m, d->net), "Socket");
-        good = good || (socket && !is_astray(m, d));
-        bad = is_astray(m, d) ? d : bad;
+        bool socket = nsc_text_is(nsc_say(m, d->net), "Socket"), astray = is_astray(m, d);
+        good = good || (socket && !astray);
+        others += astray && bad && d->host == bad->host;
+        if (astray && (!bad || (!is_suspect(nsc_say(m, bad->name)) && is_suspect(nsc_say(m, d->name)))))
+            bad = d;
     }
     if (!good || !bad || !sockets_cross(m))
         return;
     bool bridge = is_suspect(nsc_say(m, bad->name)), note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
     f = nsc_found(c, note ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", bridge ? "likely" : "possible");
-    f->title = nsc_words(c, "NCCL spreads its data over %s too, an interface %s", nsc_say(m, bad->name).ptr,
-                         bridge ? "that seldom reaches another host" : "with a link-local address");
+    const char *name = nsc_say(m, bad->name).ptr;
+    f->title = others ? nsc_words(c, "NCCL spreads its data over %u interfaces too that %s (%s and others)", others + 1,
+                                  bridge ? "seldom reach another host" : "have a link-local address", name)
+                      : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name,
+                                  bridge ? "that seldom reaches another host" : "with a link-local address");
     nsc_explain_by(c, f, bridge ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
     f->severity = note ? NCCLSCOPE_NOTE : f->severity;
     for (size_t i = 0; i < m->devices.len; i++)
@@ -504,6 +510,19 @@ static void tell_bridges_for_data(struct nsc_case *c)
             f->count++;
             nsc_name_host(c, f, m->devices.item[i].host);
         }
+}
+
+/* Did the process fail to connect to a link-local address that is not its own? */
+static bool fails_link_local(const struct ncclscope_model *m, uint32_t proc)
+{
+    for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != proc)
+            break;
+        if (e->kind == NCCLSCOPE_KIND_CONNECT_FAILED && nsc_text_starts(nsc_say(m, e->text), "fe80:"))
+            return true;
+    }
+    return false;
 }
 
 void nsc_rule_interface_suspect(struct nsc_case *c)
@@ -514,7 +533,7 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         bool local = p->bootstrap_addr && nsc_text_starts(nsc_say(m, p->bootstrap_addr), "fe80:");
         if (!p->bootstrap_if || !(local || is_suspect(nsc_say(m, p->bootstrap_if))) ||
-            !meets_others(m, p, m->proc_order.item[i]))
+            !(meets_others(m, p, m->proc_order.item[i]) || (local && fails_link_local(m, m->proc_order.item[i]))))
             continue;
         if (!f) {
             bool met = nsc_success_of(m) || (local && sockets_cross(m));
