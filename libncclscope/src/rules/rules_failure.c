@@ -313,7 +313,15 @@ static void tell_trail(struct nsc_case *c)
     f->title =
         nsc_words(c, "Calls of NCCL returned an error, first %.*s, and the warning that says why is not in this input",
                   (int)(words.len < 120 ? words.len : 120), words.ptr);
-    nsc_explain_by(c, f, NSC_RESULT_CUDA + (int)first->number - 1);
+    struct nsc_ask ask = {.c = c,
+                          .m = m,
+                          .proc = NSC_NONE,
+                          .event = first,
+                          .reason = NSC_RESULT_CUDA + (int)first->number - 1,
+                          .distance = ""};
+    const char *sure = f->confidence;
+    nsc_explain(c, f, &ask);
+    f->confidence = sure;
     if (!m->procs.item[first->proc].nameless)
         nsc_name_host(c, f, m->procs.item[first->proc].host);
     nsc_show(c, f, &first->where);
@@ -363,6 +371,15 @@ static bool is_cut_short(const struct ncclscope_model *m, const struct nsc_warni
     return false;
 }
 
+/* Was a failure found, and not only a path that is slow? */
+static bool any_failure(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR && c->f->list.item[i].rule->key != NSC_ID_NET_SOCKET)
+            return true;
+    return false;
+}
+
 /* One finding for the first: what else is not known is listed with it. */
 void nsc_rule_unjudged(struct nsc_case *c)
 {
@@ -405,7 +422,7 @@ void nsc_rule_unjudged(struct nsc_case *c)
     }
     if (f)
         put_program_behind(c);
-    if (!f && !m->warnings.len && !nsc_any_error(c))
+    if (!f && !m->warnings.len && !any_failure(c))
         tell_trail(c);
 }
 
