@@ -231,6 +231,9 @@ enum nsc_diag_reason { NSC_DIAG_BAD = 1, NSC_DIAG_VERIFIED };
 /* Why ranks run on one GPU (rules_placement.c). */
 enum nsc_shared_reason { NSC_SHARED_ASKED = 1, NSC_SHARED_SLICES };
 
+/* What a list of devices does beside what it says (settings.c). */
+enum nsc_setting_reason { NSC_HCA_BY_BEGINNING = 1 };
+
 /* What log/torn says (rules_log.c). */
 enum nsc_torn_reason { NSC_TORN_SHARED = 1, NSC_TORN_BY_ITSELF };
 

@@ -120,6 +120,67 @@ static const char *unheard(struct nsc_case *c, const struct nsc_env *e)
     return NULL;
 }
 
+/* The next name of "mlx5_0:1,mlx5_1", without its port; len 0: there is none. */
+static nsc_text next_device(nsc_text *list)
+{
+    const char *comma = list->len ? memchr(list->ptr, ',', list->len) : NULL;
+    nsc_text one = {list->ptr, comma ? (size_t)(comma - list->ptr) : list->len};
+    *list = nsc_text_from(*list, one.len + (comma != NULL));
+    const char *port = one.len ? memchr(one.ptr, ':', one.len) : NULL;
+    one.len = port ? (size_t)(port - one.ptr) : one.len;
+    return one;
+}
+
+static bool names_device(nsc_text list, nsc_text name)
+{
+    while (list.len)
+        if (nsc_text_eq(next_device(&list), name))
+            return true;
+    return false;
+}
+
+static bool has_device(const struct ncclscope_model *m, nsc_str host, nsc_text name)
+{
+    for (size_t i = 0; i < m->devices.len; i++)
+        if (m->devices.item[i].host == host && nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB") &&
+            nsc_text_eq(nsc_say(m, m->devices.item[i].name), name))
+            return true;
+    return false;
+}
+
+/* NCCL_IB_HCA=mlx5_0,mlx5_1 where NCCL lists mlx5_10 too: it takes whatever begins so. NULL: there is no such device on the host. */
+static const struct nsc_net_device *taken_along(const struct ncclscope_model *m, const struct nsc_env *e, nsc_text *by)
+{
+    nsc_text value = nsc_say(m, e->value);
+    nsc_str host = m->procs.item[e->proc].host;
+    if (!nsc_text_is(nsc_say(m, e->name), "NCCL_IB_HCA") || !value.len || value.ptr[0] == '=' || value.ptr[0] == '^')
+        return NULL;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        nsc_text name = nsc_say(m, d->name), list = value;
+        if (d->host != host || !nsc_text_is(nsc_say(m, d->net), "IB") || names_device(value, name))
+            continue;
+        while (list.len) {
+            *by = next_device(&list);
+            if (by->len && by->len < name.len && !memcmp(name.ptr, by->ptr, by->len) && has_device(m, host, *by))
+                return d;
+        }
+    }
+    return NULL;
+}
+
+static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const struct nsc_env *e)
+{
+    nsc_text by;
+    const struct nsc_net_device *d = f->cause ? NULL : taken_along(c->m, e, &by);
+    if (!d)
+        return;
+    const char *name = nsc_say(c->m, d->name).ptr;
+    f->title = nsc_words(c, "%s, and its %.*s takes %s along", f->title, (int)by.len, by.ptr, name);
+    nsc_explain_with(c, f, NSC_HCA_BY_BEGINNING, nsc_words(c, "%.*s", (int)by.len, by.ptr), name);
+    f->severity = NCCLSCOPE_WARNING;
+}
+
 void nsc_tell_settings(struct nsc_case *c)
 {
     struct shown *shown = look_at_links(c->m);
@@ -139,6 +200,7 @@ void nsc_tell_settings(struct nsc_case *c)
             f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
         }
         f->other_values = f->other_values || e->value != f->value;
+        tell_taken_along(c, f, e);
         const char *against = unheard(c, e);
         if (!f->cause || (cost && f->severity == NCCLSCOPE_NOTE))
             f->cause = nsc_words(c, "%s%s%s", against ? against : s->cause, cost ? cost : "", nsc_env_source(e));
