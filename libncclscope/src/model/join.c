@@ -3,6 +3,7 @@
  * Communicators join by commId; children without one by their parent's id, how many children it had made, and the colour; older
  * logs, which say none of this, by size and by how many of that size the process had made before. */
 #include "read/changes.h"
+#include "model/pairs.h"
 #include "model/gpus.h"
 #include "model/version.h"
 #include "model/path.h"
@@ -500,6 +501,7 @@ void nsc_join(struct ncclscope_model *m)
     nsc_put_in_order(m);
     nsc_take_diag_pairs(m);
     nsc_find_shared_gpus(m);
+    nsc_take_bus_ids(m);
     nsc_find_proofs(m);
     nsc_find_machines(m);
     nsc_find_gpus_of_names(m);

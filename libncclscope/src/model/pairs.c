@@ -27,6 +27,22 @@ nsc_str nsc_bus_at_end(const struct ncclscope_model *m, const struct nsc_link *l
     return dst ? l->dst_dev : l->src_dev;
 }
 
+static void take_bus_id(struct ncclscope_model *m, const struct nsc_link *l, bool dst)
+{
+    const struct nsc_rank *r = nsc_member(m, nsc_comm_of(m, l), (int64_t)(dst ? l->dst : l->src));
+    nsc_str bus = r && !r->bus_id && !m->comms.item[r->comm].guessed ? nsc_bus_at_end(m, l, dst) : 0;
+    if (bus && m->procs.item[r->proc].host == m->procs.item[l->proc].host)
+        m->ranks.item[r - m->ranks.item].bus_id = bus;
+}
+
+void nsc_take_bus_ids(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++) {
+        take_bus_id(m, &m->links.item[i], false);
+        take_bus_id(m, &m->links.item[i], true);
+    }
+}
+
 uint64_t nsc_gpu_at_end(const struct ncclscope_model *m, const struct nsc_link *l, bool dst)
 {
     uint32_t comm = nsc_comm_of(m, l);

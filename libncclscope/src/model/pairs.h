@@ -12,6 +12,9 @@ struct nsc_pairs {
     bool no_memory;
 };
 
+/* Ranks of which no line tells the GPU, as where it was torn, get the bus id that connections print for them. */
+void nsc_take_bus_ids(struct ncclscope_model *m);
+
 /* The GPU at an end of a connection. With NSC_GPU_NAMED_EVERYWHERE its name holds in all communicators, and its lower half is the bus id, a
  * string of the model; else it is a rank of one whose GPU no line tells. */
 #define NSC_GPU_NAMED_EVERYWHERE ((uint64_t)1 << 63)

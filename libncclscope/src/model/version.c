@@ -188,6 +188,8 @@ enum nsc_brackets nsc_brackets_of(const struct ncclscope_model *m, const struct 
     struct nsc_version v = nsc_version_of(m, l->proc);
     if (!l->src_dev)
         return NSC_BRACKETS_UNKNOWN;
+    if (is_bus_id(nsc_say(m, l->src_dev))) /* RCCL prints it still */
+        return NSC_BRACKETS_BUS_ID;
     if (v.low >= NSC_CHANGE_BRACKETS_NVML)
         return NSC_BRACKETS_NVML;
     if (v.low >= NSC_CHANGE_BRACKETS_BUS_ID && v.high < NSC_CHANGE_BRACKETS_NVML)
@@ -197,7 +199,7 @@ enum nsc_brackets nsc_brackets_of(const struct ncclscope_model *m, const struct 
         return l->family == NSC_P2P ? NSC_BRACKETS_NVML : NSC_BRACKETS_CUDA;
     if (v.high < NSC_CHANGE_BRACKETS_NVML_OF_P2P)
         return NSC_BRACKETS_CUDA;
-    return is_bus_id(nsc_say(m, l->src_dev)) ? NSC_BRACKETS_BUS_ID : NSC_BRACKETS_UNKNOWN;
+    return NSC_BRACKETS_UNKNOWN;
 }
 
 void nsc_version_spell(const struct nsc_version *v, char *out, size_t size)
