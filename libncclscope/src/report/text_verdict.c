@@ -93,6 +93,21 @@ static size_t say_pairs(char *buf, size_t size, const struct nsc_pairs *pairs, b
                                     things ? things : "");
 }
 
+/* NCCL's own transport is named IB, whatever runs below it: are all its devices of this kind? */
+static bool all_devices_are(const struct ncclscope_model *m, const char *kind)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (!nsc_text_is(nsc_say(m, d->net), "IB"))
+            continue;
+        if (!nsc_text_is(nsc_say(m, d->kind), kind))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 /* "NVLink (P2P/CUMEM) inside nodes, IB with GDRDMA between them" */
 static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bool named, char *buf, size_t size)
 {
@@ -127,7 +142,8 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
         return;
     n += (size_t)snprintf(buf + n, size - n, "%s", inside ? " inside nodes, " : "");
     n += say_pairs(buf + n, size - n, &s->pairs[NSC_PATH_NET], named, inside ? NULL : things);
-    snprintf(buf + n, size - n, "%.*s%s%s", (int)net.len, net.ptr,
+    snprintf(buf + n, size - n, "%.*s%s%s%s", (int)net.len, net.ptr,
+             nsc_text_is(net, "IB") && all_devices_are(r->m, "RoCE") ? " (RoCE)" : "",
              s->links[NSC_PATH_NET_GDR] ? (!s->links[NSC_PATH_NET] ? " with GDRDMA"
                                            : inside                ? ", partly with GDRDMA,"
                                                                    : ", partly with GDRDMA")
@@ -163,6 +179,9 @@ static void chosen_network(const struct nsc_report *r)
     else if (provider)
         snprintf(line, sizeof line, "For them aws-ofi-nccl selected the provider %.60s (line %llu).",
                  nsc_say(r->m, provider->text).ptr, (unsigned long long)provider->where.line);
+    else if (all_devices_are(r->m, "IB") || all_devices_are(r->m, "RoCE"))
+        snprintf(line, sizeof line, "NCCL lists %s devices, over which it goes by itself where it finds any.",
+                 all_devices_are(r->m, "RoCE") ? "RoCE" : "InfiniBand");
     else
         return;
     nsc_indent(r, 3);
