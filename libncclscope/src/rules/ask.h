@@ -251,6 +251,7 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_FAILED_AT_START,
     NSC_UNSEEN_START_AND_END,
     NSC_UNSEEN_START,
+    NSC_UNSEEN_UNMET, /* ranks that wait for others */
     NSC_UNSEEN_END_NVLS, /* of an initialisation */
     NSC_UNSEEN_END,
     NSC_UNSEEN_MADE,
@@ -286,6 +287,7 @@ enum nsc_probe_reason {
 };
 
 /* Is no rank of the communicator seen beyond its initialisation? */
+bool nsc_any_unmet(const struct ncclscope_model *m); /* does a rank begin a communicator that no line names? */
 bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k);
 
 /* How a communicator is not seen to come up (rules_missing.c). */

@@ -437,25 +437,51 @@ static bool went_on(const struct ncclscope_model *m, const struct nsc_proc *p, u
            p->closing_at.line > line || (p->last_rank != NSC_NONE && m->ranks.item[p->last_rank].first.line > line);
 }
 
-/* "Using network IB" of threads that print no Init START, in a log that shows it of others: communicators that no line names. */
+enum { LAST_WORDS = 1 };
+
+/* Does the input end with NCCL's lines, or tell of trouble behind them? A program that goes on in good order waits for nobody. */
+static bool ends_there(const struct ncclscope_model *m, uint32_t source)
+{
+    const struct nsc_source_info *s = &m->sources.item[source];
+    return m->troubles || s->stats.lines <= s->last_record + LAST_WORDS;
+}
+
+/* "Using network IB" of a thread that prints no Init START, where that line is seen of others, or this release prints it: it begins a
+ * communicator that no line names. */
+static bool is_unmet(const struct ncclscope_model *m, const struct nsc_thread *t, bool shown)
+{
+    const struct nsc_proc *p = &m->procs.item[t->proc];
+    if (!t->chose.line || p->nameless || p->merged_into != NSC_NONE)
+        return false;
+    struct nsc_version v = nsc_version_of(m, t->proc);
+    bool at_once = v.low >= NSC_CHANGE_START_BEFORE_MEETING;
+    bool waits = !shown && v.low >= NSC_CHANGE_INIT_START && v.high < NSC_CHANGE_START_BEFORE_MEETING &&
+                 ends_there(m, p->source);
+    return (shown || waits) && !went_on(m, p, t->chose.line, at_once);
+}
+
+bool nsc_any_unmet(const struct ncclscope_model *m)
+{
+    bool shown = shows_starts(m), any = false;
+    for (size_t i = 0; i < m->threads.len && !any; i++)
+        any = is_unmet(m, &m->threads.item[i], shown);
+    return any && !nsc_success_of(m) && !is_battered(m);
+}
+
 static void tell_unmet(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    bool before = false;
-    if (!shows_starts(m) || nsc_success_of(m) || is_battered(m))
-        return;
-    for (size_t i = 0; i < m->threads.len; i++) {
+    bool shown = shows_starts(m), before = false;
+    for (size_t i = nsc_any_unmet(m) ? 0 : m->threads.len; i < m->threads.len; i++) {
         const struct nsc_thread *t = &m->threads.item[i];
-        const struct nsc_proc *p = &m->procs.item[t->proc];
-        bool at_once = nsc_version_of(m, t->proc).low >= NSC_CHANGE_START_BEFORE_MEETING;
-        if (!t->chose.line || p->nameless || p->merged_into != NSC_NONE || went_on(m, p, t->chose.line, at_once))
+        if (!is_unmet(m, t, shown))
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "possible");
         f->count++;
-        nsc_name_host(c, f, p->host);
+        nsc_name_host(c, f, m->procs.item[t->proc].host);
         nsc_show(c, f, &t->chose);
-        before = before || at_once;
+        before = before || nsc_version_of(m, t->proc).low >= NSC_CHANGE_START_BEFORE_MEETING;
     }
     if (!f)
         return;

@@ -228,7 +228,7 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
     if (fails_in_init(m) && nsc_any_error(c))
         return NSC_UNSEEN_FAILED;
     if (s->starts && !m->builds)
-        return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : NSC_UNSEEN_START;
+        return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET : NSC_UNSEEN_START;
     if (shows_end_of_init(m, &nvls))
         return nvls ? NSC_UNSEEN_END_NVLS : NSC_UNSEEN_END;
     return m->builds ? NSC_UNSEEN_MADE : NSC_UNSEEN_NO_INIT;
@@ -288,7 +288,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
         f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
     else if (init_failed(m) || failed_at_start(c, &s))
         f->fix = "Mend what failed; then the connections show.";
-    else if (s.early && !alone_together(m))
+    else if (s.early && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
