@@ -69,9 +69,8 @@ struct nsc_proc {
     nsc_str cpus; /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */
     bool cpus_differ;
     struct nsc_where cpus_at;
-    struct nsc_where
-        nvlink_at;    /* path.c: no line of it names a communicator, and this one says that its GPUs have NVLink */
-    nsc_str gpu_name; /* gpus.c: as another program prints it; 0: none does */
+    struct nsc_where nvlink_at; /* path.c: a line which says that its GPUs have NVLink, where none of their pair does */
+    nsc_str gpu_name;           /* gpus.c: as another program prints it; 0: none does */
     struct nsc_where gpu_at;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
     unsigned version_low,
@@ -368,9 +367,10 @@ struct nsc_thread {
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
     struct nsc_arena quotes;          /* of them, until they are links of the model */
     uint32_t warned, warned_of;       /* its last WARN: index into model.warnings and model.events, or NSC_NONE */
-    struct nsc_where chose; /* the network, for a communicator of which it printed nothing since; line 0: there is none */
-    bool in_init;                     /* it listed rings or trees, and did not say COMPLETE yet */
-    size_t hit;                       /* of them, the one that the last line belonged to */
+    struct nsc_where
+        chose;    /* the network, for a communicator of which it printed nothing since; line 0: there is none */
+    bool in_init; /* it listed rings or trees, and did not say COMPLETE yet */
+    size_t hit;   /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
     nsc_str cpus;

@@ -1,6 +1,7 @@
 /* path.c - from the word behind "via" to what can be known: by the lines that prove or exclude NVLink. */
 #include "read/changes.h"
 #include "model/path.h"
+#include "model/pairs.h"
 
 #include "model/gpus.h"
 
@@ -320,33 +321,52 @@ static void find_loose_proofs(struct ncclscope_model *m)
     }
 }
 
-/* "NVLS multicast support is available on dev 0", of one process: the GPUs of its host hang on NVSwitches, which none of them denies. */
-static void find_switched_hosts(struct ncclscope_model *m)
+enum { DENIED = NSC_NONE - 1 };
+
+/* Keeps for a host what says that its GPUs have NVLink, unless something denies it. */
+static void note_host(struct ncclscope_model *m, struct nsc_map *by, nsc_str host, uint32_t at, bool denies)
 {
-    struct nsc_map by = {0}; /* host to the event, or to NSC_NONE - 1 where one denies it */
+    struct nsc_key key = {host, 0, 0};
+    if ((denies || nsc_map_get(by, key) == NSC_NONE) && nsc_map_put(by, key, denies ? (uint32_t)DENIED : at))
+        m->no_memory = true;
+}
+
+/* "NVLS multicast support is available on dev 0", of one process: the GPUs of its host hang on NVSwitches, which none of them denies. Or
+ * every path between two GPUs of the host that a dump of the machine shows is NVLink. */
+static void find_linked_hosts(struct ncclscope_model *m)
+{
+    struct nsc_map events = {0}, paths = {0}; /* host to event, to path */
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_proc *p = &m->procs.item[e->proc];
-        if (p->nameless || p->rccl || (e->kind != NCCLSCOPE_KIND_NVLS_YES && e->kind != NCCLSCOPE_KIND_NVLS_NO))
-            continue;
-        struct nsc_key key = {p->host, 0, 0};
-        uint32_t at = e->kind == NCCLSCOPE_KIND_NVLS_NO ? NSC_NONE - 1 : (uint32_t)i;
-        if ((nsc_map_get(&by, key) == NSC_NONE || at == NSC_NONE - 1) && nsc_map_put(&by, key, at))
-            m->no_memory = true;
+        if (!p->nameless && !p->rccl && (e->kind == NCCLSCOPE_KIND_NVLS_YES || e->kind == NCCLSCOPE_KIND_NVLS_NO))
+            note_host(m, &events, p->host, (uint32_t)i, e->kind == NCCLSCOPE_KIND_NVLS_NO);
+    }
+    for (size_t i = 0; i < m->gpu_paths.len; i++) {
+        const struct nsc_gpu_path *p = &m->gpu_paths.item[i];
+        uint64_t bus;
+        if (p->host && p->a != p->b && nsc_to_hex(nsc_say(m, p->b), &bus)) /* else it leads to a NIC */
+            note_host(m, &paths, p->host, (uint32_t)i, !nsc_class_is_nvlink(nsc_say(m, p->type)));
     }
     for (size_t i = 0; i < m->procs.len; i++) {
         struct nsc_proc *p = &m->procs.item[i];
-        uint32_t at = p->nameless || p->nvlink_at.line ? NSC_NONE : nsc_map_get(&by, (struct nsc_key){p->host, 0, 0});
-        if (at < m->events.len)
-            p->nvlink_at = m->events.item[at].where;
+        struct nsc_key key = {p->host, 0, 0};
+        uint32_t event = nsc_map_get(&events, key), path = nsc_map_get(&paths, key);
+        if (p->nameless || p->nvlink_at.line)
+            continue;
+        if (event < m->events.len && path != (uint32_t)DENIED)
+            p->nvlink_at = m->events.item[event].where;
+        else if (path < m->gpu_paths.len)
+            p->nvlink_at = m->gpu_paths.item[path].where;
     }
-    nsc_map_free(&by);
+    nsc_map_free(&events);
+    nsc_map_free(&paths);
 }
 
 void nsc_find_proofs(struct ncclscope_model *m)
 {
     find_loose_proofs(m);
-    find_switched_hosts(m);
+    find_linked_hosts(m);
     nsc_find_readers(m);
     find_pxn(m);
     find_legs(m);
@@ -401,6 +421,12 @@ static const struct nsc_where *nvls_proves(const struct ncclscope_model *m, cons
     return NULL;
 }
 
+/* Does no line tell the GPU of one of the two ranks, as where it was torn? Else lines about the pair itself decide. */
+static bool lacks_a_gpu(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    return !(nsc_gpu_at_end(m, l, false) & nsc_gpu_at_end(m, l, true) & NSC_GPU_NAMED_EVERYWHERE);
+}
+
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because)
 {
     *because = NULL;
@@ -417,6 +443,8 @@ bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link
         *because = pair_proves(m, l);
     if (!*because)
         *because = switch_proves(m, l);
+    if (!*because && is_within_node(m, l) && lacks_a_gpu(m, l) && m->procs.item[r->proc].nvlink_at.line)
+        *because = &m->procs.item[r->proc].nvlink_at;
     return *because;
 }
 
