@@ -219,7 +219,7 @@ enum nsc_unsaid_reason {
     NSC_PROGRAM_NCCL,
     NSC_TEST_BOUNDS,
     NSC_BUILT_WITHOUT_MPI,
-    NSC_ABSENT_OF_PROCESS, /* one process has all ranks that are here */
+    NSC_ABSENT_OF_PROCESS,   /* one process has all ranks that are here */
     NSC_ABSENT_DEDUPLICATED, /* Ray left lines out */
     NSC_ABSENT_OF_OTHERS,
     NSC_SAME_BY_HOSTID
@@ -251,7 +251,7 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_FAILED_AT_START,
     NSC_UNSEEN_START_AND_END,
     NSC_UNSEEN_START,
-    NSC_UNSEEN_UNMET, /* ranks that wait for others */
+    NSC_UNSEEN_UNMET,    /* ranks that wait for others */
     NSC_UNSEEN_END_NVLS, /* of an initialisation */
     NSC_UNSEEN_END,
     NSC_UNSEEN_MADE,
@@ -296,6 +296,7 @@ enum nsc_missing_reason {
     NSC_MISSING_OTHER_ID,     /* the same, both new */
     NSC_MISSING_PARENT,       /* ranks of the communicator that it was split off are not in the input either */
     NSC_MISSING_MET,          /* all ranks had found each other */
+    NSC_MISSING_MET_FAILED,   /* and it failed then */
     NSC_MISSING_DEDUPLICATED, /* Ray left lines out */
     NSC_MISSING_FAILED,
     NSC_MISSING_SPOKE,      /* a process that never named its rank failed */

@@ -353,9 +353,13 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         make_note(c, f, NSC_MISSING_PARENT);
     } else if (never && !m->repeated && (have_met(m, k) || is_connected(m, comm)) &&
                (strcmp(sure, "certain") != 0 || k->state == NSC_FAILED || another_failed(c))) {
-        f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
-                             never == 1 ? "is" : "are", who, (long long)k->nranks);
-        make_note(c, f, NSC_MISSING_MET);
+        f->title =
+            k->state == NSC_FAILED
+                ? nsc_words(c, "Of a communicator whose initialisation failed, %s of %lld %s not in this input", who,
+                            (long long)k->nranks, never == 1 ? "is" : "are")
+                : nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
+                            never == 1 ? "is" : "are", who, (long long)k->nranks);
+        make_note(c, f, k->state == NSC_FAILED ? NSC_MISSING_MET_FAILED : NSC_MISSING_MET);
     } else if (never && !spoke && k->state != NSC_FAILED && !another_failed(c) && !stranger_failed(m) &&
                count_unnamed(m) >= never) {
         f->title =
