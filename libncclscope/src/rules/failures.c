@@ -202,7 +202,8 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (nsc_explain(c, f, &ask) &&
         strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
         f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
-    f->confidence = "certain";
+    bool unsure = f->began->quoted && nsc_text_find(f->began->where.text, "(may be unrelated)") >= 0; /* XLA says */
+    f->confidence = unsure ? "likely" : "certain";
     f->severity = f->severity == NCCLSCOPE_NOTE ? f->severity : severity;
     nsc_show_first(c, f, &f->began->where);
 }

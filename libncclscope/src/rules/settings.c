@@ -213,8 +213,9 @@ void nsc_tell_settings(struct nsc_case *c)
     for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--) {
         struct nsc_finding *f = &c->f->list.item[i - 1];
         if (f->about)
-            f->title = nsc_words(c, "%s (%llu process%s%s)", f->title, (unsigned long long)f->count,
-                                 f->count == 1 ? "" : "es", f->other_values ? ", some with other values" : "");
+            f->title = nsc_words(c, "%s (%llu process%s%s%s)", f->title, (unsigned long long)f->count,
+                                 f->count == 1 ? "" : "es", c->m->repeated ? " or more" : "",
+                                 f->other_values ? ", some with other values" : "");
     }
 }
 
