@@ -384,6 +384,7 @@ static void relate_to_warning(struct ncclscope_model *m, const ncclscope_record 
         return;
     }
     t->chose.line = 0; /* what it began has failed */
+    m->proxy_failed = m->proxy_failed || nsc_text_find(rec->message, "[Proxy Thread]") >= 0;
     if (t->warned != NSC_NONE)
         m->warnings.item[t->warned].broke = true;
     if (t->warned_of != NSC_NONE)

@@ -453,6 +453,7 @@ struct ncclscope_model {
         bool hash; /* the key before was "hash" */
     } ras_state;
     uint64_t repeated;    /* lines that Ray left out, being equal to one that it shows */
+    bool proxy_failed;    /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
     bool builds;          /* a record tells of rings, trees or channels: of a communicator that is being made */
     uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
     uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */

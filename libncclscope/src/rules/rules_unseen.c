@@ -207,11 +207,7 @@ static bool failed_at_start(struct nsc_case *c, const struct unseen *s)
 /* "init.cc:771 -> 3": did an error take its way back through the initialisation? */
 static bool fails_in_init(const struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->events.len; i++) /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data has connections */
-        if (m->events.item[i].kind == NCCLSCOPE_KIND_BACKTRACE &&
-            nsc_text_find(m->events.item[i].where.text, "[Proxy Thread]") >= 0)
-            return false;
-    for (size_t i = 0; i < m->events.len; i++)
+    for (size_t i = 0; i < m->events.len && !m->proxy_failed; i++)
         if (m->events.item[i].kind == NCCLSCOPE_KIND_BACKTRACE && m->events.item[i].number != 7 &&
             nsc_text_find(m->events.item[i].where.text, "init.cc") >= 0)
             return true;
