@@ -239,7 +239,7 @@ def measured_wrong(base):
         check(name, 'figures', len(report['facts'].get('measured', [])) == figures, len(report['facts'].get('measured', [])))
         check(name, 'facts', report['facts']['gpus'] == facts['gpus'])
     # a crash ends the probe by itself, however slow the machine: only what hangs needs a clock that runs out
-    for trouble_, words, least, seconds in (('cuMemcpyAsync@3000=crash', 'crashed (signal 11)', 10, 90), ('cuEventSynchronize@150=hang', 'did not answer', 10, 4)):
+    for trouble_, words, least, seconds in (('cuMemcpyAsync@3000=crash', 'crashed (signal 11)', 10, 90), ('cuEventSynchronize@60=hang', 'did not answer', 3, 6)):
         began = time.time()
         run = probe(base, *MEASURE, '--seconds', str(seconds), trouble=trouble_)
         facts = json.loads(run.stdout)['facts']
