@@ -330,6 +330,17 @@ static void test_broken_name(void)
     end(r);
 }
 
+/* The beginning of a text that has no row of its own is torn, and no text that nobody knows. */
+static void test_cut_text(void)
+{
+    ncclscope_reader *r = fed("vm:1:1 [0] init.cc:1294 NCCL WARN Multiple Ranks are using the same GPU/Partitio\n"
+                              "vm:1:1 [0] init.cc:1294 NCCL WARN Multiple Ranks are using the same thing\n");
+    CHECK(ncclscope_record_flags(next(r)) & NCCLSCOPE_FLAG_TORN);
+    CHECK(!(ncclscope_record_flags(next(r)) & NCCLSCOPE_FLAG_TORN));
+    CHECK_INT(stats_of(r).unknown, 1);
+    end(r);
+}
+
 /* As rich and loggers like it print: the text in a column of its own, its words wrapped there. */
 static void test_column(void)
 {
@@ -510,6 +521,6 @@ static void test_chunks(void)
 
 CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_split_in_name), TEST(test_broken_in),
        TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
-       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_other_lines),
-       TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open),
-       TEST(test_chunks))
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_cut_text),
+       TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions),
+       TEST(test_open), TEST(test_chunks))

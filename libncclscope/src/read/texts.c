@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 
+#include <stdlib.h>
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define ROW(family, level, subsystems, first, last, template_) \
@@ -61,12 +63,27 @@ static void fill_rows(struct nsc_texts *t)
     }
 }
 
+static int by_words(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool sort_rows(struct nsc_texts *t)
+{
+    t->sorted = nsc_alloc(ROWS * sizeof *t->sorted);
+    for (size_t i = 0; t->sorted && i < ROWS; i++)
+        t->sorted[i] = t->known[i].template_;
+    if (t->sorted)
+        qsort(t->sorted, ROWS, sizeof *t->sorted, by_words);
+    return t->sorted;
+}
+
 static struct nsc_texts *read_table(void)
 {
     struct nsc_texts *t = nsc_alloc(sizeof *t);
     if (t && nsc_index_new(&t->index, ROWS) && (t->known = nsc_alloc(ROWS * sizeof *t->known))) {
         fill_rows(t);
-        if (nsc_index_build(&t->index))
+        if (sort_rows(t) && nsc_index_build(&t->index))
             return t;
     }
     nsc_texts_free(t);
@@ -123,11 +140,29 @@ const struct nsc_known_text *nsc_texts_next(ncclscope_grammar *g, const struct n
     return of_row(t, nsc_index_next(&t->index, &g->lock, row, message, m));
 }
 
+bool nsc_texts_is_cut(ncclscope_grammar *g, nsc_text message)
+{
+    enum { SHORTEST = 20 };
+    const struct nsc_texts *t = message.len < SHORTEST ? NULL : nsc_texts_of(g);
+    size_t low = 0, high = t ? ROWS : 0;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        bool before = strncmp(t->sorted[mid], message.ptr, message.len) < 0;
+        low = before ? mid + 1 : low;
+        high = before ? high : mid;
+    }
+    for (; t && low < ROWS && !strncmp(t->sorted[low], message.ptr, message.len); low++)
+        if (strcspn(t->sorted[low], "{") > message.len)
+            return true;
+    return false;
+}
+
 void nsc_texts_free(struct nsc_texts *t)
 {
     if (!t)
         return;
     nsc_index_free(&t->index);
     nsc_free(t->known);
+    nsc_free(t->sorted);
     nsc_free(t);
 }

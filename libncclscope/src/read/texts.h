@@ -12,6 +12,7 @@ struct nsc_known_text {
 struct nsc_texts {
     struct nsc_index index;
     struct nsc_known_text *known; /* one per row */
+    const char **sorted;          /* their templates */
 };
 
 /* All texts, NULL if memory ran out. */
@@ -26,6 +27,8 @@ size_t nsc_texts_all(ncclscope_grammar *g, nsc_text message, struct nsc_match *m
 /* The next one behind `after` (NULL: the first). Tries all: for one message, not for a log. */
 const struct nsc_known_text *nsc_texts_next(ncclscope_grammar *g, const struct nsc_known_text *after, nsc_text message,
                                             struct nsc_match *m);
+/* Is it the beginning of a text, broken off within its plain words? */
+bool nsc_texts_is_cut(ncclscope_grammar *g, nsc_text message);
 void nsc_texts_free(struct nsc_texts *t);
 
 #endif

@@ -86,7 +86,8 @@ static bool is_torn(ncclscope_reader *r, bool cut)
         nsc_mark_torn(r);
         return true;
     }
-    return cut || (!rec->text && nsc_grammar_is_cut(r->grammar, rec->message, &r->match));
+    return cut || (!rec->text && (nsc_grammar_is_cut(r->grammar, rec->message, &r->match) ||
+                                  nsc_texts_is_cut(r->grammar, rec->message)));
 }
 
 /* "SHM/direct" is all that 2.30.7 prints, and half of what releases before it do. */
