@@ -303,20 +303,23 @@ enum nsc_answer nsc_ask_rdma_up(struct nsc_ask *q)
     return NSC_UNSAID;
 }
 
-/* "=mlx5_0:1,^mlx5_2": is a name of the list just this one? */
-static bool lists(nsc_text list, nsc_text name)
+nsc_text nsc_next_device(nsc_text *list)
 {
-    while (list.len) {
-        const char *comma = memchr(list.ptr, ',', list.len);
-        nsc_text one = {list.ptr, comma ? (size_t)(comma - list.ptr) : list.len};
-        list = nsc_text_from(list, one.len + (comma != NULL));
-        while (one.len && (one.ptr[0] == '=' || one.ptr[0] == '^'))
-            one = nsc_text_from(one, 1);
-        const char *port = one.len ? memchr(one.ptr, ':', one.len) : NULL;
-        one.len = port ? (size_t)(port - one.ptr) : one.len;
-        if (nsc_text_eq(one, name))
+    const char *comma = list->len ? memchr(list->ptr, ',', list->len) : NULL;
+    nsc_text one = {list->ptr, comma ? (size_t)(comma - list->ptr) : list->len};
+    *list = nsc_text_from(*list, one.len + (comma != NULL));
+    while (one.len && (one.ptr[0] == '=' || one.ptr[0] == '^'))
+        one = nsc_text_from(one, 1);
+    const char *port = one.len ? memchr(one.ptr, ':', one.len) : NULL;
+    one.len = port ? (size_t)(port - one.ptr) : one.len;
+    return one;
+}
+
+bool nsc_lists_name(nsc_text list, nsc_text name)
+{
+    while (list.len)
+        if (nsc_text_eq(nsc_next_device(&list), name))
             return true;
-    }
     return false;
 }
 
@@ -326,7 +329,7 @@ enum nsc_answer nsc_ask_hca_is_interface(struct nsc_ask *q)
         const struct nsc_own_record *r = &q->m->happened.item[i];
         const struct nsc_env *e =
             r->number == NCCLSCOPE_KIND_RDMA_NETDEV ? nsc_env_of(q->m, q->proc, "NCCL_IB_HCA") : NULL;
-        if (!e || !lists(nsc_say(q->m, e->value), nsc_said(q->m, r, "name")))
+        if (!e || !nsc_lists_name(nsc_say(q->m, e->value), nsc_said(q->m, r, "name")))
             continue;
         q->line = &r->where;
         return NSC_YES;

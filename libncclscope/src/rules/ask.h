@@ -286,8 +286,12 @@ enum nsc_probe_reason {
     NSC_PROBE_SHM_FULL
 };
 
+/* Does a rank begin a communicator that no line names, where the input ends? */
+bool nsc_any_unmet(const struct ncclscope_model *m);
+/* The next name of "=mlx5_0:1,^mlx5_2", without sign and port; len 0: there is none. Is a name of the list just this one? */
+nsc_text nsc_next_device(nsc_text *list);
+bool nsc_lists_name(nsc_text list, nsc_text name);
 /* Is no rank of the communicator seen beyond its initialisation? */
-bool nsc_any_unmet(const struct ncclscope_model *m); /* does a rank begin a communicator that no line names? */
 bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k);
 
 /* How a communicator is not seen to come up (rules_missing.c). */

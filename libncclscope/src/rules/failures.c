@@ -1,5 +1,6 @@
 /* failures.c - NCCL's warnings to findings, by failures.def. */
 #include "rules/ask.h"
+#include "rules/questions.h"
 
 enum { NOTE = NCCLSCOPE_NOTE, WARNING = NCCLSCOPE_WARNING, ERROR = NCCLSCOPE_ERROR };
 enum { ROOT = NSC_ROOT, WAKE = NSC_WAKE, STATE = NSC_NO_FAILURE, ECHO = NSC_ECHO };
@@ -214,14 +215,6 @@ static bool missed_by_nobody(const struct nsc_finding *f)
     return !strncmp(f->rule->id, "net/", 4);
 }
 
-static bool is_whole_on_one_host(const struct ncclscope_model *m)
-{
-    for (size_t i = 0; i < m->comms.len; i++)
-        if (m->comms.item[i].seen < m->comms.item[i].nranks)
-            return false;
-    return m->comms.len && m->hosts.len == 1;
-}
-
 enum { WENT_ON = 20 };
 
 /* Did the process print much more behind the warning, come to an end that no error tells, and did nobody else fail? */
@@ -299,7 +292,8 @@ void nsc_tell_failures(struct nsc_case *c)
     if (f && f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && nsc_lists_device(m, f->began->proc))
         f->severity = NCCLSCOPE_NOTE; /* net/fewer-nics tells of those that were not */
     if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
-        f->severity = is_whole_on_one_host(m) && missed_by_nobody(f) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING;
+        f->severity = nsc_ask_one_host(&(struct nsc_ask){.m = m}) == NSC_YES && missed_by_nobody(f) ? NCCLSCOPE_NOTE
+                                                                                                    : NCCLSCOPE_WARNING;
     else if (f && f->severity == NCCLSCOPE_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
              (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
         f->severity = NCCLSCOPE_NOTE;

@@ -120,25 +120,6 @@ static const char *unheard(struct nsc_case *c, const struct nsc_env *e)
     return NULL;
 }
 
-/* The next name of "mlx5_0:1,mlx5_1", without its port; len 0: there is none. */
-static nsc_text next_device(nsc_text *list)
-{
-    const char *comma = list->len ? memchr(list->ptr, ',', list->len) : NULL;
-    nsc_text one = {list->ptr, comma ? (size_t)(comma - list->ptr) : list->len};
-    *list = nsc_text_from(*list, one.len + (comma != NULL));
-    const char *port = one.len ? memchr(one.ptr, ':', one.len) : NULL;
-    one.len = port ? (size_t)(port - one.ptr) : one.len;
-    return one;
-}
-
-static bool names_device(nsc_text list, nsc_text name)
-{
-    while (list.len)
-        if (nsc_text_eq(next_device(&list), name))
-            return true;
-    return false;
-}
-
 static bool has_device(const struct ncclscope_model *m, nsc_str host, nsc_text name)
 {
     for (size_t i = 0; i < m->devices.len; i++)
@@ -158,10 +139,10 @@ static const struct nsc_net_device *taken_along(const struct ncclscope_model *m,
     for (size_t i = 0; i < m->devices.len; i++) {
         const struct nsc_net_device *d = &m->devices.item[i];
         nsc_text name = nsc_say(m, d->name), list = value;
-        if (d->host != host || !nsc_text_is(nsc_say(m, d->net), "IB") || names_device(value, name))
+        if (d->host != host || !nsc_text_is(nsc_say(m, d->net), "IB") || nsc_lists_name(value, name))
             continue;
         while (list.len) {
-            *by = next_device(&list);
+            *by = nsc_next_device(&list);
             if (by->len && by->len < name.len && !memcmp(name.ptr, by->ptr, by->len) && has_device(m, host, *by))
                 return d;
         }
