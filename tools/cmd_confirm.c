@@ -2,8 +2,8 @@
 #include "commands.h"
 #include "live.h"
 #include "opt.h"
+#include "output.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,12 +36,11 @@ static int write_report(const struct wanted *w, const ncclscope_model *m, const 
 {
     int flags =
         terminal_flags() | (w->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) | (w->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
-    errno = 0;
-    int rc =
-        ncclscope_confirm_report(m, f, w->json ? "json" : "text", terminal_columns(), flags, write_to_file, stdout);
-    if ((fflush(stdout) == 0 && !rc) || errno == EPIPE)
+    int rc = ncclscope_confirm_report(m, f, w->json ? "json" : "text", terminal_columns(), flags, output_write,
+                                      &standard_output);
+    if (!rc || rc == NCCLSCOPE_EIO)
         return EXIT_FINE;
-    fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(errno));
+    tell("", "out of memory");
     return EXIT_INPUT;
 }
 

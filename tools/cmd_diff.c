@@ -1,8 +1,8 @@
 /* cmd_diff.c - ncclscope diff A B: two runs, and what is not the same in them. */
 #include "commands.h"
 #include "opt.h"
+#include "output.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,21 +42,17 @@ static int diff(struct side side[2], bool json, bool verbose)
     }
     if (!rc && !empty)
         rc = ncclscope_diff(side[0].m, side[0].f, side[1].m, side[1].f, json ? "json" : "text", terminal_columns(),
-                            terminal_flags() | (verbose ? NCCLSCOPE_REPORT_VERBOSE : 0), write_to_file, stdout,
+                            terminal_flags() | (verbose ? NCCLSCOPE_REPORT_VERBOSE : 0), output_write, &standard_output,
                             &differences);
     for (int i = 0; i < 2; i++) {
         ncclscope_findings_free(side[i].f);
         ncclscope_model_free(side[i].m);
     }
     ncclscope_grammar_free(g);
-    errno = rc == NCCLSCOPE_EIO ? errno : 0;
-    bool unwritten = fflush(stdout) != 0 || rc == NCCLSCOPE_EIO;
-    if (unwritten && errno != EPIPE)
-        fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(errno));
-    else if (rc && !unwritten)
+    if (rc && rc != NCCLSCOPE_EIO) {
         tell("", err.text[0] ? err.text : "out of memory");
-    if ((unwritten && errno != EPIPE) || (rc && !unwritten))
         return EXIT_INPUT;
+    }
     return damaged ? EXIT_INPUT : empty ? EXIT_NO_ANSWER : differences ? EXIT_FINDING : EXIT_FINE;
 }
 
@@ -81,6 +77,8 @@ int cmd_diff(int argc, char **argv)
     }
     if (parsed != OPT_OK)
         return EXIT_USAGE;
+    if (output_is_one_of(&standard_output, (const char *const *)argv, 2))
+        return EXIT_INPUT;
     struct side side[2] = {{.path = argv[0]}, {.path = argv[1]}};
     return diff(side, json, verbose);
 }

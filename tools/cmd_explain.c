@@ -1,6 +1,7 @@
 /* cmd_explain.c - ncclscope explain ID|'LINE' */
 #include "commands.h"
 #include "opt.h"
+#include "output.h"
 
 #include "ncclscope/model.h"
 
@@ -21,7 +22,7 @@ static int explain_line(const char *line)
     ncclscope_grammar *g = NULL;
     int rc = ncclscope_grammar_new(&g, NULL);
     if (!rc)
-        rc = ncclscope_explain_line(g, line, terminal_columns(), terminal_flags(), write_to_file, stdout);
+        rc = ncclscope_explain_line(g, line, terminal_columns(), terminal_flags(), output_write, &standard_output);
     ncclscope_grammar_free(g);
     if (rc == NCCLSCOPE_ENOMEM)
         fprintf(stderr, "ncclscope: out of memory\n");
@@ -46,7 +47,7 @@ int cmd_explain(int argc, char **argv)
     }
     if (parsed != OPT_OK)
         return EXIT_USAGE;
-    if (ncclscope_explain(argv[0], write_to_file, stdout) != NCCLSCOPE_ENOTFOUND)
+    if (ncclscope_explain(argv[0], output_write, &standard_output) != NCCLSCOPE_ENOTFOUND)
         return EXIT_FINE;
     if (!is_id(argv[0]))
         return explain_line(argv[0]);

@@ -1,6 +1,7 @@
 /* cmd_grammar.c - ncclscope grammar: the known lines; with --coverage, what part of a log they explain. */
 #include "commands.h"
 #include "opt.h"
+#include "output.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ int print_coverage(const char *const *paths, size_t n, const char *format, const
     if (!rc)
         rc = ncclscope_coverage_new(&c, g, paths, n, &err);
     if (!rc) {
-        rc = ncclscope_coverage_report(c, format, terminal_columns(), terminal_flags(), write_to_file, stdout);
+        rc = ncclscope_coverage_report(c, format, terminal_columns(), terminal_flags(), output_write, &standard_output);
         damaged = tell_problems(ncclscope_coverage_model(c));
         tell_slow_patterns(g);
         empty = !ncclscope_coverage_records(c);
@@ -43,7 +44,7 @@ static int print_lines(const char *format, bool all)
     ncclscope_error err = {0};
     int rc = ncclscope_grammar_new(&g, &err);
     if (!rc)
-        rc = ncclscope_grammar_report(g, format, all ? NCCLSCOPE_REPORT_VERBOSE : 0, write_to_file, stdout);
+        rc = ncclscope_grammar_report(g, format, all ? NCCLSCOPE_REPORT_VERBOSE : 0, output_write, &standard_output);
     ncclscope_grammar_free(g);
     return finish(rc, &err);
 }

@@ -2,8 +2,8 @@
 #include "commands.h"
 #include "live.h"
 #include "opt.h"
+#include "output.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,22 +14,16 @@ struct wanted {
     bool json, quiet, verbose;
 };
 
-/* Written whole or not at all: next to the name, then renamed. */
-static int save(const ncclscope_facts *f, const char *path)
+static int save(const ncclscope_facts *f, struct output *file)
 {
-    char part[4096];
-    if (!strcmp(path, "-"))
-        return ncclscope_facts_save(f, write_to_file, stdout) || fflush(stdout) ? EXIT_INPUT : EXIT_FINE;
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE *file = fopen(part, "wbe");
-    bool fine = file && ncclscope_facts_save(f, write_to_file, file) == NCCLSCOPE_OK;
-    fine = file && fclose(file) == 0 && fine && rename(part, path) == 0;
-    if (fine)
-        return EXIT_FINE;
-    fprintf(stderr, "ncclscope: cannot write the facts: %s\n", strerror(errno));
-    if (file)
-        remove(part);
-    return EXIT_INPUT;
+    struct output *out = output_or_standard(file);
+    if (output_open(out))
+        return EXIT_INPUT;
+    int rc = ncclscope_facts_save(f, output_write, out);
+    if (rc == NCCLSCOPE_ENOMEM)
+        tell("", "out of memory");
+    int unwritten = output_end(file, rc != NCCLSCOPE_ENOMEM);
+    return rc == NCCLSCOPE_ENOMEM ? EXIT_INPUT : unwritten;
 }
 
 static bool has_finding(const ncclscope_findings *f)
@@ -52,20 +46,18 @@ static int report(const ncclscope_facts *facts, const struct wanted *w)
     if (!rc)
         ncclscope_model_facts(m, facts);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
-    errno = 0;
     int flags =
         terminal_flags() | (w->verbose ? NCCLSCOPE_REPORT_VERBOSE : 0) | (w->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
     if (!rc)
-        rc = ncclscope_facts_report(m, f, w->json ? "json" : "text", terminal_columns(), flags, write_to_file, stdout);
-    bool bad = has_finding(f), unwritten = fflush(stdout) != 0 || rc == NCCLSCOPE_EIO;
-    if (unwritten && errno != EPIPE)
-        fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(errno));
-    else if (rc && !unwritten)
+        rc = ncclscope_facts_report(m, f, w->json ? "json" : "text", terminal_columns(), flags, output_write,
+                                    &standard_output);
+    bool bad = has_finding(f), failed = rc && rc != NCCLSCOPE_EIO;
+    if (failed)
         tell("", err.text[0] ? err.text : "out of memory");
     ncclscope_findings_free(f);
     ncclscope_model_free(m);
     ncclscope_grammar_free(g);
-    return (unwritten && errno != EPIPE) || (rc && !unwritten) ? EXIT_INPUT : bad ? EXIT_FINDING : EXIT_FINE;
+    return failed ? EXIT_INPUT : bad ? EXIT_FINDING : EXIT_FINE;
 }
 
 /* What NCCL's own log says of each run. The second is as its variables have it, and no fault. */
@@ -83,24 +75,23 @@ static int judge_runs(const struct wanted *w, const struct live_logs *logs)
         if (!rc && !w->json && !w->quiet) {
             printf("\nNCCL's own log of that run%s%s:\n", i ? " with " : "", i ? w->from.variables : "");
             rc = ncclscope_report(logs->run[i], f, "text", terminal_columns(),
-                                  terminal_flags() | NCCLSCOPE_REPORT_VERDICT, write_to_file, stdout);
+                                  terminal_flags() | NCCLSCOPE_REPORT_VERDICT, output_write, &standard_output);
         }
         bad = bad || (!i && has_finding(f));
         ncclscope_findings_free(f);
-        errno = 0;
-        if ((rc && rc != NCCLSCOPE_EIO) || (fflush(stdout) && errno != EPIPE))
+        if (rc && rc != NCCLSCOPE_EIO)
             return EXIT_INPUT;
     }
     return bad ? EXIT_FINDING : EXIT_FINE;
 }
 
-static int probe(const struct wanted *w)
+static int probe(const struct wanted *w, struct output *saved)
 {
     ncclscope_facts *f = NULL;
     struct live_logs logs = {0};
     int code = live_facts(&w->from, &f, &logs);
     if (f && w->save) { /* without a GPU too: why, and the container, may be what is asked for */
-        int unsaved = save(f, w->save);
+        int unsaved = save(f, saved);
         code = unsaved ? unsaved : code;
     }
     bool shown =
@@ -143,5 +134,12 @@ int cmd_probe(int argc, char **argv)
     const char *wrong = live_wrong(&w.from);
     if (parsed == OPT_OK && wrong)
         tell("", wrong);
-    return parsed == OPT_OK && !wrong ? probe(&w) : EXIT_USAGE;
+    if (parsed != OPT_OK || wrong)
+        return EXIT_USAGE;
+    struct output saved;
+    int code = output_find(&saved, w.save) || (w.save && output_is_one_of(&saved, &w.from.facts, 1))
+                   ? EXIT_INPUT
+                   : probe(&w, &saved);
+    output_drop(&saved);
+    return code;
 }

@@ -1,12 +1,12 @@
 /* cmd_scan.c - ncclscope [scan] [INPUT...]: logs in, a report out. */
 #include "commands.h"
 #include "opt.h"
+#include "output.h"
 
 #include "ncclscope/model.h"
 #include "ncclscope/probe.h"
 #include "ncclscope/store.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,26 +36,19 @@ static int report_flags(const struct scan *s)
            (s->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
 }
 
-static int write_report(const struct scan *s, const ncclscope_model *m, const ncclscope_findings *f)
+static int write_report(const struct scan *s, struct output *file, const ncclscope_model *m,
+                        const ncclscope_findings *f)
 {
     const char *dot = s->output ? strrchr(s->output, '.') : NULL;
     const char *format = s->json || (dot && !strcmp(dot, ".json")) ? "json" : "text";
-    FILE *out = s->output ? fopen(s->output, "w") : stdout;
-    if (!out) {
-        fprintf(stderr, "ncclscope: cannot write %s: %s\n", s->output, strerror(errno));
+    struct output *out = output_or_standard(file);
+    if (output_is_source(out, m) || output_is_one_of(out, &s->db, 1) || output_open(out)) /* a new store is there now */
         return EXIT_INPUT;
-    }
-    errno = 0;
-    int rc = ncclscope_report(m, f, format, terminal_columns(), report_flags(s), write_to_file, out);
-    bool failed = fflush(out) != 0 || rc == NCCLSCOPE_EIO;
-    int why = errno;
-    if (s->output && fclose(out) != 0)
-        failed = true;
+    int rc = ncclscope_report(m, f, format, terminal_columns(), report_flags(s), output_write, out);
     if (rc == NCCLSCOPE_ENOMEM)
-        fprintf(stderr, "ncclscope: out of memory\n");
-    else if (failed && why != EPIPE)
-        fprintf(stderr, "ncclscope: cannot write the report: %s\n", strerror(why));
-    return rc == NCCLSCOPE_ENOMEM || (failed && why != EPIPE) ? EXIT_INPUT : EXIT_FINE;
+        tell("", "out of memory");
+    int unwritten = output_end(file, rc != NCCLSCOPE_ENOMEM);
+    return rc == NCCLSCOPE_ENOMEM ? EXIT_INPUT : unwritten;
 }
 
 static int exit_code(const struct scan *s, const ncclscope_findings *f, bool damaged)
@@ -86,7 +79,15 @@ static int scan(const struct scan *s, const char *const *paths, size_t n, ncclsc
 
 enum { TOLD = -1000 }; /* what went wrong is on stderr already */
 
-static int run(const struct scan *s, const char *const *paths, size_t n)
+/* Before anything is read: is the output fit to be one, and none of what is named as an input? */
+static bool has_bad_output(const struct scan *s, struct output *out, const char *const *paths, size_t n)
+{
+    const char *const beside[] = {s->patterns, s->pod, s->facts, s->db};
+    return output_find(out, s->output) || output_is_one_of(out, paths, n) ||
+           output_is_one_of(out, beside, sizeof beside / sizeof beside[0]);
+}
+
+static int run(const struct scan *s, struct output *out, const char *const *paths, size_t n)
 {
     ncclscope_error err = {0};
     ncclscope_grammar *g = NULL;
@@ -115,7 +116,7 @@ static int run(const struct scan *s, const char *const *paths, size_t n)
     if (rc == NCCLSCOPE_OK) {
         bool damaged = tell_problems(m) || lost;
         tell_slow_patterns(g);
-        code = write_report(s, m, f);
+        code = write_report(s, out, m, f);
         rc = db ? ncclscope_store_add(db, m, f, &err) : NCCLSCOPE_OK;
         code = code == EXIT_FINE ? exit_code(s, f, damaged) : code;
     }
@@ -185,5 +186,10 @@ int cmd_scan(int argc, char **argv)
     if (s.unknown)
         return print_coverage(left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1, "unknown",
                               s.patterns);
-    return run(&s, left ? (const char *const *)argv : stdin_only, left ? (size_t)left : 1);
+    const char *const *paths = left ? (const char *const *)argv : stdin_only;
+    size_t n = left ? (size_t)left : 1;
+    struct output out;
+    int code = has_bad_output(&s, &out, paths, n) ? EXIT_INPUT : run(&s, &out, paths, n);
+    output_drop(&out);
+    return code;
 }

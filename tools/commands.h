@@ -25,8 +25,6 @@ int cmd_confirm(int argc, char **argv);
 int cmd_grammar(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
-/* Writes to a FILE; a write function of the library. */
-int write_to_file(void *file, const char *bytes, unsigned long size);
 /* For text: the terminal's width, or 80; ASCII only where the locale is not UTF-8 (call setlocale first). */
 int terminal_columns(void);
 int terminal_flags(void);

@@ -2,8 +2,8 @@
 #include "live.h"
 
 #include "commands.h"
+#include "output.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,11 +70,9 @@ static int measure(ncclscope_facts *f, const struct live *w, ncclscope_error *er
 static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *logs, ncclscope_error *err)
 {
     int rc = ncclscope_grammar_new(&logs->grammar, err);
-    FILE *log = w->log ? fopen(w->log, "wbe") : NULL;
-    if (w->log && !log) {
-        tell(w->log, strerror(errno));
+    struct output file = {0};
+    if (w->log && (output_find(&file, w->log) || output_open(output_or_standard(&file))))
         return NCCLSCOPE_EIO;
-    }
     hear_interrupts(true);
     for (int i = 0; i < LIVE_RUNS && !rc; i++) {
         ncclscope_nccl_options o = {.size = sizeof o,
@@ -82,8 +80,8 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
                                     .library = w->library,
                                     .variables = i ? w->variables : NULL,
                                     .gpu_bytes = (uint64_t)number(w->memory) << 20,
-                                    .keep = log ? write_to_file : NULL,
-                                    .keep_user = log};
+                                    .keep = w->log ? output_write : NULL,
+                                    .keep_user = output_or_standard(&file)};
         if (i && !w->variables)
             break;
         if (interrupted)
@@ -92,8 +90,8 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
             break;
         rc = ncclscope_nccl(f, &logs->run[i], logs->grammar, &o, show_progress, NULL, err);
     }
-    if (log && (ferror(log) | fclose(log)))
-        tell(w->log, "could not be written whole");
+    if (output_end(&file, true) && !rc)
+        rc = NCCLSCOPE_EIO;
     hear_interrupts(false);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);

@@ -1,5 +1,6 @@
 /* main.c - ncclscope COMMAND: a table; without a command name it scans. */
 #include "commands.h"
+#include "output.h"
 
 #include "ncclscope.h"
 
@@ -41,10 +42,8 @@ static void help(void)
          " 6 log and machine contradict each other");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it, and then no child could be asked how it ended */
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends quietly */
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
         help();
         return EXIT_FINE;
@@ -55,4 +54,14 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].run(argc - 2, argv + 2);
     return cmd_scan(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    output_guard_standard();
+    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it, and then no child could be asked how it ended */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends quietly */
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that grows over a limit of the shell */
+    int code = run(argc, argv);
+    return output_end_standard() ? EXIT_INPUT : code;
 }

@@ -1,4 +1,4 @@
-/* term.c - what the commands share: where output goes, how wide that is, which inputs could not be read, whose rows are added. */
+/* term.c - what the commands share: how wide output is, which inputs could not be read, whose rows are added. */
 #include "commands.h"
 
 #include <langinfo.h>
@@ -6,11 +6,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-int write_to_file(void *file, const char *bytes, unsigned long size)
-{
-    return fwrite(bytes, 1, size, file) != size;
-}
 
 int terminal_columns(void)
 {

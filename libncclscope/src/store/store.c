@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct ncclscope_store {
     sqlite3 *db;
@@ -63,10 +64,21 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
     return NCCLSCOPE_OK;
 }
 
+/* SQLite would open a device too, and lay its journal beside it. */
+static int must_be_file(const char *path, ncclscope_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return nsc_fail(err, NCCLSCOPE_EIO, 0, "is no regular file, and cannot be a store");
+    return NCCLSCOPE_OK;
+}
+
 int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_error *err)
 {
-    ncclscope_store *s = nsc_alloc(sizeof *s);
     *out = NULL;
+    if (must_be_file(path, err))
+        return NCCLSCOPE_EIO;
+    ncclscope_store *s = nsc_alloc(sizeof *s);
     if (!s)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ? db_fail(s, err)
