@@ -144,7 +144,8 @@ NCCLSCOPE_API const char *ncclscope_kind_name(ncclscope_kind kind);
 NCCLSCOPE_API const char *ncclscope_field_name(ncclscope_field field);
 
 /* Open `path` ("-" is standard input) for reading; gzip, also of several members, is unpacked. `g` must outlive the reader.
- * NCCLSCOPE_OK; NCCLSCOPE_EIO if it cannot be opened; NCCLSCOPE_ENOMEM. Since 0.1. */
+ * NCCLSCOPE_OK; NCCLSCOPE_EIO if it cannot be opened; NCCLSCOPE_EUNSUPPORTED for what is packed otherwise (zstd, xz, zip ...), said
+ * in `err` with what unpacks it; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path,
                                         ncclscope_error *err);
 /* A reader that is fed by hand. Since 0.1. */

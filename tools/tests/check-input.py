@@ -3,11 +3,15 @@
 
 Exit 3: an input could not be read, or is damaged as a file; what could be read is still reported.
 Exit 4: it was read, and holds no NCCL line."""
+import bz2
 import gzip
+import io
+import lzma
 import os
 import random
 import sys
 import tempfile
+import zipfile
 
 import harness
 
@@ -111,12 +115,67 @@ def check_damaged(c, tool, folder, log):
         c.equal(name, 'truncated', report['sources'][0]['truncated'], False)
 
 
-def check_loop(c, tool, folder, log):
-    """A link that leads back into its own folder ends nowhere."""
-    put(folder, 'loop/a.log', log)
-    os.symlink('.', os.path.join(folder, 'loop', 'again'))
-    report, _ = harness.report(tool, os.path.join(folder, 'loop'))
-    c.true('loop', '%d sources' % len(report['sources']), 1 <= len(report['sources']) <= 100)
+def check_packed(c, tool, folder, log):
+    """What is not unpacked here is named with its format, and no tick stands over it; alone, in a directory, through a pipe."""
+    packed = {'log.xz': (lzma.compress(log), 'compressed by xz'), 'log.bz2': (bz2.compress(log), 'compressed by bzip2'),
+              'log.lzma': (lzma.compress(log, lzma.FORMAT_ALONE), 'compressed by lzma'), 'log.zst': (ZSTD, 'compressed by zstd'),
+              'log.lz4': (b'\x04\x22\x4d\x18' + log, 'compressed by lz4'), 'log.zip': (zipped(log), 'a zip archive'),
+              'log.7z': (b'7z\xbc\xaf\x27\x1c' + log, 'a 7z archive')}
+    healthy = open(harness.log_path('2.28.9/h200x2-default.log'), 'rb').read()
+    for name, (data, words) in packed.items():
+        path = put(folder, 'packed-%s/bad.%s' % (name, name), data)
+        good = put(folder, 'packed-%s/good.log' % name, healthy)
+        says = 'is %s, which is not read: unpack it first (' % words
+        expect(c, tool, name, [path], 3, 'no-nccl-lines', says)
+        expect(c, tool, name + ' through a pipe', [], 3, 'no-nccl-lines', 'standard input: ' + says, stdin=data)
+        expect(c, tool, name + ' beside a healthy log', [os.path.dirname(path)], 3, None, says)
+        c.true(name, 'a tick stands over it', '\u2713' not in harness.run(tool, os.path.dirname(path)).out.decode())
+        c.true(name, 'no tick stands over the healthy log', '\u2713' in harness.run(tool, good).out.decode())
+    text = b'BZhost1:7:7 [0] NCCL INFO Using network Socket\n' * 3    # begins as bzip2 does, and is a log
+    report, _ = harness.report(tool, put(folder, 'host.log', text))
+    c.equal('a host named BZhost1', 'NCCL lines', report['sources'][0]['nccl_lines'], 3)
+
+
+def zipped(data):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, 'w') as archive:
+        archive.writestr('a.log', data)
+    return out.getvalue()
+
+
+ZSTD = bytes.fromhex('28b52ffd0400590000') + b'vm:1:1 [0] NCCL INFO Using network Socket'
+
+
+def check_once(c, tool, folder, log):
+    """Each file once, however many links lead to it; a link that leads back into its own folder ends nowhere."""
+    inner = os.path.join(folder, 'links')
+    path = put(folder, 'links/run.log', log)
+    os.symlink('.', os.path.join(inner, 'again'))
+    os.symlink('..', os.path.join(inner, 'up'))
+    os.symlink('run.log', os.path.join(inner, 'latest.log'))
+    os.link(path, os.path.join(inner, 'hard.log'))
+    os.mkdir(os.path.join(inner, 'other'))
+    os.symlink('../../links', os.path.join(inner, 'other', 'back'))
+    os.rename(os.path.join(inner, 'up'), os.path.join(inner, 'other', 'up'))    # leads to `inner`: nothing beside it is read
+    for paths in ([inner], [inner, path], [path, path], [path, os.path.join(inner, 'again', 'hard.log')]):
+        report, code = harness.report(tool, *paths)
+        c.equal(paths, 'lines', [s['lines'] for s in report['sources']], [log.count(b'\n')])
+        c.equal(paths, 'exit code', code, 1)
+
+
+def check_special(c, tool, folder, log):
+    """What lies in a directory and is no file is told, not waited for; so is a link to nothing."""
+    put(folder, 'special/a.log', log)
+    os.mkfifo(os.path.join(folder, 'special', 'pipe'))
+    report = expect(c, tool, 'a pipe in a directory', [os.path.join(folder, 'special')], 3, 'findings', 'pipe: is a pipe')
+    c.equal('a pipe in a directory', 'sources', len(report['sources']), 2)
+    put(folder, 'dangling/a.log', log)
+    os.symlink('gone.log', os.path.join(folder, 'dangling', 'b.log'))
+    expect(c, tool, 'a link to nothing', [os.path.join(folder, 'dangling')], 3, 'findings', 'b.log: cannot open')
+    deep = os.path.join(folder, 'deep')
+    put(folder, 'deep/' + 'd/' * 60 + 'a.log', log)
+    report, _ = harness.report(tool, deep)
+    c.equal('sixty folders deep', 'lines', [s['lines'] for s in report['sources']], [log.count(b'\n')])
 
 
 def check_controls(c, tool, folder):
@@ -147,7 +206,9 @@ def main():
         check_nothing(c, tool, os.path.join(folder))
         check_unreadable(c, tool, folder, log)
         check_damaged(c, tool, folder, log)
-        check_loop(c, tool, folder, log)
+        check_packed(c, tool, folder, log)
+        check_once(c, tool, folder, log)
+        check_special(c, tool, folder, log)
         check_controls(c, tool, folder)
     return c.end()
 

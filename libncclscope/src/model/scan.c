@@ -13,6 +13,7 @@ struct scan {
     struct ncclscope_model *m;
     ncclscope_grammar *g;
     const struct nsc_tap *tap; /* NULL: nobody else listens */
+    struct nsc_map seen;       /* device and inode of what was read */
 };
 
 static int read_all(const struct scan *s, ncclscope_reader *r, ncclscope_error *why)
@@ -45,25 +46,35 @@ static int scan_file(const struct scan *s, const char *path)
     return rc;
 }
 
-static int scan_path(const struct scan *s, const char *path, int depth);
+/* An input that is there and is not read: a name, and why. */
+static int scan_unread(const struct scan *s, const char *path, const char *why)
+{
+    if (ncclscope_model_source(s->m, path))
+        return NCCLSCOPE_ENOMEM;
+    int rc = ncclscope_model_source_end(s->m, NULL, why);
+    return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, path);
+}
 
-static int scan_directory(const struct scan *s, const char *path, int depth)
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int scan_path(struct scan *s, const char *path, bool inside);
+
+static int scan_directory(struct scan *s, const char *path)
 {
     struct dirent **names = NULL;
-    int n = scandir(path, &names, NULL, alphasort), rc = NCCLSCOPE_OK;
-    if (n < 0) {
-        if (ncclscope_model_source(s->m, path))
-            return NCCLSCOPE_ENOMEM;
-        int end = ncclscope_model_source_end(s->m, NULL, "cannot read the directory");
-        return end || !s->tap ? end : s->tap->source_end(s->tap->user, NULL, path);
-    }
+    int n = scandir(path, &names, NULL, by_bytes), rc = NCCLSCOPE_OK;
+    if (n < 0)
+        return scan_unread(s, path, "cannot read the directory");
     for (int i = 0; i < n; i++) {
         char *inner = NULL;
         if (rc == NCCLSCOPE_OK && names[i]->d_name[0] != '.') {
             if (asprintf(&inner, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", names[i]->d_name) < 0)
                 rc = NCCLSCOPE_ENOMEM;
             else
-                rc = scan_path(s, inner, depth + 1);
+                rc = scan_path(s, inner, true);
             free(inner);
         }
         free(names[i]);
@@ -72,17 +83,29 @@ static int scan_directory(const struct scan *s, const char *path, int depth)
     return rc;
 }
 
-enum { DEEPEST = 32 };
+/* Each file and directory once, by whatever names, links and arguments it is reached. */
+static int is_seen(struct scan *s, const struct stat *st, bool *seen)
+{
+    struct nsc_key key = {st->st_dev, st->st_ino, 1};
+    *seen = nsc_map_get(&s->seen, key) != NSC_NONE;
+    return *seen ? NCCLSCOPE_OK : nsc_map_put(&s->seen, key, 0);
+}
 
-static int scan_path(const struct scan *s, const char *path, int depth)
+static int scan_path(struct scan *s, const char *path, bool inside)
 {
     struct stat st;
-    if (strcmp(path, "-") != 0 && path[0] && stat(path, &st) == 0) {
-        if (S_ISDIR(st.st_mode))
-            return depth < DEEPEST ? scan_directory(s, path, depth) : NCCLSCOPE_OK;
-        if (depth && !S_ISREG(st.st_mode)) /* a pipe or device that lies in a directory may never end */
-            return NCCLSCOPE_OK;
-    }
+    bool seen = false;
+    if (strcmp(path, "-") == 0 || !path[0] || stat(path, &st) != 0)
+        return scan_file(s, path);
+    if (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode))
+        if (is_seen(s, &st, &seen))
+            return NCCLSCOPE_ENOMEM;
+    if (seen)
+        return NCCLSCOPE_OK;
+    if (S_ISDIR(st.st_mode))
+        return scan_directory(s, path);
+    if (inside && !S_ISREG(st.st_mode)) /* it may never end */
+        return scan_unread(s, path, "is a pipe, a socket or a device, and is not read where it lies in a directory");
     return scan_file(s, path);
 }
 
@@ -90,8 +113,10 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
              ncclscope_error *err)
 {
     int rc = ncclscope_model_new(out, err);
+    struct scan s = {.m = *out, .g = g, .tap = tap};
     for (size_t i = 0; i < n && rc == NCCLSCOPE_OK; i++)
-        rc = scan_path(&(struct scan){*out, g, tap}, paths[i], 0);
+        rc = scan_path(&s, paths[i], false);
+    nsc_map_free(&s.seen);
     if (rc == NCCLSCOPE_OK)
         rc = ncclscope_model_finish(*out, err);
     if (rc != NCCLSCOPE_OK) {

@@ -8,7 +8,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PEEK = 4096 };
+enum { PEEK = 4096, MAGIC = 10 /* bytes of the longest in formats.def */ };
+
+/* What the input is packed with that is not read here: told with what unpacks it. OK: nothing that is known. */
+static int refuse_packed(const struct nsc_source *s, ncclscope_error *err)
+{
+    static const struct {
+        const char *words, *magic, *command;
+        size_t at, len;
+    } formats[] = {
+#define FORMAT(words, at, magic, command) {words, magic, command, at, sizeof magic - 1},
+#include "formats.def"
+#undef FORMAT
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (s->peek_len >= formats[i].at + formats[i].len &&
+            !memcmp(s->peeked + formats[i].at, formats[i].magic, formats[i].len))
+            return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0,
+                            "is %s, which is not read: unpack it first (%s FILE | ncclscope)", formats[i].words,
+                            formats[i].command);
+    return NCCLSCOPE_OK;
+}
 
 static int read_fd(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
 {
@@ -34,14 +54,14 @@ int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncc
     return NCCLSCOPE_OK;
 }
 
-/* The magic may arrive in pieces when the input is a pipe: read until two bytes are there. */
+/* The magic may arrive in pieces when the input is a pipe: read until the longest could be there. */
 static int find_format(struct nsc_source *s, const char *path, ncclscope_error *err)
 {
     int rc = NCCLSCOPE_OK;
     s->peeked = nsc_alloc(PEEK);
     if (!s->peeked)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    while (s->peek_len < 2 && rc == NCCLSCOPE_OK) {
+    while (s->peek_len < MAGIC && rc == NCCLSCOPE_OK) {
         size_t got;
         rc = read_fd(s, s->peeked + s->peek_len, PEEK - s->peek_len, &got, err);
         s->peek_len += got;
@@ -52,6 +72,8 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
         return nsc_gunzip_new(&s->gz, err);
     if (s->own_fd && nsc_is_store(s->peeked, s->peek_len))
         return nsc_stored_new(&s->stored, path, err);
+    if (refuse_packed(s, err))
+        return NCCLSCOPE_EUNSUPPORTED;
     s->utf16.big_endian = s->peek_len >= 2 && s->peeked[0] == 0xfe && s->peeked[1] == 0xff;
     s->utf16.on = s->utf16.big_endian || (s->peek_len >= 2 && s->peeked[0] == 0xff && s->peeked[1] == 0xfe);
     return NCCLSCOPE_OK;
