@@ -109,7 +109,7 @@ enum ncclscope_level {
 
 enum ncclscope_flag {
     NCCLSCOPE_FLAG_TORN = 1,   /* another writer cut into this record */
-    NCCLSCOPE_FLAG_CUT = 2,    /* the line was longer than 64 KiB */
+    NCCLSCOPE_FLAG_CUT = 2,    /* its end is not here: the line is longer than 64 KiB, and goes on in the next piece */
     NCCLSCOPE_FLAG_HEADER = 4, /* the header is whole: host, pid, tid are known */
     NCCLSCOPE_FLAG_JOINED = 8, /* put together from a torn record and its rest on a later line */
     NCCLSCOPE_FLAG_STRIPPED =
@@ -175,7 +175,7 @@ typedef struct ncclscope_stats {
     uint64_t unknown;       /* whole records that no table knows */
     uint64_t warnings;      /* records at level WARN */
     uint64_t torn_lines;    /* physical lines that another writer cut into */
-    uint64_t cut_lines;     /* lines longer than the reader's limit */
+    uint64_t cut_lines;     /* lines longer than 64 KiB without a place to part them: read in pieces, cut anywhere */
     uint32_t truncated;     /* 1 if the gzip stream ended early or was damaged */
     uint32_t binary;        /* 1 if more than a quarter of the lines hold NUL bytes: probably no log at all */
     uint64_t first_torn[4]; /* line numbers of the first torn lines, 0 for none */

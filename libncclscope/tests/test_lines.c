@@ -10,15 +10,19 @@ struct seen {
         char text[80];
         size_t len;
         uint64_t number, offset;
-        bool cut, unended;
+        bool cut, unended, more;
     } line[MOST];
 };
 
 static void note(struct seen *s, const struct nsc_line *l)
 {
     struct one *x = &s->line[s->lines++ % MOST];
-    *x = (struct one){
-        .len = l->text.len, .number = l->number, .offset = l->offset, .cut = l->cut, .unended = l->unended};
+    *x = (struct one){.len = l->text.len,
+                      .number = l->number,
+                      .offset = l->offset,
+                      .cut = l->cut,
+                      .unended = l->unended,
+                      .more = !l->lines};
     memcpy(x->text, l->text.ptr, l->text.len < sizeof x->text ? l->text.len : sizeof x->text);
 }
 
@@ -137,18 +141,72 @@ static void test_limit(void)
         CHECK(!s.line[1].cut);
         CHECK_INT(s.line[1].len, NSC_LINE_LIMIT);
         read_long(NSC_LINE_LIMIT + 1, chunks[i], true, &s);
-        CHECK_INT(s.lines, 3);
-        CHECK(s.line[1].cut);
+        CHECK_INT(s.lines, 4);
+        CHECK(s.line[1].cut && !s.line[2].cut && !s.line[1].more && s.line[2].more);
         CHECK_INT(s.line[1].len, NSC_LINE_LIMIT);
-        CHECK_INT(s.line[2].offset, 6 + NSC_LINE_LIMIT + 1 + 1);
-        CHECK(!s.line[2].cut);
+        CHECK_INT(s.line[2].len, 1);
+        CHECK_INT(s.line[2].offset, 6 + NSC_LINE_LIMIT);
+        CHECK_INT(s.line[2].number, 2);
+        CHECK_INT(s.line[3].offset, 6 + NSC_LINE_LIMIT + 1 + 1);
+        CHECK_INT(s.line[3].number, 3);
+        CHECK(!s.line[3].cut && !s.line[3].more);
         read_long(1000000, chunks[i], true, &s);
-        CHECK(s.line[1].cut);
-        CHECK_INT(s.line[2].offset, 1000007);
-        CHECK_TEXT(text_of(&s, 2), "last");
+        size_t pieces = 1000000 / NSC_LINE_LIMIT + 1;
+        CHECK_INT(s.lines, pieces + 2);
+        CHECK_INT(s.line[pieces + 1].offset, 1000007);
+        CHECK_TEXT(text_of(&s, pieces + 1), "last");
         read_long(1000000, chunks[i], false, &s);
-        CHECK_INT(s.lines, 2);
-        CHECK(s.line[1].cut && s.line[1].unended);
+        CHECK_INT(s.lines, pieces + 1);
+        CHECK(s.line[pieces].more && s.line[pieces].unended);
+    }
+}
+
+/* A line of `before` bytes of `fill`, `text`, and `behind` bytes of fill. */
+static void read_around(char fill, size_t before, const char *text, size_t behind, size_t chunk, struct seen *s)
+{
+    size_t len = strlen(text), all = before + len + behind + 1;
+    char *bytes = malloc(all);
+    struct nsc_lines l = {0};
+    memset(bytes, fill, all);
+    memcpy(bytes + before, text, len);
+    bytes[all - 1] = '\n';
+    memset(s, 0, sizeof *s);
+    for (size_t at = 0; at < all; at += chunk)
+        give(&l, (nsc_text){bytes + at, all - at < chunk ? all - at : chunk}, s);
+    end(&l, s);
+    free(bytes);
+}
+
+/* A progress bar of megabytes ends in a record; a dump of bytes holds one. Neither the bar nor the limit takes it. */
+static void test_pieces(void)
+{
+    static struct seen s;
+    const size_t chunks[] = {777, 65536, 1 << 20};
+    for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        read_around('x', 65530, "\rvm:1:2 [0] NCCL INFO x", 0, chunks[i], &s);
+        CHECK_TEXT(text_of(&s, s.lines - 1), "vm:1:2 [0] NCCL INFO x");
+        CHECK(!s.line[s.lines - 1].cut);
+        CHECK_INT(s.line[s.lines - 1].number, 1);
+        read_around('x', 65500, " vm:1:2 [0] init.cc:7 NCCL WARN torn where the limit is", 70000, chunks[i], &s);
+        CHECK_INT(s.line[0].len, 65501);
+        CHECK_TEXT(((nsc_text){s.line[1].text, 34}), "vm:1:2 [0] init.cc:7 NCCL WARN tor");
+    }
+}
+
+/* What begins as JSON does is one line, however long; what begins as a launcher's rank is not taken for that. */
+static void test_documents(void)
+{
+    static struct seen s;
+    static const char *const documents[] = {"{\"", "[{\"", "[[\"", "[ \"", "{ \"", "\xef\xbb\xbf[\""},
+                             *const others[] = {"[1,0]<stdout>:", "[[344,1],1]", "{x", "[0] x", "[default0]:"};
+    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+        read_around('x', 0, documents[i], 300000, 65536, &s);
+        CHECK_INT(s.lines, 1);
+        CHECK(!s.line[0].cut);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        read_around('x', 0, others[i], 300000, 65536, &s);
+        CHECK_INT(s.lines, 5);
     }
 }
 
@@ -164,7 +222,8 @@ static void test_memory(void)
         give(&l, (nsc_text){bytes, sizeof bytes}, &s);
     CHECK(l.cap <= 4 * NSC_LINE_LIMIT);
     end(&l, &s);
-    CHECK_INT(s.lines, 1);
+    CHECK_INT(s.lines, 500);
 }
 
-CHECKS(TEST(test_kinds_of_lines), TEST(test_ends), TEST(test_every_chunking), TEST(test_limit), TEST(test_memory))
+CHECKS(TEST(test_kinds_of_lines), TEST(test_ends), TEST(test_every_chunking), TEST(test_limit), TEST(test_pieces),
+       TEST(test_documents), TEST(test_memory))

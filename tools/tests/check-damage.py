@@ -91,6 +91,16 @@ HARMLESS = {
                                                  for i in range(0, len(lines), 50)),
     'Loki API': lambda lines: b''.join(dump({'data': {'result': [{'values': [['17', l.decode()] for l in lines[i:i + 50]]}]}}) + b'\n'
                                        for i in range(0, len(lines), 50)),
+    'Loki API, one document': lambda lines: dump({'data': {'result': [
+        {'stream': {'pod': 'train-0'}, 'values': [['17%08d' % i, l.decode()] for i, l in enumerate(lines)]}]}}),
+    'Elasticsearch, one document': lambda lines: dump({'took': 3, 'hits': {'total': {'value': len(lines)}, 'hits': [
+        {'_id': str(i), '_source': {'message': l.decode(), 'tags': ['a', 'b'], 'kubernetes': {'pod': {'name': 'train-0'}}}, 'sort': [i]}
+        for i, l in enumerate(lines)]}}),
+    'jq -c, one document': lambda lines: dump([{'log': l.decode() + '\n', 'pod_name': 'train-0'} for l in lines]),
+    'a list on one line': lambda lines: dump([l.decode() for l in lines]),
+    'a text in one string': lambda lines: dump({'log': b'\n'.join(lines).decode(), 'pod': 'train-0'}),
+    'GCP, one document': lambda lines: dump([{'insertId': 'x%d' % i, 'textPayload': l.decode(), 'timestamp': '2026-01-02T03:04:05Z',
+                                             'resource': {'labels': {'pod_name': 'train-0'}}} for i, l in enumerate(lines)]),
     'fluent-bit, standard output': each(lambda i, l: b'[%d] kube.x: [[17.25, {}], {"log"=>' % i + dump(l.decode()) + b', "stream"=>"stdout"}]'),
     'two columns of CSV': each(lambda i, l: b'"2026-01-02 03:04:05","%s"' % l.replace(b'"', b'""')),
     'a column within CSV': each(lambda i, l: b'2026-01-02 03:04:05,"%s",stdout' % l.replace(b'"', b'""')),
@@ -115,8 +125,7 @@ HARMLESS = {
 
 
 # Where a host's name begins behind text that ends in a letter, and a version line without a header, cannot be told for certain there.
-BLURRED = {'old Mac line ends', 'every second line end lost', 'all line ends lost', 'line ends to blanks', 'line ends spelt out', 'Loki API',
-           'events on one line', 'a progress bar before'}
+BLURRED = {'old Mac line ends', 'every second line end lost', 'all line ends lost', 'line ends to blanks', 'line ends spelt out', 'a progress bar before'}
 
 
 # Something is lost: nothing may be invented.

@@ -6,6 +6,7 @@ Exit 4: it was read, and holds no NCCL line."""
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import random
@@ -178,6 +179,41 @@ def check_special(c, tool, folder, log):
     c.equal('sixty folders deep', 'lines', [s['lines'] for s in report['sources']], [log.count(b'\n')])
 
 
+def check_documents(c, tool, folder, log):
+    """A document of JSON on one line, longer than any line of a log: read whole, each entry with its own stream's pod."""
+    lines = [line for line in log.decode().splitlines()]
+    pods = [('train-%d' % n, [line.replace('vm:', 'node%d:' % n) for line in lines]) for n in range(8)]
+    loki = json.dumps({'status': 'success', 'data': {'result': [
+        {'stream': {'app': 't', 'pod': pod}, 'values': [['17%017d' % i, line] for i, line in enumerate(said)]} for pod, said in pods]}})
+    elastic = json.dumps({'hits': {'hits': [{'_source': {'message': line, 'kubernetes': {'pod': {'name': pod}}}}
+                                            for pod, said in pods for line in said]}})
+    plain = put(folder, 'plain.log', '\n'.join(line for _, said in pods for line in said).encode())
+    should, _ = harness.report(tool, plain)
+    for name, text in (('Loki', loki), ('Elasticsearch', elastic)):
+        c.true(name, '%d bytes are no long line' % len(text), len(text) > 65536)
+        report, code = harness.report(tool, put(folder, name + '.json', text.encode()))
+        c.equal(name, 'exit code', code, 1)
+        c.equal(name, 'pods', sorted({(p['host'], p['pod']) for p in report['processes']}),
+                [('node%d' % n, 'train-%d' % n) for n in range(8)])
+        c.equal(name, 'NCCL lines', report['sources'][0]['nccl_lines'], should['sources'][0]['nccl_lines'])
+        c.equal(name, 'connections', len(report['links']), len(should['links']))
+        c.equal(name, 'cut lines', report['sources'][0]['cut_lines'], 0)
+        whole = report['sources'][0]['nccl_lines']
+        report, _ = harness.report(tool, put(folder, name + '-cut.json', text[:len(text) // 2].encode()))
+        c.true(name + ', cut', '%d lines' % report['sources'][0]['nccl_lines'], whole * 0.4 < report['sources'][0]['nccl_lines'] < whole * 0.6)
+    # A healthy beginning, and what failed behind the first 64 KiB, in a document and behind a progress bar without a line end.
+    failed = 'vm:1:1 [0] misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer node2<4000>'
+    healthy = open(harness.log_path('2.28.9/h200x2-default.log'), encoding='utf-8').read().splitlines()
+    filler = ['step %d loss 0.1' % i for i in range(8000)]
+    bar = ''.join('\r%3d%%|####  | %d/8000' % (i // 80, i) for i in range(8000))
+    for name, text in (('document', json.dumps([{'log': line} for line in healthy + filler + [failed]])),
+                       ('bar', '\n'.join(healthy) + '\n' + bar + '\r' + failed + '\n'),
+                       ('dump', '\n'.join(healthy) + '\n' + 'x' * 200000 + ' ' + failed + '\n')):
+        report, _ = harness.report(tool, put(folder, name + '.log', text.encode()))
+        c.true(name, 'the warning is not there', any('Connection closed by remote peer' in w['text'] for w in report['warnings']))
+        c.true(name, 'a tick', '\u2713' not in harness.run(tool, os.path.join(folder, name + '.log')).out.decode())
+
+
 def check_controls(c, tool, folder):
     """What a terminal would obey never leaves the tool: neither from the log nor from the name of the file."""
     hostile = b'\x1b]0;owned\x07\x1b[31m\x9b31m\x00\x08\x7f\xc2\x9b\xff\xe2\x80\xae'
@@ -206,6 +242,7 @@ def main():
         check_nothing(c, tool, os.path.join(folder))
         check_unreadable(c, tool, folder, log)
         check_damaged(c, tool, folder, log)
+        check_documents(c, tool, folder, log)
         check_packed(c, tool, folder, log)
         check_once(c, tool, folder, log)
         check_special(c, tool, folder, log)

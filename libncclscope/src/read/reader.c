@@ -43,6 +43,7 @@ void ncclscope_reader_free(ncclscope_reader *r)
     nsc_lines_free(&r->lines);
     nsc_rewrap_free(&r->rewrap);
     nsc_wrap_free(&r->wrap);
+    nsc_entries_free(&r->entries);
     nsc_match_free(&r->match);
     nsc_via_cache_free(&r->via_cache);
     nsc_debts_free(&r->debts);
@@ -107,7 +108,8 @@ static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out
         return false;
     if (nsc_hosts_mend(&r->hosts, out, from > 0))
         nsc_mark_torn(r);
-    if (!from || !out->whole || out->start < from)
+    bool said = out->host.ptr == r->line.ptr + out->start; /* else it is a name that was seen before, or none at all */
+    if (!from || !out->whole || out->start < from || !said)
         return true;
     size_t name = nsc_hosts_at_end(&r->hosts, out->host);
     if (!name)
@@ -136,11 +138,14 @@ void nsc_new_record(ncclscope_reader *r)
         .line = r->physical.number,
         .offset = r->physical.offset,
         .physical = r->line,
-        .flags = r->physical.cut ? NCCLSCOPE_FLAG_CUT : 0,
-        .pod = r->prefix.pod.len ? r->prefix.pod : r->wrap.pod,
+        .pod = r->prefix.pod.len ? r->prefix.pod
+               : r->wrap.pod.len ? r->wrap.pod
+                                 : r->entry.pod,
         .container = r->prefix.container,
         .launcher_rank = r->prefix.rank,
-        .time = r->prefix.time.len ? r->prefix.time : r->wrap.time,
+        .time = r->prefix.time.len ? r->prefix.time
+                : r->wrap.time.len ? r->wrap.time
+                                   : r->entry.time,
         .pid = -1,
         .tid = -1,
         .dev = -1,
@@ -239,6 +244,8 @@ static void take_record(ncclscope_reader *r)
     r->record.flags |= h.whole    ? NCCLSCOPE_FLAG_HEADER
                        : stripped ? NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED
                                   : NCCLSCOPE_FLAG_TORN;
+    bool cut = r->physical.cut && !r->has_next;
+    r->record.flags |= cut ? NCCLSCOPE_FLAG_CUT : 0;
     if (!h.whole)
         nsc_mark_torn(r);
     r->stats.stripped += stripped;
@@ -258,7 +265,7 @@ static void take_record(ncclscope_reader *r)
         r->behind = r->banner, r->banner.len = 0;
     r->stats.records++;
     r->stats.warnings += h.level == NCCLSCOPE_LEVEL_WARN;
-    nsc_understand(r, &h, r->has_next || broken || r->physical.cut);
+    nsc_understand(r, &h, r->has_next || broken || cut);
 }
 
 /* ---- lines that were wrapped at a terminal's width ---- */
@@ -399,19 +406,41 @@ static bool read_line(ncclscope_reader *r)
     return true;
 }
 
+/* Once for all pieces of a line. */
+static void count_cut(ncclscope_reader *r)
+{
+    if (!r->physical.cut || r->cut_at == r->physical.number)
+        return;
+    r->cut_at = r->physical.number;
+    r->stats.cut_lines++;
+}
+
 /* A new line was read: find its first record and what stands before it. True when there is something to give out. */
 static bool begin_line(ncclscope_reader *r)
 {
     r->stats.lines += r->physical.lines;
     r->debts.line = r->physical.number;
-    r->stats.cut_lines += r->physical.cut;
+    count_cut(r);
     r->stats.unended = r->physical.unended;
     r->torn = r->in_line = false;
     r->raw = r->physical.text;
     if (r->physical.number == 1 && nsc_text_starts(r->raw, "\xef\xbb\xbf")) /* a byte order mark */
         r->raw = nsc_text_from(r->raw, 3);
     r->nul_lines += r->raw.len && memchr(r->raw.ptr, 0, r->raw.len) != NULL;
+    r->entry = (struct nsc_entry){0};
+    if (nsc_entries_begin(&r->entries, r->raw))
+        return false;
     return nsc_join_pieces(&r->wrap, &r->raw) && read_line(r);
+}
+
+/* The next line of log that the document in hand holds. */
+static bool begin_entry(ncclscope_reader *r)
+{
+    r->torn = r->in_line = false;
+    r->raw = r->entry.text;
+    r->physical.cut = r->entry.cut;
+    count_cut(r);
+    return read_line(r);
 }
 
 void nsc_reader_digest(ncclscope_reader *r)
@@ -462,6 +491,8 @@ int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncc
             found = nsc_take_behind(r);
         else if (found)
             take_record(r);
+        else if (nsc_entries_next(&r->entries, &r->entry))
+            found = begin_entry(r);
         else if (nsc_rewrap_next(&r->rewrap, &r->lines, worth_of_line, r, &r->physical))
             found = begin_line(r);
         else if (r->lines.finished && nsc_left_pieces(&r->wrap, &r->raw))

@@ -4,6 +4,7 @@
 
 #include "read/debts.h"
 #include "read/digest.h"
+#include "read/entries.h"
 #include "read/header.h"
 #include "read/hosts.h"
 #include "read/lines.h"
@@ -26,6 +27,8 @@ struct ncclscope_reader {
     struct nsc_lines lines;
     struct nsc_rewrap rewrap;
     struct nsc_wrap wrap;
+    struct nsc_entries entries; /* of the line in hand, where it is a document of many */
+    struct nsc_entry entry;     /* the one in hand; len 0 else */
     struct nsc_match match;
     struct nsc_via_cache via_cache;
     struct nsc_first_words words, *text_words; /* of texts.def: NULL until the first is needed */
@@ -35,7 +38,7 @@ struct ncclscope_reader {
     struct nsc_hosts hosts;
     struct nsc_test_row test_row;
     ncclscope_stats stats;
-    uint64_t nul_lines;
+    uint64_t nul_lines, cut_at; /* the line that was counted as cut last */
     uint64_t glued,
         alone;      /* records with another one right behind them on their line; and those that end with their line */
     bool long_shm;  /* this input's NCCL prints SHM/direct/direct, by a record or by its version */

@@ -39,6 +39,10 @@ void nsc_wrap_free(struct nsc_wrap *w);
  * which names NCCL at `nccl` (false: nothing is quoted there). `w->buf` with room for this many bytes; NULL: no memory. */
 nsc_text nsc_unwrap_json(struct nsc_wrap *w, nsc_text line);
 bool nsc_unquote_line(struct nsc_wrap *w, nsc_text line, size_t nccl, nsc_text *out);
+/* One escape of a JSON string, `s` behind the backslash, to `to`; bytes written, and of `s` used. */
+size_t nsc_unescape(nsc_text s, size_t *used, char *to);
+/* Does it name a level behind NCCL, or begin as a line with its version? */
+bool nsc_holds_record(nsc_text s);
 char *nsc_wrap_room(struct nsc_wrap *w, size_t need);
 
 #endif

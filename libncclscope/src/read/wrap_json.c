@@ -2,7 +2,7 @@
 #include "read/wrap.h"
 
 /* One escape of a JSON string, `s` behind the backslash; bytes written. */
-static size_t unescape(nsc_text s, size_t *used, char *to)
+size_t nsc_unescape(nsc_text s, size_t *used, char *to)
 {
     static const char from[] = "ntrbf", into[] = "\n\t\r\b\f";
     uint64_t code;
@@ -51,7 +51,7 @@ static size_t unquote(struct nsc_wrap *w, nsc_text line, size_t at, size_t n, si
             continue;
         }
         size_t used;
-        n += unescape(nsc_text_from(line, i + 1), &used, w->buf + n);
+        n += nsc_unescape(nsc_text_from(line, i + 1), &used, w->buf + n);
         i += used;
     }
     while (n > from && (w->buf[n - 1] == '\n' || w->buf[n - 1] == '\r'))
@@ -60,7 +60,7 @@ static size_t unquote(struct nsc_wrap *w, nsc_text line, size_t at, size_t n, si
     return n;
 }
 
-static bool holds_record(nsc_text s)
+bool nsc_holds_record(nsc_text s)
 {
     static const char *const marks[] = {"NCCL INFO ", "NCCL WARN ", "NCCL TRACE ",
                                         "NCCL CALL ", "NCCL ATTN ", "NCCL DIAG "};
@@ -82,7 +82,7 @@ static nsc_text unquote_records(struct nsc_wrap *w, nsc_text line)
             break;
         size_t from = n + (n > 0), to = unquote(w, line, (size_t)(quote - line.ptr) + 1, from, &i);
         nsc_text s = {w->buf + from, to - from};
-        if (!holds_record(s) || (n && nsc_text_eq(s, (nsc_text){w->buf + last, n - last})))
+        if (!nsc_holds_record(s) || (n && nsc_text_eq(s, (nsc_text){w->buf + last, n - last})))
             continue;
         if (n)
             w->buf[n] = '\r';
