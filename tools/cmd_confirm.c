@@ -1,5 +1,6 @@
 /* cmd_confirm.c - ncclscope confirm: what logs say of this machine's GPUs, against what it offers. */
 #include "commands.h"
+#include "interrupt.h"
 #include "live.h"
 #include "opt.h"
 #include "output.h"
@@ -60,8 +61,9 @@ static int confirm(const struct wanted *w, const char *const *paths, size_t n)
         rc = ncclscope_grammar_new(&g, &err);
     if (!code && !rc && w->patterns && add_patterns(g, w->patterns))
         code = EXIT_USAGE;
+    interrupt_hear();
     if (!code && !rc)
-        rc = ncclscope_scan(&m, g, paths, n, &err);
+        rc = ncclscope_scan(&m, g, paths, n, &reading, &err);
     bool lost = false;
     if (!code && !rc && w->pod && ncclscope_model_pods(m, w->pod, &err)) {
         tell(w->pod, err.text); /* the log is judged all the same */

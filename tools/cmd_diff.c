@@ -1,5 +1,6 @@
 /* cmd_diff.c - ncclscope diff A B: two runs, and what is not the same in them. */
 #include "commands.h"
+#include "interrupt.h"
 #include "opt.h"
 #include "output.h"
 
@@ -15,7 +16,7 @@ struct side {
 
 static int read_side(struct side *s, ncclscope_grammar *g, ncclscope_error *err)
 {
-    int rc = ncclscope_scan(&s->m, g, &s->path, 1, err);
+    int rc = ncclscope_scan(&s->m, g, &s->path, 1, &reading, err);
     return rc ? rc : ncclscope_analyse(&s->f, s->m, err);
 }
 
@@ -34,6 +35,7 @@ static int diff(struct side side[2], bool json, bool verbose)
     size_t differences = 0;
     bool damaged = false, empty = false;
     int rc = ncclscope_grammar_new(&g, &err);
+    interrupt_hear();
     for (int i = 0; i < 2 && !rc; i++)
         rc = read_side(&side[i], g, &err);
     for (int i = 0; i < 2 && !rc; i++) {

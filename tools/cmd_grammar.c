@@ -1,5 +1,6 @@
 /* cmd_grammar.c - ncclscope grammar: the known lines; with --coverage, what part of a log they explain. */
 #include "commands.h"
+#include "interrupt.h"
 #include "opt.h"
 #include "output.h"
 
@@ -24,8 +25,9 @@ int print_coverage(const char *const *paths, size_t n, const char *format, const
         ncclscope_grammar_free(g);
         return EXIT_USAGE;
     }
+    interrupt_hear();
     if (!rc)
-        rc = ncclscope_coverage_new(&c, g, paths, n, &err);
+        rc = ncclscope_coverage_new(&c, g, paths, n, &reading, &err);
     if (!rc) {
         rc = ncclscope_coverage_report(c, format, terminal_columns(), terminal_flags(), output_write, &standard_output);
         damaged = tell_problems(ncclscope_coverage_model(c));

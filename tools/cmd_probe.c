@@ -42,7 +42,7 @@ static int report(const ncclscope_facts *facts, const struct wanted *w)
     ncclscope_findings *f = NULL;
     ncclscope_error err = {0};
     int rc = ncclscope_grammar_new(&g, &err);
-    rc = rc ? rc : ncclscope_scan(&m, g, NULL, 0, &err);
+    rc = rc ? rc : ncclscope_scan(&m, g, NULL, 0, NULL, &err);
     if (!rc)
         ncclscope_model_facts(m, facts);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);

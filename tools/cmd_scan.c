@@ -1,5 +1,6 @@
 /* cmd_scan.c - ncclscope [scan] [INPUT...]: logs in, a report out. */
 #include "commands.h"
+#include "interrupt.h"
 #include "opt.h"
 #include "output.h"
 
@@ -71,10 +72,11 @@ static int exit_code(const struct scan *s, const ncclscope_findings *f, bool dam
 static int scan(const struct scan *s, const char *const *paths, size_t n, ncclscope_grammar *g, ncclscope_model **m,
                 ncclscope_store **db, ncclscope_error *err)
 {
+    interrupt_hear();
     if (!s->db)
-        return ncclscope_scan(m, g, paths, n, err);
+        return ncclscope_scan(m, g, paths, n, &reading, err);
     int rc = ncclscope_store_open(db, s->db, err);
-    return rc ? rc : ncclscope_store_scan(*db, m, g, paths, n, err);
+    return rc ? rc : ncclscope_store_scan(*db, m, g, paths, n, &reading, err);
 }
 
 enum { TOLD = -1000 }; /* what went wrong is on stderr already */

@@ -25,6 +25,8 @@ int cmd_confirm(int argc, char **argv);
 int cmd_grammar(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
+/* How commands read: INT, TERM and HUP end it, and what was read is reported. */
+extern const ncclscope_scan_options reading;
 /* For text: the terminal's width, or 80; ASCII only where the locale is not UTF-8 (call setlocale first). */
 int terminal_columns(void);
 int terminal_flags(void);

@@ -2,31 +2,13 @@
 #include "live.h"
 
 #include "commands.h"
+#include "interrupt.h"
 #include "output.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-    signal(SIGINT, SIG_DFL); /* the second time it ends at once */
-}
-
-/* Not where nobody at a terminal could have meant it: in the background SIGINT is ignored, and stays so. */
-static void hear_interrupts(bool on)
-{
-    static const struct sigaction hear = {.sa_handler = interrupt}, dont = {.sa_handler = SIG_DFL};
-    struct sigaction now;
-    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-        sigaction(SIGINT, on ? &hear : &dont, NULL);
-}
 
 /* "  ##########..........  120 of 364": on a terminal alone. */
 static int show_progress(void *user, int done, int total)
@@ -34,14 +16,14 @@ static int show_progress(void *user, int done, int total)
     enum { WIDTH = 30 };
     (void)user;
     if (!isatty(STDERR_FILENO) || !total)
-        return interrupted;
+        return interrupt_came(NULL);
     char bar[WIDTH + 1];
     memset(bar, '.', WIDTH);
     memset(bar, '#', (size_t)(WIDTH * done / total));
     bar[WIDTH] = 0;
-    fprintf(stderr, "\r  %s  %d of %d%s", bar, done, total, interrupted ? ", stopping" : "");
+    fprintf(stderr, "\r  %s  %d of %d%s", bar, done, total, interrupt_came(NULL) ? ", stopping" : "");
     fflush(stderr);
-    return interrupted;
+    return interrupt_came(NULL);
 }
 
 /* A number from 1 on; 0 where none is given; -1 for anything else. */
@@ -58,9 +40,8 @@ static int measure(ncclscope_facts *f, const struct live *w, ncclscope_error *er
                                    .seconds = (uint32_t)number(w->seconds),
                                    .pairs = w->pairs,
                                    .gpu_bytes = (uint64_t)number(w->memory) << 20};
-    hear_interrupts(true);
+    interrupt_hear();
     int rc = ncclscope_measure(f, &o, show_progress, NULL, err);
-    hear_interrupts(false);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return rc;
@@ -73,7 +54,7 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
     struct output file = {0};
     if (w->log && (output_find(&file, w->log) || output_open(output_or_standard(&file))))
         return NCCLSCOPE_EIO;
-    hear_interrupts(true);
+    interrupt_hear();
     for (int i = 0; i < LIVE_RUNS && !rc; i++) {
         ncclscope_nccl_options o = {.size = sizeof o,
                                     .seconds = (uint32_t)number(w->seconds),
@@ -84,15 +65,14 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
                                     .keep_user = output_or_standard(&file)};
         if (i && !w->variables)
             break;
-        if (interrupted)
+        if (interrupt_came(NULL))
             fprintf(stderr, "ncclscope: stopped: NCCL was not run%s%s\n", i ? " with " : "", i ? w->variables : "");
-        if (interrupted)
+        if (interrupt_came(NULL))
             break;
         rc = ncclscope_nccl(f, &logs->run[i], logs->grammar, &o, show_progress, NULL, err);
     }
     if (output_end(&file, true) && !rc)
         rc = NCCLSCOPE_EIO;
-    hear_interrupts(false);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return rc;

@@ -1,5 +1,6 @@
 /* main.c - ncclscope COMMAND: a table; without a command name it scans. */
 #include "commands.h"
+#include "interrupt.h"
 #include "output.h"
 
 #include "ncclscope.h"
@@ -63,5 +64,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends quietly */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that grows over a limit of the shell */
     int code = run(argc, argv);
-    return output_end_standard() ? EXIT_INPUT : code;
+    if (output_end_standard())
+        code = EXIT_INPUT;
+    return interrupt_came(NULL) ? 128 + interrupt_came(NULL) : code;
 }

@@ -1,11 +1,14 @@
 /* term.c - what the commands share: how wide output is, which inputs could not be read, whose rows are added. */
 #include "commands.h"
+#include "interrupt.h"
 
 #include <langinfo.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+const ncclscope_scan_options reading = {.size = sizeof reading, .stop = interrupt_came};
 
 int terminal_columns(void)
 {

@@ -99,7 +99,7 @@ static void test_scan_is_feed(void)
         data_file(path, data_text(&log));
         const char *paths[] = {path};
         ncclscope_model *m = NULL;
-        CHECK_INT(ncclscope_scan(&m, grammar, paths, 1, NULL), 0);
+        CHECK_INT(ncclscope_scan(&m, grammar, paths, 1, NULL, NULL), 0);
         scanned = report_of(m);
         fed = in_two(data_text(&log), 0);
         name = strstr(scanned.ptr, path);

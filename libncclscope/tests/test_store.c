@@ -48,7 +48,7 @@ static int add(size_t n, const char *const *names)
         paths[i] = path[i];
     }
     int rc = ncclscope_store_open(&s, file, &err);
-    rc = rc ? rc : ncclscope_store_scan(s, &m, grammar, paths, n, &err);
+    rc = rc ? rc : ncclscope_store_scan(s, &m, grammar, paths, n, NULL, &err);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
     rc = rc ? rc : ncclscope_store_add(s, m, f, &err);
     if (rc)
@@ -161,7 +161,7 @@ static void test_packed_is_the_same(void)
     const char *paths[] = {path};
     struct data before = dump();
     CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
-    CHECK_INT(ncclscope_store_scan(s, &m, grammar, paths, 1, NULL), 0);
+    CHECK_INT(ncclscope_store_scan(s, &m, grammar, paths, 1, NULL, NULL), 0);
     CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
     CHECK_INT(ncclscope_store_add(s, m, f, NULL), 0);
     ncclscope_store_close(s);
@@ -200,7 +200,7 @@ static void test_dropped(void)
     log_path(path, "2.28.9/h200x8-rank-missing.log");
     const char *paths[] = {path};
     CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
-    CHECK_INT(ncclscope_store_scan(s, &m, grammar, paths, 1, NULL), 0);
+    CHECK_INT(ncclscope_store_scan(s, &m, grammar, paths, 1, NULL, NULL), 0);
     ncclscope_model_free(m);
     ncclscope_store_close(s);
     struct data after = dump();

@@ -31,11 +31,21 @@ NCCLSCOPE_API int ncclscope_model_source_end(ncclscope_model *m, const ncclscope
 /* No more sources: ranks join to communicators, connections find theirs. After it the model only is read. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err);
 
+/* Not 0: no more is wanted. Asked between pieces of an input, and when a signal interrupts the wait for one. */
+typedef int ncclscope_stop_fn(void *user);
+/* How to read; NULL where it is taken: all of it. Set size to sizeof(ncclscope_scan_options); the rest may stay 0. */
+typedef struct ncclscope_scan_options {
+    size_t size;
+    ncclscope_stop_fn
+        *stop; /* after it what was read is a finished model; the source in hand has a problem that says so */
+    void *user;
+} ncclscope_scan_options;
+
 /* Read all of `paths` ("-" is standard input; a directory stands for the files in and below it, in the order of their names) to
  * one finished model. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest
- * in ncclscope_model_problem. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
+ * in ncclscope_model_problem. NCCLSCOPE_OK; NCCLSCOPE_EABI for options of a newer header; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
-                                 ncclscope_error *err);
+                                 const ncclscope_scan_options *options, ncclscope_error *err);
 
 /* Add what Kubernetes says of the job's pods: `path` is a file of `kubectl get pod -o json`, one pod or a List. For a finished model of
  * which there are no findings yet; processes find their pod by its name or host name. May be called for several files.
@@ -91,9 +101,9 @@ NCCLSCOPE_API int ncclscope_diff(const ncclscope_model *a, const ncclscope_findi
 /* How much of a log the tables explain: each kind and each known text with its number of records, and what nobody knows by its
  * shape. */
 typedef struct ncclscope_coverage ncclscope_coverage;
-/* Read all of `paths`, as ncclscope_scan does. *out is the caller's. OK or ENOMEM. Since 0.1. */
+/* Read all of `paths`, as ncclscope_scan does. *out is the caller's. OK, EABI or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const char *const *paths,
-                                         size_t n, ncclscope_error *err);
+                                         size_t n, const ncclscope_scan_options *options, ncclscope_error *err);
 NCCLSCOPE_API void ncclscope_coverage_free(ncclscope_coverage *c);
 /* The model of the same records: sources, problems, stats. Borrowed; lives as long as the coverage. Since 0.1. */
 NCCLSCOPE_API const ncclscope_model *ncclscope_coverage_model(const ncclscope_coverage *c);

@@ -14,6 +14,8 @@ struct scan {
     ncclscope_grammar *g;
     const struct nsc_tap *tap; /* NULL: nobody else listens */
     struct nsc_map seen;       /* device and inode of what was read */
+    ncclscope_scan_options options;
+    bool stopped;
 };
 
 static int read_all(const struct scan *s, ncclscope_reader *r, ncclscope_error *why)
@@ -27,19 +29,21 @@ static int read_all(const struct scan *s, ncclscope_reader *r, ncclscope_error *
     return rc;
 }
 
-static int scan_file(const struct scan *s, const char *path)
+static int scan_file(struct scan *s, const char *path)
 {
     ncclscope_reader *r = NULL;
     ncclscope_error why = {0};
     if (ncclscope_model_source(s->m, path))
         return NCCLSCOPE_ENOMEM;
-    int rc = ncclscope_reader_open(&r, s->g, path, &why);
+    int rc = nsc_reader_open(&r, s->g, path, s->options.stop, s->options.user, &why);
     if (rc == NCCLSCOPE_OK && s->tap)
         nsc_reader_digest(r);
     if (rc == NCCLSCOPE_OK)
         rc = read_all(s, r, &why);
+    s->stopped = r && r->source.stopped;
+    const char *problem = s->stopped ? "interrupted: what follows was not read" : rc < 0 ? why.text : NULL;
     if (rc != NCCLSCOPE_ENOMEM && rc != NSC_TAP_FAILED)
-        rc = ncclscope_model_source_end(s->m, r, rc < 0 ? why.text : NULL);
+        rc = ncclscope_model_source_end(s->m, r, problem);
     if (rc == NCCLSCOPE_OK && s->tap)
         rc = s->tap->source_end(s->tap->user, r, path);
     ncclscope_reader_free(r);
@@ -70,7 +74,7 @@ static int scan_directory(struct scan *s, const char *path)
         return scan_unread(s, path, "cannot read the directory");
     for (int i = 0; i < n; i++) {
         char *inner = NULL;
-        if (rc == NCCLSCOPE_OK && names[i]->d_name[0] != '.') {
+        if (rc == NCCLSCOPE_OK && !s->stopped && names[i]->d_name[0] != '.') {
             if (asprintf(&inner, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", names[i]->d_name) < 0)
                 rc = NCCLSCOPE_ENOMEM;
             else
@@ -109,12 +113,18 @@ static int scan_path(struct scan *s, const char *path, bool inside)
     return scan_file(s, path);
 }
 
-int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, const struct nsc_tap *tap,
-             ncclscope_error *err)
+int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
+             const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err)
 {
-    int rc = ncclscope_model_new(out, err);
-    struct scan s = {.m = *out, .g = g, .tap = tap};
-    for (size_t i = 0; i < n && rc == NCCLSCOPE_OK; i++)
+    struct scan s = {.g = g, .tap = tap};
+    *out = NULL;
+    if (options && options->size > sizeof s.options)
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");
+    if (options)
+        memcpy(&s.options, options, options->size);
+    int rc = ncclscope_model_new(&s.m, err);
+    *out = s.m;
+    for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !s.stopped; i++)
         rc = scan_path(&s, paths[i], false);
     nsc_map_free(&s.seen);
     if (rc == NCCLSCOPE_OK)
@@ -129,9 +139,9 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
 }
 
 int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
-                   ncclscope_error *err)
+                   const ncclscope_scan_options *options, ncclscope_error *err)
 {
-    return nsc_scan(out, g, paths, n, NULL, err);
+    return nsc_scan(out, g, paths, n, options, NULL, err);
 }
 
 void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)

@@ -14,7 +14,7 @@ struct nsc_tap {
     int (*source_end)(void *user, const ncclscope_reader *r, const char *name);
 };
 
-int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n, const struct nsc_tap *tap,
-             ncclscope_error *err);
+int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
+             const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err);
 
 #endif

@@ -20,11 +20,13 @@ int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope
     return NCCLSCOPE_OK;
 }
 
-int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, ncclscope_error *err)
+int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, int (*stop)(void *), void *user,
+                    ncclscope_error *err)
 {
     int rc = ncclscope_reader_new(out, g, err);
     if (rc)
         return rc;
+    (*out)->source = (struct nsc_source){.stop = stop, .stop_user = user};
     rc = nsc_source_open(&(*out)->source, path, err);
     if (rc) {
         ncclscope_reader_free(*out);
@@ -33,6 +35,11 @@ int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const ch
     }
     (*out)->reads = true;
     return NCCLSCOPE_OK;
+}
+
+int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, ncclscope_error *err)
+{
+    return nsc_reader_open(out, g, path, NULL, NULL, err);
 }
 
 void ncclscope_reader_free(ncclscope_reader *r)

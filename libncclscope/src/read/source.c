@@ -32,12 +32,13 @@ static int refuse_packed(const struct nsc_source *s, ncclscope_error *err)
 
 static int read_fd(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
 {
-    ssize_t n;
-    do
-        n = read(s->fd, to, size);
-    while (n < 0 && errno == EINTR);
+    ssize_t n = -1;
+    while (!s->stopped && (n = read(s->fd, to, size)) < 0 && errno == EINTR)
+        s->stopped = s->stop && s->stop(s->stop_user);
     *got = n > 0 ? (size_t)n : 0;
     s->bytes += *got;
+    if (s->stopped)
+        return NCCLSCOPE_END;
     if (n < 0)
         return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", strerror(errno));
     return n ? NCCLSCOPE_OK : NCCLSCOPE_END;
@@ -81,7 +82,7 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
 
 int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err)
 {
-    *s = (struct nsc_source){.fd = STDIN_FILENO};
+    s->fd = STDIN_FILENO;
     if (strcmp(path, "-") != 0) {
         struct stat st;
         s->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -102,7 +103,8 @@ int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err
 int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
 {
     *got = 0;
-    if (s->at_end)
+    s->stopped = s->stopped || (s->stop && s->stop(s->stop_user));
+    if (s->at_end || s->stopped)
         return NCCLSCOPE_END;
     int rc = s->stored     ? nsc_stored_read(s->stored, to, size, got, err)
              : s->gz       ? nsc_gunzip_read(s, to, size, got, err)

@@ -17,7 +17,9 @@ struct nsc_utf16 {
 
 struct nsc_source {
     int fd;
-    bool own_fd, at_end, truncated;
+    bool own_fd, at_end, truncated, stopped; /* stopped: by whoever was asked */
+    int (*stop)(void *user);                 /* asked before each piece; NULL: nobody */
+    void *stop_user;
     uint64_t bytes;            /* read from the outside so far */
     struct nsc_gunzip *gz;     /* NULL for plain input */
     struct nsc_stored *stored; /* NULL for what is no store */
@@ -26,6 +28,7 @@ struct nsc_source {
     size_t peek_len, peek_at;
 };
 
+/* `s` is zeroed but for its stop. */
 int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err);
 /* Up to `size` bytes of text. OK with *got > 0; END; EDATA when a gzip stream ends early or is damaged (s->truncated); EIO. */
 int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);

@@ -99,18 +99,18 @@ static int take_source_end(void *user, const ncclscope_reader *r, const char *na
 }
 
 int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const char *const *paths, size_t n,
-                           ncclscope_error *err)
+                           const ncclscope_scan_options *options, ncclscope_error *err)
 {
     struct ncclscope_coverage *c = *out = nsc_alloc(sizeof *c);
     if (!c)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     const struct nsc_tap tap = {c, take_record, take_source_end};
-    int rc = nsc_scan(&c->model, g, paths, n, &tap, err);
+    int rc = nsc_scan(&c->model, g, paths, n, options, &tap, err);
     if (rc == NCCLSCOPE_OK)
         return rc;
     ncclscope_coverage_free(c);
     *out = NULL;
-    return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    return rc == NSC_TAP_FAILED ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : rc;
 }
 
 void ncclscope_coverage_free(ncclscope_coverage *c)

@@ -156,7 +156,7 @@ static int on_source_end(void *user, const ncclscope_reader *r, const char *name
 }
 
 int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g, const char *const *paths,
-                         size_t n, ncclscope_error *err)
+                         size_t n, const ncclscope_scan_options *options, ncclscope_error *err)
 {
     struct nsc_tap tap = {s, on_record, on_source_end};
     *out = NULL;
@@ -166,7 +166,7 @@ int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_gr
     s->in_scan = true;
     s->records.source = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM source");
     s->records.next = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM record");
-    int rc = nsc_scan(out, g, paths, n, &tap, err);
+    int rc = nsc_scan(out, g, paths, n, options, &tap, err);
     if (rc == NSC_TAP_FAILED) {
         if (err)
             *err = s->failure;
