@@ -214,6 +214,14 @@ def check_documents(c, tool, folder, log):
         c.true(name, 'a tick', '\u2713' not in harness.run(tool, os.path.join(folder, name + '.log')).out.decode())
 
 
+def check_endless(c, tool, log_file):
+    """A file of rows, facts or pods that never ends, ends here at a limit."""
+    for option in ('--patterns', '--facts', '--pod'):
+        result = harness.run(tool, option, '/dev/zero', log_file)
+        c.true(option, 'exit code %d' % result.code, result.code in (2, 3))
+        c.true(option, 'not told: %r' % result.err, b'/dev/zero: is too large' in result.err)
+
+
 def check_controls(c, tool, folder):
     """What a terminal would obey never leaves the tool: neither from the log nor from the name of the file."""
     hostile = b'\x1b]0;owned\x07\x1b[31m\x9b31m\x00\x08\x7f\xc2\x9b\xff\xe2\x80\xae'
@@ -243,6 +251,7 @@ def main():
         check_unreadable(c, tool, folder, log)
         check_damaged(c, tool, folder, log)
         check_documents(c, tool, folder, log)
+        check_endless(c, tool, harness.log_path('2.28.9/h200x2-p2p-disabled-shm.log'))
         check_packed(c, tool, folder, log)
         check_once(c, tool, folder, log)
         check_special(c, tool, folder, log)

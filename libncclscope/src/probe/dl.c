@@ -25,7 +25,7 @@ __attribute__((used, section(".note.dlopen"))) _Alignas(uint32_t) static const s
 bool nsc_dl_open(const char *variable, const char *name, const struct nsc_symbol *symbols, size_t count, char *why,
                  size_t size)
 {
-    const char *given = variable ? getenv(variable) : NULL;
+    const char *given = variable ? secure_getenv(variable) : NULL;
     void *library = dlopen(given && *given ? given : name, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(why, size, "%s", dlerror());

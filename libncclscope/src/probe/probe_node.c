@@ -145,7 +145,7 @@ static void read_file(struct ncclscope_facts *f, const char *path)
 /* As NCCL reads them: the environment first, then the user's file, or what NCCL_CONF_FILE names, then that of the machine. */
 static void look_at_variables(struct ncclscope_facts *f)
 {
-    const char *file = getenv("NCCL_CONF_FILE"), *home = getenv("HOME");
+    const char *file = secure_getenv("NCCL_CONF_FILE"), *home = secure_getenv("HOME");
     char path[4096];
     for (char **e = environ; e && *e; e++)
         add_variable(f, nsc_text_of(*e), "environment");

@@ -2,9 +2,9 @@
 #include "read/user.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "read/grammar.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -200,28 +200,37 @@ static int take_line(ncclscope_grammar *g, char *line, ncclscope_error *err)
     return ncclscope_grammar_add(g, name.ptr, template_.ptr, err);
 }
 
+/* Line by line; each is ended where its newline was. */
+static int take_lines(ncclscope_grammar *g, char *text, size_t len, ncclscope_error *err)
+{
+    size_t number = 0;
+    for (char *line = text, *end = text + len; line < end; number++) {
+        char *nl = memchr(line, '\n', (size_t)(end - line)), *stop = nl ? nl : end;
+        *stop = 0;
+        int rc = strlen(line) < (size_t)(stop - line) ? nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "a NUL byte in the line")
+                                                      : take_line(g, line, err);
+        if (rc != NCCLSCOPE_OK && err)
+            err->line = number + 1;
+        if (rc != NCCLSCOPE_OK)
+            return rc;
+        line = stop + 1;
+    }
+    return NCCLSCOPE_OK;
+}
+
 int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope_error *err)
 {
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return nsc_fail(err, NCCLSCOPE_EIO, errno, "%s", strerror(errno));
-    char *line = NULL;
-    size_t cap = 0, number = 0;
-    ssize_t n;
-    int rc = NCCLSCOPE_OK;
-    while (rc == NCCLSCOPE_OK && (n = getline(&line, &cap, f)) >= 0) {
-        number++;
-        line[n - (n && line[n - 1] == '\n')] = 0;
-        if (number == 1 && !strncmp(line, "\xef\xbb\xbf", 3)) /* a byte order mark */
-            memmove(line, line + 3, (size_t)(n -= 3) + 1);
-        rc = strlen(line) + 1 < (size_t)n ? nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "a NUL byte in the line")
-                                          : take_line(g, line, err);
+    enum { MOST = 1 << 20 };
+    char *bytes = NULL;
+    size_t len = 0;
+    int rc = nsc_read_whole(path, MOST, &bytes, &len, err);
+    if (rc == NCCLSCOPE_OK && len) {
+        size_t mark = nsc_text_starts((nsc_text){bytes, len}, "\xef\xbb\xbf") ? 3 : 0; /* a byte order mark */
+        char *text = nsc_realloc(bytes, len + 1);
+        bytes = text ? text : bytes;
+        rc = text ? take_lines(g, text + mark, len - mark, err)
+                  : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     }
-    if (rc == NCCLSCOPE_OK && ferror(f))
-        rc = nsc_fail(err, NCCLSCOPE_EIO, errno, "%s", strerror(errno));
-    else if (rc != NCCLSCOPE_OK && err)
-        err->line = number;
-    free(line);
-    fclose(f);
+    nsc_free(bytes);
     return rc;
 }
