@@ -228,8 +228,7 @@ int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope
         size_t mark = nsc_text_starts((nsc_text){bytes, len}, "\xef\xbb\xbf") ? 3 : 0; /* a byte order mark */
         char *text = nsc_realloc(bytes, len + 1);
         bytes = text ? text : bytes;
-        rc = text ? take_lines(g, text + mark, len - mark, err)
-                  : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+        rc = text ? take_lines(g, text + mark, len - mark, err) : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     }
     nsc_free(bytes);
     return rc;
