@@ -12,7 +12,7 @@ LIMIT_S = 60                                                  # a hang is a fail
 
 def environment(**more):
     env = {k: v for k, v in os.environ.items() if k not in ('NO_COLOR', 'COLUMNS', 'LANG', 'LANGUAGE')}
-    env.update(LC_ALL='C.UTF-8', TZ='UTC', **more)
+    env.update(LC_ALL=os.environ.get('TEST_LOCALE', 'C.UTF-8'), TZ='UTC', **more)
     return env
 
 

@@ -1,6 +1,8 @@
 /* json.c - a buffered writer, and JSON over it. */
 #include "base/json.h"
 
+#include "base/neutral.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -36,7 +38,7 @@ void nsc_printf(struct nsc_out *o, const char *format, ...)
     char buf[2048];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(buf, sizeof buf, format, args);
+    int n = nsc_vformat(buf, sizeof buf, format, args);
     va_end(args);
     if (n > 0)
         nsc_put(o, (nsc_text){buf, (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1});
@@ -141,7 +143,7 @@ void nsc_json_said(struct nsc_json *j, const char *key, int64_t v)
 void nsc_json_float(struct nsc_json *j, const char *key, double v)
 {
     char buf[64];
-    snprintf(buf, sizeof buf, "%.6f", v);
+    nsc_format(buf, sizeof buf, "%.6f", v);
     size_t n = strlen(buf);
     while (n > 1 && buf[n - 1] == '0' && buf[n - 2] != '.')
         n--;

@@ -48,6 +48,11 @@ static inline bool nsc_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static inline char nsc_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
 /* Offset of `s` in `a`, or -1, by the letter s[at], which few lines hold: faster than nsc_text_find, which is memmem. */
 ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at);
 

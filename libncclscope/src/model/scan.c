@@ -1,5 +1,6 @@
 /* scan.c - paths to one model: opens, reads, adds; directories are walked in the order of names. */
 #include "model/on_machine.h"
+#include "base/neutral.h"
 #include "model/scan.h"
 
 #include "ncclscope/probe.h"
@@ -50,7 +51,7 @@ static int scan_path(const struct scan *s, const char *path, int depth);
 static int scan_directory(const struct scan *s, const char *path, int depth)
 {
     struct dirent **names = NULL;
-    int n = scandir(path, &names, NULL, alphasort), rc = NCCLSCOPE_OK;
+    int n = scandir(path, &names, NULL, nsc_by_name), rc = NCCLSCOPE_OK;
     if (n < 0) {
         if (ncclscope_model_source(s->m, path))
             return NCCLSCOPE_ENOMEM;

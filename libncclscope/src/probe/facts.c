@@ -1,6 +1,7 @@
 /* facts.c - facts to JSON and back: the tables of facts.def say how, key by key. */
 #include "base/document.h"
 #include "base/file.h"
+#include "base/neutral.h"
 #include "probe/facts.h"
 
 #include <sqlite3.h>
@@ -62,7 +63,7 @@ void nsc_fact_printf(struct ncclscope_facts *f, const char **field, const char *
     char text[400];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    int n = nsc_vformat(text, sizeof text, format, args);
     va_end(args);
     nsc_fact_text(f, field, (nsc_text){text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1});
 }
@@ -80,7 +81,7 @@ void nsc_unprobed(struct ncclscope_facts *f, const char *probe, const char *form
     char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    nsc_vformat(text, sizeof text, format, args);
     va_end(args);
     struct nsc_unprobed *u = nsc_vec_push(&f->skipped);
     f->no_memory = f->no_memory || !u;

@@ -2,6 +2,7 @@
 #include "read/user.h"
 
 #include "base/alloc.h"
+#include "base/neutral.h"
 #include "read/grammar.h"
 
 #include <errno.h>
@@ -204,7 +205,7 @@ int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope
 {
     FILE *f = fopen(path, "r");
     if (!f)
-        return nsc_fail(err, NCCLSCOPE_EIO, errno, "%s", strerror(errno));
+        return nsc_fail(err, NCCLSCOPE_EIO, errno, "%s", nsc_strerror(errno));
     char *line = NULL;
     size_t cap = 0, number = 0;
     ssize_t n;
@@ -218,7 +219,7 @@ int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope
                                           : take_line(g, line, err);
     }
     if (rc == NCCLSCOPE_OK && ferror(f))
-        rc = nsc_fail(err, NCCLSCOPE_EIO, errno, "%s", strerror(errno));
+        rc = nsc_fail(err, NCCLSCOPE_EIO, errno, "%s", nsc_strerror(errno));
     else if (rc != NCCLSCOPE_OK && err)
         err->line = number;
     free(line);

@@ -1,5 +1,6 @@
 /* text_facts.c - what a machine offers, for a person: the answer, the machine, the matrix as nvidia-smi prints it, what is wrong. */
 #include "probe/facts.h"
+#include "base/neutral.h"
 #include "probe/measured.h"
 #include "report/text.h"
 
@@ -62,7 +63,7 @@ static size_t add(char *buf, size_t size, size_t n, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int more = n < size ? vsnprintf(buf + n, size - n, format, args) : 0;
+    int more = n < size ? nsc_vformat(buf + n, size - n, format, args) : 0;
     va_end(args);
     return more > 0 ? n + (size_t)more : n;
 }
@@ -205,7 +206,7 @@ static void say_figure(char *buf, size_t size, bool ns, int64_t v)
     if (ns)
         snprintf(buf, size, "%lld", (long long)v);
     else
-        snprintf(buf, size, "%.1f", (double)v / 1000);
+        nsc_format(buf, size, "%.1f", (double)v / 1000);
 }
 
 static int by_figure(const void *a, const void *b)

@@ -44,7 +44,10 @@ static void break_by_link(const struct answer *a, const struct nsc_link *l)
 
 static bool is_text(nsc_text a, nsc_text b) /* capitals or not */
 {
-    return a.len == b.len && a.len && !strncasecmp(a.ptr, b.ptr, a.len);
+    for (size_t i = 0; i < a.len && i < b.len; i++)
+        if (nsc_lower(a.ptr[i]) != nsc_lower(b.ptr[i]))
+            return false;
+    return a.len == b.len && a.len;
 }
 
 static bool compare(const struct asked *q, int64_t is, int64_t wanted)

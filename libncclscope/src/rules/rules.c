@@ -1,6 +1,7 @@
 /* rules.c - runs every rule over a model, and puts what they found in order. */
 #include "rules/rules.h"
 
+#include "base/neutral.h"
 #include "probe/facts.h"
 #include "rules/ask.h"
 #include "rules/confirm.h"
@@ -16,7 +17,7 @@ const char *nsc_words(struct nsc_case *c, const char *format, ...)
     char buf[1200];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(buf, sizeof buf, format, args);
+    int n = nsc_vformat(buf, sizeof buf, format, args);
     va_end(args);
     nsc_text copy = nsc_arena_copy(&c->f->arena, (nsc_text){buf, n < 0                    ? 0
                                                                  : (size_t)n < sizeof buf ? (size_t)n

@@ -96,7 +96,7 @@ static void table_name(const ncclscope_record *rec, bool user, char *out, size_t
 {
     snprintf(out, size, "%c_%s", user ? 'x' : 'm', ncclscope_record_kind_name(rec));
     for (char *p = out; *p; p++)
-        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+        *p = nsc_lower(*p);
 }
 
 static bool make_table(struct nsc_records *r, sqlite3 *db, const ncclscope_record *rec)
