@@ -1,6 +1,10 @@
 /* text.c - words on a terminal: wrapped to the width, coloured if asked, never a raw byte from a log. */
 #include "report/text.h"
 
+#include "base/neutral.h"
+
+#include <stdarg.h>
+
 static bool is_ascii_only(const struct nsc_report *r)
 {
     return r->flags & NCCLSCOPE_REPORT_ASCII;
@@ -124,6 +128,15 @@ void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line)
     }
     nsc_safe(r, cut);
     nsc_puts(r->out, "\n");
+}
+
+size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int more = n < size ? nsc_vformat(buf + n, size - n, format, args) : 0;
+    va_end(args);
+    return more > 0 ? n + (size_t)more : n;
 }
 
 nsc_text nsc_base_name(nsc_text path)
