@@ -179,4 +179,46 @@ static void test_refusing_writer(void)
     scene_end(&scene);
 }
 
-CHECKS(TEST(test_width), TEST(test_characters), TEST(test_colour), TEST(test_verdict), TEST(test_refusing_writer))
+#define VM(pid, rank, nranks, cuda) \
+    "vm:" pid ":" pid " [0] NCCL INFO ncclCommInitRank comm 0x" pid " rank " rank " nranks " nranks " cudaDev " cuda \
+    " nvmlDev 0 busId " pid " commId 0xab - Init START\n"
+
+static bool json_has(const char *log, const char *words)
+{
+    scene_of(&scene, log);
+    struct data out = report("json", 80, 0);
+    bool has = nsc_text_find(data_text(&out), words) >= 0;
+    if (!has)
+        printf("no %s in %.*s\n", words, (int)out.len, out.ptr);
+    data_drop(&out);
+    return has;
+}
+
+/* A number is what was printed, or it is not there: none comes out smaller than it went in. */
+static void test_values(void)
+{
+    static const char channel[] = VM("10", "0", "2", "0")
+        VM("11", "1", "2", "1") "vm:10:10 [0] NCCL INFO Channel 1000/0 : 0[0] -> 1[1] via P2P/CUMEM\n";
+    CHECK(json_has(channel, "\"channels\":[],\"lines\":1"));
+    CHECK(json_has(VM("10", "0", "70000", "0") VM("11", "65537", "70000", "1"), ",65535],\"missing_ranks_more\":4463"));
+    CHECK(json_has(VM("10", "0", "70000", "0") VM("11", "65537", "70000", "1"), ",65535],\"ranks_more\":4463"));
+    CHECK(json_has(VM("10", "4294967297", "8589934594", "0"), "\"communicators\":[]"));
+    CHECK(json_has(VM("10", "0", "1", "4294967297"), "\"cuda_dev\":null"));
+}
+
+/* Figures of nccl-tests, as large and as small as a double has them; the text report has a line for them all the same. */
+static void test_figures(void)
+{
+    static const char rows[] = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+                               "18446744073709551615 1 float sum -1 1e-07 2.5 1e300 0 1.5 2 1e300 0\n"
+                               "   536870912 134217728 float sum -1 1.5 1 1e200 0 1.5 1 1e200 7\n";
+    CHECK(json_has(rows, "\"bytes\":18446744073709551615,"));
+    CHECK(json_has(rows, "\"time_us\":1.000000e-07,\"algbw\":2.5,\"busbw\":10000000000000000525"));
+    struct data out = report("text", 80, 0);
+    CHECK(nsc_text_find(data_text(&out), "10000000000000000525") >= 0);
+    data_drop(&out);
+    scene_end(&scene);
+}
+
+CHECKS(TEST(test_width), TEST(test_characters), TEST(test_colour), TEST(test_verdict), TEST(test_refusing_writer),
+       TEST(test_values), TEST(test_figures))

@@ -132,6 +132,12 @@ void nsc_json_int(struct nsc_json *j, const char *key, int64_t v)
     nsc_printf(j->out, "%lld", (long long)v);
 }
 
+void nsc_json_count(struct nsc_json *j, const char *key, uint64_t v)
+{
+    nsc_json_key(j, key);
+    nsc_printf(j->out, "%llu", (unsigned long long)v);
+}
+
 void nsc_json_said(struct nsc_json *j, const char *key, int64_t v)
 {
     if (v < 0)
@@ -140,12 +146,15 @@ void nsc_json_said(struct nsc_json *j, const char *key, int64_t v)
         nsc_json_int(j, key, v);
 }
 
+static const double SMALLEST = 0.000001;
+
 void nsc_json_float(struct nsc_json *j, const char *key, double v)
 {
-    char buf[64];
-    nsc_format(buf, sizeof buf, "%.6f", v);
+    char buf[400]; /* 1e308 has 309 digits in front of its point */
+    bool tiny = v > -SMALLEST && v < SMALLEST && v != 0;
+    nsc_format(buf, sizeof buf, tiny ? "%.6e" : "%.6f", v);
     size_t n = strlen(buf);
-    while (n > 1 && buf[n - 1] == '0' && buf[n - 2] != '.')
+    while (!tiny && n > 1 && buf[n - 1] == '0' && buf[n - 2] != '.')
         n--;
     nsc_json_key(j, key);
     nsc_put(j->out, (nsc_text){buf, n});

@@ -124,9 +124,10 @@ unsigned nsc_version_number(nsc_text v)
     unsigned part[3] = {0, 0, 0};
     size_t k = 0, digits = 0;
     for (size_t i = 0; i < v.len && k < 3; i++) {
-        if (nsc_is_digit(v.ptr[i]) && digits < 4) {
+        if (nsc_is_digit(v.ptr[i])) {
             part[k] = part[k] * 10 + (unsigned)(v.ptr[i] - '0');
-            digits++;
+            if (++digits && part[k] > 99)
+                return 0;
         } else if (v.ptr[i] == '.' && digits) {
             k++;
             digits = 0;

@@ -86,7 +86,7 @@ bool nsc_to_hex(nsc_text a, uint64_t *out); /* with or without 0x */
 bool nsc_to_i64(nsc_text a, int64_t *out);
 bool nsc_to_f64(nsc_text a, double *out);
 
-/* 2.27.3 as 22703; 0 when it is none. */
+/* 2.27.3 as 22703; 0 when it is none, or a part is over 99. */
 unsigned nsc_version_number(nsc_text version);
 
 /* The next word of *rest between blanks, moved past; len 0 at the end. */

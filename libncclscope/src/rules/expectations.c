@@ -291,7 +291,7 @@ static bool version_range(nsc_text text, unsigned *low, unsigned *high)
     int n = 0;
     for (size_t i = 0; i < text.len; n++) {
         size_t from = i;
-        while (i < text.len && nsc_is_digit(text.ptr[i]) && i - from < 3)
+        while (i < text.len && nsc_is_digit(text.ptr[i]) && i - from < 2)
             part[n] = part[n] * 10 + (unsigned)(text.ptr[i++] - '0');
         if (i == from || n > 2 || (i < text.len && (text.ptr[i] != '.' || n == 2)))
             return false;

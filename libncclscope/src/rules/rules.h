@@ -54,6 +54,7 @@ struct nsc_finding {
     bool other_values;       /* it has others too */
     uint32_t comm;           /* index into model.comms, or NSC_NONE */
     NSC_VEC(uint64_t) ranks; /* sorted, each once, when finished */
+    int64_t ranks_more;      /* that are not named: there are too many */
     NSC_VEC(struct nsc_pair) pairs;
     uint32_t last_comm, elsewhere; /* of links of other jobs: communicators that share no process with `comm` */
     uint64_t all_pairs;            /* of GPUs, over all communicators; `pairs` are the ranks of `comm` alone */

@@ -5,7 +5,7 @@
 
 enum { NAMED_MISSING = 65536 };
 
-/* Ranks that no process of the input has: how many. The first NAMED_MISSING are named. */
+/* Ranks that no process of the input has: how many. Those below NAMED_MISSING are named. */
 static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f)
 {
     uint32_t at = 0;
@@ -20,7 +20,9 @@ static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_f
         else
             c->f->no_memory = true;
     }
-    return k->nranks - k->seen;
+    int64_t missing = k->nranks - k->seen;
+    f->ranks_more = missing > (int64_t)f->ranks.len ? missing - (int64_t)f->ranks.len : 0;
+    return missing;
 }
 
 /* "ranks 8-15", "ranks 1-65535 and more" */
