@@ -42,7 +42,9 @@ static int write_report(const struct scan *s, const ncclscope_model *m, const nc
     const char *format = s->json || (dot && !strcmp(dot, ".json")) ? "json" : "text";
     FILE *out = s->output ? fopen(s->output, "w") : stdout;
     if (!out) {
-        fprintf(stderr, "ncclscope: cannot write %s: %s\n", s->output, strerror(errno));
+        char why[200];
+        snprintf(why, sizeof why, "cannot write: %s", strerror(errno));
+        tell(s->output, why);
         return EXIT_INPUT;
     }
     errno = 0;

@@ -87,7 +87,7 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
         if (i && !w->variables)
             break;
         if (interrupted)
-            fprintf(stderr, "ncclscope: stopped: NCCL was not run%s%s\n", i ? " with " : "", i ? w->variables : "");
+            tell(i ? w->variables : "", "stopped: NCCL was not run");
         if (interrupted)
             break;
         rc = ncclscope_nccl(f, &logs->run[i], logs->grammar, &o, show_progress, NULL, err);

@@ -1,4 +1,5 @@
 /* test_report.c - the text report: its width, its characters, its flags; and writers that refuse. */
+#include "base/harmless.h"
 #include "base/json.h"
 #include "data.h"
 #include "scene.h"

@@ -28,10 +28,10 @@ def run(tool, *args, stdin=b'', cwd=None, env=None):
         p = subprocess.run([tool, *args], input=stdin, capture_output=True, timeout=LIMIT_S, cwd=cwd,
                            env=env or environment())
     except subprocess.TimeoutExpired:
-        raise AssertionError('%s: still running after %d s' % (' '.join(args), LIMIT_S)) from None
+        raise AssertionError('%s: still running after %d s' % (' '.join(map(os.fsdecode, args)), LIMIT_S)) from None
     result = Result(p.returncode, p.stdout, p.stderr)
     if result.crashed:
-        raise AssertionError('%s: exit %d\n%s' % (' '.join(args), p.returncode, p.stderr.decode('utf-8', 'replace')))
+        raise AssertionError('%s: exit %d\n%s' % (' '.join(map(os.fsdecode, args)), p.returncode, p.stderr.decode('utf-8', 'replace')))
     return result
 
 

@@ -39,7 +39,4 @@ void nsc_json_float(struct nsc_json *j, const char *key,
 void nsc_json_bool(struct nsc_json *j, const char *key, bool v);
 void nsc_json_null(struct nsc_json *j, const char *key);
 
-/* Length of the valid UTF-8 sequence at the start of `s`, 0 if there is none. */
-size_t nsc_utf8(nsc_text s);
-
 #endif

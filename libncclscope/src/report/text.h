@@ -13,7 +13,7 @@ void nsc_dim(const struct nsc_report *r, nsc_text label, int indent); /* indente
 void nsc_part(const struct nsc_report *r, const char *name,
               nsc_text text); /* "why      ...", wrapped; nothing for "-" */
 void nsc_bold(const struct nsc_report *r, nsc_text text);
-void nsc_safe(const struct nsc_report *r, nsc_text text);         /* control characters and broken UTF-8 become '?' */
+void nsc_safe(const struct nsc_report *r, nsc_text text);         /* what is not harmless becomes '?' */
 void nsc_safe_line(const struct nsc_report *r, const char *line); /* the same; a newline stays */
 void nsc_line_of(const struct nsc_report *r, const char *where,
                  nsc_text line); /* a quoted line, cut to the width; ends the line */
