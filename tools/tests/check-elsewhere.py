@@ -1,5 +1,6 @@
-"""check-elsewhere.py TOOL ELSEWHERE - the locale of the process means nothing: of every log the same program that set another one
-(ELSEWHERE, by TEST_LOCALE) gives the same bytes, as JSON and as text; and from a folder, whose files it reads in an order of its own."""
+"""check-elsewhere.py TOOL ELSEWHERE - the locale of the process means nothing: the same program, once it has set another one (ELSEWHERE,
+by TEST_LOCALE), gives the same bytes of every log, as JSON and as text, of the inputs of rules, and of a folder, whose files it reads in
+their order."""
 import os
 import sys
 import tempfile
@@ -19,6 +20,10 @@ def main():
     for name in harness.log_names():
         same(checks, tools, name, '--json', harness.log_path(name))
         same(checks, tools, name, '-v', harness.log_path(name))
+    rules = os.path.join(harness.TESTDATA, 'rules')
+    for name in sorted(os.listdir(rules)):
+        same(checks, tools, name, '-v', os.path.join(rules, name))
+    same(checks, tools, 'coverage', 'grammar', '--coverage', '--json', harness.log_path('seed/pods-shm-socket.log'))
     with tempfile.TemporaryDirectory() as folder:
         for name in ('b', 'A', 'a', 'B', '_', '\u0131'):
             with open(os.path.join(folder, name), 'w') as f:
