@@ -207,6 +207,24 @@ static void test_values(void)
     CHECK(json_has(VM("10", "0", "1", "4294967297"), "\"cuda_dev\":null"));
 }
 
+/* A list of ranks that stops says how many it leaves out. */
+static void test_long_lists(void)
+{
+    struct data log = {0};
+    for (int rank = 0; rank < 400; rank += 2) {
+        char line[200];
+        snprintf(
+            line, sizeof line,
+            "vm:%d:%d [0] NCCL INFO ncclCommInitRank comm 0x%d rank %d nranks 400 cudaDev 0 nvmlDev 0 busId %d commId"
+            " 0xab - Init START\n",
+            1000 + rank, 1000 + rank, 1000 + rank, rank, 1000 + rank);
+        data_add(&log, nsc_text_of(line));
+    }
+    CHECK(json_has(log.ptr, "ranks 1, 3, 5, 7"));
+    CHECK(json_has(log.ptr, "119, 121 and 139 more"));
+    data_drop(&log);
+}
+
 /* Figures of nccl-tests, as large and as small as a double has them; the text report has a line for them all the same. */
 static void test_figures(void)
 {
@@ -222,4 +240,4 @@ static void test_figures(void)
 }
 
 CHECKS(TEST(test_width), TEST(test_characters), TEST(test_colour), TEST(test_verdict), TEST(test_refusing_writer),
-       TEST(test_values), TEST(test_figures))
+       TEST(test_values), TEST(test_long_lists), TEST(test_figures))

@@ -25,12 +25,6 @@ static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_f
     return missing;
 }
 
-/* "ranks 8-15", "ranks 1-65535 and more" */
-static const char *who_is_missing(struct nsc_case *c, const struct nsc_finding *f, int64_t missing)
-{
-    return nsc_words(c, "%s%s", nsc_list_ranks(c, f), (int64_t)f->ranks.len < missing ? " and more" : "");
-}
-
 /* nccl-tests lists its ranks before NCCL makes them one communicator: does it list as many as that has? */
 static bool is_listed_by_test(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
@@ -347,7 +341,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
 
     f->caused_by = shm_failed(m, k) ? NSC_ID_SHM_TOO_SMALL : NSC_ID_NONE;
     f->count = (uint64_t)(never ? never : waiting);
-    const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
+    const char *who = never ? nsc_list_ranks(c, f) : nsc_list_ranks(c, f);
     const struct nsc_own_record *spoke = never ? last_words_of(m, f) : NULL;
     if (never && !has_whole_job(m, k)) {
         f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
@@ -535,7 +529,7 @@ void nsc_rule_partial(struct nsc_case *c)
                                                            : "have no line of their own that says so"
                              : missing == 1 ? "is not in this input"
                                             : "are not in this input",
-                             who_is_missing(c, f, missing));
+                             nsc_list_ranks(c, f));
         bool one = true; /* a process may have all ranks of a node */
         for (uint32_t x = 1; x < k->count; x++)
             one = one &&
