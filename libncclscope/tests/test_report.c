@@ -207,6 +207,22 @@ static void test_values(void)
     CHECK(json_has(VM("10", "0", "1", "4294967297"), "\"cuda_dev\":null"));
 }
 
+/* So is one of Kubernetes. */
+static void test_values_of_pods(void)
+{
+    static const char pods[] =
+        "{\"items\":[{\"metadata\":{\"name\":\"a\"},\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\","
+        "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"99999999999\",\"vpc.amazonaws.com/efa\":\"4\"}}}]}}]}";
+    char path[64];
+    scene_of(&scene, VM("10", "0", "1", "0"));
+    data_file(path, nsc_text_of(pods));
+    CHECK_INT(ncclscope_model_pods(scene.model, path, NULL), 0);
+    unlink(path);
+    struct data out = report("json", 80, 0);
+    CHECK(nsc_text_find(data_text(&out), "\"gpus\":null,\"mig\":false,\"efa\":4") >= 0);
+    data_drop(&out);
+}
+
 /* A list of ranks that stops says how many it leaves out. */
 static void test_long_lists(void)
 {
@@ -240,4 +256,4 @@ static void test_figures(void)
 }
 
 CHECKS(TEST(test_width), TEST(test_characters), TEST(test_colour), TEST(test_verdict), TEST(test_refusing_writer),
-       TEST(test_values), TEST(test_long_lists), TEST(test_figures))
+       TEST(test_values), TEST(test_values_of_pods), TEST(test_long_lists), TEST(test_figures))

@@ -208,7 +208,7 @@ int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc)
 {
     uint32_t last = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank;
     const struct nsc_gpu_facts *x = last == NSC_NONE ? NULL : nsc_gpu_facts_of(m, &m->ranks.item[last]);
-    if (x && x->cc_major.known && x->cc_minor.known)
+    if (x && x->cc_major.known && x->cc_minor.known && x->cc_major.v < 1000 && x->cc_minor.v < 10)
         return (int)(x->cc_major.v * 10 + x->cc_minor.v);
     struct nsc_gpu_class k = nsc_gpu_of(m, proc);
     return k.gpu ? k.gpu->cc : 0;

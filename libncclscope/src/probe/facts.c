@@ -240,7 +240,7 @@ static void set(struct ncclscope_facts *f, const struct row *rows, void *base, s
     bool flag = !strcmp(type, "true") || !strcmp(type, "false");
     if (rows->type == TEXT && !strcmp(type, "text") && !*text)
         nsc_fact_text(f, text, nsc_text_of((const char *)sqlite3_column_text(q, 3)));
-    else if (rows->type == INT && !strcmp(type, "integer") && !number->known)
+    else if (rows->type == INT && sqlite3_column_type(q, 3) == SQLITE_INTEGER && !flag && !number->known) /* it fits */
         nsc_fact_int(number, sqlite3_column_int64(q, 3));
     else if (rows->type == FLAG && flag && !number->known)
         nsc_fact_int(number, !strcmp(type, "true"));
