@@ -4,7 +4,8 @@
     check-arrows.py [ROOT]      ROOT of the source tree, by default the one that this script stands in
 
 One line and exit 1 for each include that goes up or sideways, out of a public header into the library, out of a tool into
-anything but the public headers, or to a file that is not there."""
+anything but the public headers, or to a file that is not there; and for each call of the C library whose result hangs on the
+locale of the process, outside of base/neutral.c."""
 
 import glob
 import os
@@ -25,6 +26,15 @@ BELOW = {
 OWNER = {"ncclscope/model.h": "model", "ncclscope/store.h": "store"}
 NO_TABLES = ("base",)  # knows nothing of NCCL
 
+# What means something else in another locale; printf where it writes a floating-point number.
+LOCAL = re.compile(
+    r'\b(strto(?:d|f|ld)|ato(?:f|i|l)|strcoll|strxfrm|alphasort|versionsort|strn?case(?:cmp|str)|strerror(?:_r)?|dlerror|strsignal|'
+    r'perror|localeconv|setlocale|to(?:upper|lower)|is(?:alpha|digit|alnum|space|upper|lower|xdigit|print|cntrl|punct|graph|blank)|'
+    r'mbs?r?to?wcs?|mbrtowc|fnmatch|glob|regcomp)\s*\(')
+PRINT = re.compile(r'\b((?:v?s?n?|vf|f|as|vas|d)printf)\s*\(((?:"(?:\\.|[^"\\])*"|[^;"])*);')
+FLOAT = re.compile(r'%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[lL]?[aefgAEFG]')
+LOCAL_IN = os.path.join("base", "neutral.c")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -34,6 +44,16 @@ def includes(path):
         text = file.read()
     for match in INCLUDE.finditer(text):
         yield text.count("\n", 0, match.start(2)) + 1, match.group(1) == '"', match.group(2)
+
+
+def local_calls(path):
+    """(line, function) of each call that hangs on the locale."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    found = [(m.start(1), m.group(1)) for m in LOCAL.finditer(text)]
+    found += [(m.start(1), m.group(1)) for m in PRINT.finditer(text) if m.group(1).startswith("v") or FLOAT.search(m.group(2))]
+    for at, name in found:
+        yield text.count("\n", 0, at) + 1, name
 
 
 def files(root, *folders):
@@ -93,6 +113,11 @@ def main():
             if wrong:
                 problems += 1
                 print("%s:%d: %s" % (os.path.relpath(path, root), line, wrong))
+        if inside.startswith("..") or inside == LOCAL_IN:
+            continue
+        for line, name in local_calls(path):
+            problems += 1
+            print("%s:%d: %s hangs on the locale of the process: base/neutral.h has what does not" % (os.path.relpath(path, root), line, name))
     if not checked:
         print("%s: no sources there" % root)
     elif not problems:

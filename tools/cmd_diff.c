@@ -24,7 +24,7 @@ static bool has_no_records(const struct side *s)
 {
     bool none = ncclscope_findings_verdict(s->f) == NCCLSCOPE_NO_NCCL_LINES;
     if (none)
-        fprintf(stderr, "ncclscope: %s: no NCCL line, nothing to compare\n", s->path);
+        tell(s->path, "no NCCL line, nothing to compare");
     return none;
 }
 

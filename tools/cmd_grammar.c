@@ -10,7 +10,7 @@
 static int finish(int rc, const ncclscope_error *err)
 {
     if (rc < 0 && rc != NCCLSCOPE_EIO)
-        fprintf(stderr, "ncclscope: %s\n", err->text[0] ? err->text : "out of memory");
+        tell("", err->text[0] ? err->text : "out of memory");
     return rc < 0 && rc != NCCLSCOPE_EIO ? EXIT_INPUT : EXIT_FINE;
 }
 

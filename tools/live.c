@@ -66,7 +66,7 @@ static int run_nccl(ncclscope_facts *f, const struct live *w, struct live_logs *
         if (i && !w->variables)
             break;
         if (interrupt_came(NULL))
-            fprintf(stderr, "ncclscope: stopped: NCCL was not run%s%s\n", i ? " with " : "", i ? w->variables : "");
+            tell(i ? w->variables : "", "stopped: NCCL was not run");
         if (interrupt_came(NULL))
             break;
         rc = ncclscope_nccl(f, &logs->run[i], logs->grammar, &o, show_progress, NULL, err);

@@ -1,5 +1,6 @@
 /* opt.c - options by table. */
 #include "opt.h"
+#include "commands.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -36,8 +37,7 @@ int opt_parse(const struct opt *table, int argc, char **argv, int *left)
         size_t len = strcspn(arg, "=");
         const struct opt *o = find(table, arg, len);
         if (!o || (o->on && arg[len]) || (o->text && !arg[len] && i + 1 == argc)) {
-            fprintf(stderr, o ? "ncclscope: %s: %s\n" : "ncclscope: unknown option %s (--help lists them)\n", arg,
-                    o && o->on ? "takes no value" : "needs a value");
+            tell(arg, !o ? "unknown option (--help lists them)" : o->on ? "takes no value" : "needs a value");
             return OPT_WRONG;
         }
         if (o->text && given >> (o - table) & 1) {

@@ -1,6 +1,7 @@
 /* term.c - what the commands share: how wide output is, which inputs could not be read, whose rows are added. */
 #include "commands.h"
 #include "interrupt.h"
+#include "output.h"
 
 #include <langinfo.h>
 #include <stdio.h>
@@ -26,17 +27,25 @@ int terminal_flags(void)
 /* Names of files and texts of inputs may hold what moves a terminal. */
 static void put_harmless(const char *text)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+    struct output to = {.file = stderr};
+    ncclscope_write_harmless(text, terminal_flags(), output_write, &to);
+}
+
+/* Of a line of that file, 0: of the whole. */
+static void tell_at(const char *name, uint64_t line, const char *text)
+{
+    fputs("ncclscope: ", stderr);
+    put_harmless(name);
+    if (line)
+        fprintf(stderr, ":%llu", (unsigned long long)line);
+    fputs(*name ? ": " : "", stderr);
+    put_harmless(text);
+    fputc('\n', stderr);
 }
 
 void tell(const char *name, const char *text)
 {
-    fputs("ncclscope: ", stderr);
-    put_harmless(name);
-    fputs(*name ? ": " : "", stderr);
-    put_harmless(text);
-    fputc('\n', stderr);
+    tell_at(name, 0, text);
 }
 
 bool tell_problems(const ncclscope_model *m)
@@ -57,10 +66,7 @@ bool add_patterns(ncclscope_grammar *g, const char *path)
     ncclscope_error err = {0};
     if (ncclscope_grammar_add_file(g, path, &err) == NCCLSCOPE_OK)
         return false;
-    if (err.line)
-        fprintf(stderr, "ncclscope: %s:%llu: %s\n", path, (unsigned long long)err.line, err.text);
-    else
-        tell(path, err.text);
+    tell_at(path, err.line, err.text);
     return true;
 }
 

@@ -1,4 +1,5 @@
 /* test_json.c - the JSON writer: commas, escapes, bytes that are no text, writes that fail. */
+#include "base/harmless.h"
 #include "base/json.h"
 #include "check.h"
 
@@ -76,8 +77,10 @@ static void test_floats(void)
     nsc_json_float(&j, NULL, 324.4);
     nsc_json_float(&j, NULL, 0.000044);
     nsc_json_float(&j, NULL, 1234567);
+    nsc_json_float(&j, NULL, 1.5e-7);
+    nsc_json_float(&j, NULL, 1e22);
     nsc_json_close(&j, ']');
-    CHECK_TEXT(written(&o), "[8.31,0.0,324.4,0.000044,1234567.0]");
+    CHECK_TEXT(written(&o), "[8.31,0.0,324.4,0.000044,1234567.0,1.500000e-07,10000000000000000000000.0]");
 }
 
 static nsc_text quoted(nsc_text t)
@@ -109,6 +112,21 @@ static void test_hostile_bytes(void)
     CHECK_TEXT(quoted(NSC_TEXT("\xed\xa0\x80")), "\"\\ufffd\\ufffd\\ufffd\"");            /* surrogate */
     CHECK_TEXT(quoted(NSC_TEXT("\xf4\x90\x80\x80")), "\"\\ufffd\\ufffd\\ufffd\\ufffd\""); /* beyond U+10FFFF */
     CHECK_TEXT(quoted(NSC_TEXT("\xf0\x9f\x9a")), "\"\\ufffd\\ufffd\\ufffd\"");            /* cut */
+}
+
+/* What is good UTF-8 and yet no text to show: escaped, so that a terminal shows it. */
+static void test_harmful_characters(void)
+{
+    CHECK_TEXT(quoted(NSC_TEXT("a\xe2\x80\xaez\xe2\x81\xa6\xd8\x9c")), "\"a\\u202ez\\u2066\\u061c\"");
+    CHECK_TEXT(quoted(NSC_TEXT("\xc2\x9b\xc2\x80\xe2\x80\xa8")), "\"\\u009b\\u0080\\u2028\"");
+    CHECK_TEXT(quoted(NSC_TEXT("\xf0\x9f\xbf\xbe\xef\xb7\x90")), "\"\\ud83f\\udffe\\ufdd0\""); /* U+1FFFE */
+    CHECK(
+        nsc_is_harmless(NSC_TEXT("node-1 \xc3\xa4\xe2\x9c\x93\xf0\x9f\x9a\x80 \xd8\xa7"))); /* letters of any writing */
+    CHECK(nsc_is_harmless((nsc_text){NULL, 0}));
+    CHECK(!nsc_is_harmless(NSC_TEXT("a\tb")));
+    CHECK(!nsc_is_harmless(NSC_TEXT("a\x9b")));
+    CHECK(!nsc_is_harmless(NSC_TEXT("a\xe2\x80\x8f")));
+    CHECK_INT(nsc_code_point(NSC_TEXT("\xf4\x8f\xbf\xbf")), 0x10ffff);
 }
 
 static void test_utf8_lengths(void)
@@ -162,5 +180,5 @@ static void test_long_and_failing(void)
     CHECK(sink.len <= 10000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_floats), TEST(test_escapes), TEST(test_hostile_bytes), TEST(test_utf8_lengths),
-       TEST(test_every_pair), TEST(test_long_and_failing))
+CHECKS(TEST(test_shapes), TEST(test_floats), TEST(test_escapes), TEST(test_hostile_bytes),
+       TEST(test_harmful_characters), TEST(test_utf8_lengths), TEST(test_every_pair), TEST(test_long_and_failing))

@@ -381,6 +381,8 @@ static void test_versions(void)
     CHECK_INT(nsc_version_number(NSC_TEXT("2.27.3+cuda12.9")), 22703);
     CHECK_INT(nsc_version_number(NSC_TEXT("2.8.3-nightly")), 20803);
     CHECK_INT(nsc_version_number(NSC_TEXT("2.30.7")), 23007);
+    CHECK_INT(nsc_version_number(NSC_TEXT("2.123.4")), 0); /* not 3.23.4 */
+    CHECK_INT(nsc_version_number(NSC_TEXT("2.4294967299.1")), 0);
     CHECK_INT(nsc_version_number(NSC_TEXT("")), 0);
     CHECK_INT(nsc_version_number(NSC_TEXT("x")), 0);
 }

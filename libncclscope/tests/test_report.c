@@ -1,4 +1,5 @@
 /* test_report.c - the text report: its width, its characters, its flags; and writers that refuse. */
+#include "base/harmless.h"
 #include "base/json.h"
 #include "data.h"
 #include "scene.h"
@@ -179,4 +180,80 @@ static void test_refusing_writer(void)
     scene_end(&scene);
 }
 
-CHECKS(TEST(test_width), TEST(test_characters), TEST(test_colour), TEST(test_verdict), TEST(test_refusing_writer))
+#define VM(pid, rank, nranks, cuda) \
+    "vm:" pid ":" pid " [0] NCCL INFO ncclCommInitRank comm 0x" pid " rank " rank " nranks " nranks " cudaDev " cuda \
+    " nvmlDev 0 busId " pid " commId 0xab - Init START\n"
+
+static bool json_has(const char *log, const char *words)
+{
+    scene_of(&scene, log);
+    struct data out = report("json", 80, 0);
+    bool has = nsc_text_find(data_text(&out), words) >= 0;
+    if (!has)
+        printf("no %s in %.*s\n", words, (int)out.len, out.ptr);
+    data_drop(&out);
+    return has;
+}
+
+/* A number is what was printed, or it is not there: none comes out smaller than it went in. */
+static void test_values(void)
+{
+    static const char channel[] = VM("10", "0", "2", "0")
+        VM("11", "1", "2", "1") "vm:10:10 [0] NCCL INFO Channel 1000/0 : 0[0] -> 1[1] via P2P/CUMEM\n";
+    CHECK(json_has(channel, "\"channels\":[],\"lines\":1"));
+    CHECK(json_has(VM("10", "0", "70000", "0") VM("11", "65537", "70000", "1"), ",65535],\"missing_ranks_more\":4463"));
+    CHECK(json_has(VM("10", "0", "70000", "0") VM("11", "65537", "70000", "1"), ",65535],\"ranks_more\":4463"));
+    CHECK(json_has(VM("10", "4294967297", "8589934594", "0"), "\"communicators\":[]"));
+    CHECK(json_has(VM("10", "0", "1", "4294967297"), "\"cuda_dev\":null"));
+}
+
+/* So is one of Kubernetes. */
+static void test_values_of_pods(void)
+{
+    static const char pods[] =
+        "{\"items\":[{\"metadata\":{\"name\":\"a\"},\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\","
+        "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"99999999999\",\"vpc.amazonaws.com/efa\":\"4\"}}}]}}]}";
+    char path[64];
+    scene_of(&scene, VM("10", "0", "1", "0"));
+    data_file(path, nsc_text_of(pods));
+    CHECK_INT(ncclscope_model_pods(scene.model, path, NULL), 0);
+    unlink(path);
+    struct data out = report("json", 80, 0);
+    CHECK(nsc_text_find(data_text(&out), "\"gpus\":null,\"mig\":false,\"efa\":4") >= 0);
+    data_drop(&out);
+}
+
+/* A list of ranks that stops says how many it leaves out. */
+static void test_long_lists(void)
+{
+    struct data log = {0};
+    for (int rank = 0; rank < 400; rank += 2) {
+        char line[200];
+        snprintf(
+            line, sizeof line,
+            "vm:%d:%d [0] NCCL INFO ncclCommInitRank comm 0x%d rank %d nranks 400 cudaDev 0 nvmlDev 0 busId %d commId"
+            " 0xab - Init START\n",
+            1000 + rank, 1000 + rank, 1000 + rank, rank, 1000 + rank);
+        data_add(&log, nsc_text_of(line));
+    }
+    CHECK(json_has(log.ptr, "ranks 1, 3, 5, 7"));
+    CHECK(json_has(log.ptr, "119, 121 and 139 more"));
+    data_drop(&log);
+}
+
+/* Figures of nccl-tests, as large and as small as a double has them; the text report has a line for them all the same. */
+static void test_figures(void)
+{
+    static const char rows[] = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+                               "18446744073709551615 1 float sum -1 1e-07 2.5 1e300 0 1.5 2 1e300 0\n"
+                               "   536870912 134217728 float sum -1 1.5 1 1e200 0 1.5 1 1e200 7\n";
+    CHECK(json_has(rows, "\"bytes\":18446744073709551615,"));
+    CHECK(json_has(rows, "\"time_us\":1.000000e-07,\"algbw\":2.5,\"busbw\":10000000000000000525"));
+    struct data out = report("text", 80, 0);
+    CHECK(nsc_text_find(data_text(&out), "10000000000000000525") >= 0);
+    data_drop(&out);
+    scene_end(&scene);
+}
+
+CHECKS(TEST(test_width), TEST(test_characters), TEST(test_colour), TEST(test_verdict), TEST(test_refusing_writer),
+       TEST(test_values), TEST(test_values_of_pods), TEST(test_long_lists), TEST(test_figures))

@@ -1,4 +1,5 @@
 /* test_store.c - records, model and findings in a SQLite file: what is in it, adding twice, files that are no store. */
+#include "base/harmless.h"
 #include "data.h"
 #include "ncclscope/store.h"
 #include "scene.h"
@@ -228,6 +229,107 @@ static void test_unreadable_source(void)
     drop_file();
 }
 
+/* ---- texts that are no text ---- */
+
+#define HARM "\x07\x9b\xff\xc2\x9b\xe2\x80\xae\t"
+static const char hostile[] = "node1:7:7 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx" HARM "5\n"
+                              "node1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0"
+                              " busId 60 commId 0x5 - Init START\n"
+                              "node1:7:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/" HARM "/0\n"
+                              "node1:7:7 [0] x.cc:1 NCCL WARN nobody knows " HARM "\n";
+
+/* Does any TEXT of this table hold what may not be shown? */
+static bool is_harmless(const char *table)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *q = NULL;
+    char query[200];
+    bool harmless = true;
+    snprintf(query, sizeof query, "SELECT * FROM \"%s\"", table);
+    CHECK_INT(sqlite3_open(file, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_prepare_v2(db, query, -1, &q, NULL), SQLITE_OK);
+    while (sqlite3_step(q) == SQLITE_ROW)
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            bool bytes = sqlite3_column_type(q, i) == SQLITE_BLOB;
+            nsc_text t = {(const char *)sqlite3_column_text(q, i), (size_t)sqlite3_column_bytes(q, i)};
+            harmless = harmless && (bytes || nsc_is_harmless(t));
+        }
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return harmless;
+}
+
+/* The value of the one variable that a log, or a store, has. */
+static void check_value(const char *path, const char *should)
+{
+    ncclscope_model *m = NULL;
+    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    CHECK_INT(m->env.len, 1);
+    CHECK_INT(m->warnings.len, 1);
+    if (m->env.len)
+        CHECK_TEXT(nsc_say(m, m->env.item[0].value), should);
+    ncclscope_model_free(m);
+}
+
+static void add_path(const char *path)
+{
+    ncclscope_store *s = NULL;
+    ncclscope_model *m = NULL;
+    ncclscope_findings *f = NULL;
+    CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
+    CHECK_INT(ncclscope_store_scan(s, &m, grammar, &path, 1, NULL, NULL), 0);
+    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
+    CHECK_INT(ncclscope_store_add(s, m, f, NULL), 0);
+    ncclscope_store_close(s);
+    ncclscope_findings_free(f);
+    ncclscope_model_free(m);
+}
+
+/* Whatever bytes a log has, the columns of a store hold characters; and a store that is read gives the bytes back. */
+static void test_hostile_texts(void)
+{
+    char path[64];
+    data_file(path, nsc_text_of(hostile));
+    add_path(path);
+    struct data tables = ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+    for (char *name = strtok(tables.ptr, "\n"); name; name = strtok(NULL, "\n"))
+        CHECK(is_harmless(name));
+    data_drop(&tables);
+    ASKS("SELECT value FROM env", "mlx\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd 5\n");
+    ASKS("SELECT count(*), count(raw_message), count(raw_host) FROM record", "4|3|0\n");
+    ASKS("SELECT hex(raw_message) LIKE '%079BFFC29BE280AE%' FROM record WHERE level = 'WARN'", "1\n");
+    check_value(path, "mlx" HARM "5");
+    check_value(file, "mlx" HARM "5");
+    unlink(path);
+    drop_file();
+}
+
+static void sql(const char *text);
+
+/* What version 1 wrote is read, and gets the columns that it lacks when something is added. */
+static void test_version_1(void)
+{
+    static const char *const shm_only[] = {"2.28.9/h200x8-p2p-disabled-shm.log"};
+    CHECK_INT(add(1, shm_only), 0);
+    sql("ALTER TABLE record DROP COLUMN raw_host; ALTER TABLE record DROP COLUMN raw_time;"
+        "ALTER TABLE record DROP COLUMN raw_message; ALTER TABLE record DROP COLUMN raw_location;"
+        "UPDATE meta SET value = '1' WHERE name = 'schema'; PRAGMA user_version = 1");
+    ncclscope_model *m = NULL;
+    const char *path = file;
+    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    CHECK_INT(m->comms.len, 1);
+    ncclscope_model_free(m);
+    char log[64];
+    data_file(log, nsc_text_of(hostile));
+    add_path(log);
+    unlink(log);
+    ASKS("PRAGMA user_version", "2\n");
+    ASKS("SELECT value FROM meta WHERE name = 'schema'", "2\n");
+    ASKS("SELECT count(*) FROM scan", "2\n");
+    check_value(file, "mlx" HARM "5"); /* the last scan */
+    drop_file();
+}
+
 static int open_only(ncclscope_error *err)
 {
     ncclscope_store *s = NULL;
@@ -284,4 +386,5 @@ static void test_refused(void)
 }
 
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
-       TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source), TEST(test_refused))
+       TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source), TEST(test_hostile_texts),
+       TEST(test_version_1), TEST(test_refused))

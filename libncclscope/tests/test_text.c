@@ -1,6 +1,11 @@
 /* test_text.c - runs of bytes: compare, cut, numbers at their limits. */
 #include "check.h"
 
+#include "base/neutral.h"
+
+#include <errno.h>
+#include <locale.h>
+
 static void test_compare(void)
 {
     nsc_text empty = {NULL, 0};
@@ -101,6 +106,21 @@ static void test_float(void)
     CHECK(!nsc_to_f64(NSC_TEXT("1111111111111111111111111111111111111111111111111111111111111111111111"), &v));
 }
 
+/* "elsewhere" has a decimal comma, other words, and another order of letters. */
+static void test_neutral(void)
+{
+    char text[40], *end;
+    const char *point = localeconv()->decimal_point;
+    struct dirent upper = {.d_name = "Z"}, lower = {.d_name = "a"};
+    const struct dirent *a = &upper, *b = &lower;
+    CHECK_INT(nsc_format(text, sizeof text, "%.1f %g %d", 0.25, 1e300, 1000), 15);
+    CHECK_TEXT(nsc_text_of(text), "0.2 1e+300 1000");
+    CHECK(nsc_strtod("2.5,", &end) == 2.5 && *end == ',');
+    CHECK_TEXT(nsc_text_of(nsc_strerror(ENOENT)), "No such file or directory");
+    CHECK(nsc_by_name(&a, &b) < 0 && nsc_by_name(&b, &a) > 0);
+    CHECK_TEXT(nsc_text_of(localeconv()->decimal_point), point); /* the thread is back in its own */
+}
+
 static void test_hash(void)
 {
     /* equal bytes hash alike wherever they lie; the length counts */
@@ -124,4 +144,4 @@ static void test_fail(void)
 }
 
 CHECKS(TEST(test_compare), TEST(test_find), TEST(test_trim), TEST(test_words), TEST(test_unsigned), TEST(test_signed),
-       TEST(test_hex), TEST(test_float), TEST(test_hash), TEST(test_fail))
+       TEST(test_hex), TEST(test_float), TEST(test_neutral), TEST(test_hash), TEST(test_fail))

@@ -222,23 +222,49 @@ def check_endless(c, tool, log_file):
         c.true(option, 'not told: %r' % result.err, b'/dev/zero: is too large' in result.err)
 
 
+def harmful(data):
+    """The first character that moves a terminal, changes the order of a line or is none, or None."""
+    for ch in data.decode('utf-8', 'surrogateescape'):
+        n = ord(ch)
+        if ((n < 32 and n != 10) or 0x7f <= n <= 0x9f or n in (0x61c, 0x200e, 0x200f) or 0x2028 <= n <= 0x202e
+                or 0x2066 <= n <= 0x206f or 0xfdd0 <= n <= 0xfdef or 0xdc80 <= n <= 0xdcff or n & 0xfffe == 0xfffe):
+            return '%04x' % n
+    return None
+
+
+HOSTILE = (b'\x1b]0;owned\x07\x1b[31m\x9b31m\x08\x7f\xc2\x9b\xff'
+           + '\u202e\u2066\u2069\u200e\u200f\u061c\u2028\u2029\ufdd0\uffff\U0001fffe'.encode())
+
+
+def hostile_log():
+    return b'\n'.join([
+        b'node1:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1' + HOSTILE + b'\0',
+        b'node1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0x5 - Init START',
+        b'node1:7:7 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct',
+        b'node1:7:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/' + HOSTILE + b'/0',
+        b'node1:7:7 [0] x.cc:1 NCCL WARN Error: failed to extend /dev/shm/' + HOSTILE + b' to 5 bytes, error: ' + HOSTILE + b' (28)',
+        b'node1:7:7 [0] x.cc:1 NCCL WARN nobody knows ' + HOSTILE,
+        b'[rank0]: RuntimeError: ' + HOSTILE]) + b'\n'
+
+
 def check_controls(c, tool, folder):
-    """What a terminal would obey never leaves the tool: neither from the log nor from the name of the file."""
-    hostile = b'\x1b]0;owned\x07\x1b[31m\x9b31m\x00\x08\x7f\xc2\x9b\xff\xe2\x80\xae'
-    lines = [b'node1:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1' + hostile,
-             b'node1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60'
-             b' commId 0x5 - Init START',
-             b'node1:7:7 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct',
-             b'node1:7:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/' + hostile + b'/0',
-             b'node1:7:7 [0] x.cc:1 NCCL WARN Error: failed to extend /dev/shm/' + hostile + b' to 5 bytes, error: '
-             + hostile + b' (28)']
-    path = put(folder, 'a\x1b[2Jb.log', b'\n'.join(lines) + b'\n')
-    for option in ('--color=never', '-v', '-q', '--json'):
-        out = harness.run(tool, option, path).out
-        bad = [b for b in out if (b < 32 and b != 10) or b == 127]
-        c.equal(option, 'control characters', bad, [])
-        text = out.decode('utf-8')                            # raises if a broken byte came through
-        c.true(option, 'a C1 control came through', not any('\x80' <= ch <= '\x9f' for ch in text))
+    """What a terminal would obey never leaves the tool: neither from the log nor from the name of a file or an option."""
+    name = 'a\x1b[2Jb\u202ec\u009b'.encode() + b'\x9b'
+    path = put(folder.encode(), name + b'.log', hostile_log())
+    none = put(folder.encode(), name + b'.none', b'nothing\n')
+    rows = put(folder.encode(), name + b'.rows', b'x = {\n')
+    other = harness.log_path('2.28.9/h200x2-p2p-disabled-shm.log')
+    for args in (['--color=never', path], ['-v', path], ['-q', path], ['--json', path], ['--unknown', path], [none],
+                 ['grammar', '--coverage', path], ['grammar', '--coverage', '--json', path],
+                 ['diff', '-v', path, other], ['diff', '--json', path, other], ['diff', none, other],
+                 ['-o', os.path.join(none, b'no'), path], ['--db', os.path.join(none, b'no'), path],
+                 ['--patterns', rows, path], ['--patterns', none + b'no', path], ['--pod', none, path],
+                 ['--facts', none, path], ['--expect', name, path], ['confirm', path, '--facts', none],
+                 [b'--' + name], [none + b'no'], ['explain', HOSTILE],
+                 ['explain', b'Channel 00/0 : 0[0] -> 1[1] via P2P/' + HOSTILE]):
+        result = harness.run(tool, *args)
+        for what, data in (('standard output', result.out), ('standard error', result.err)):
+            c.equal(repr(args), what, harmful(data), None)
 
 
 def main():

@@ -161,6 +161,27 @@ def trouble(base):
         check(name, 'text', words in ' '.join(text.stdout.split()), text.stdout)
 
 
+def variables(base):
+    """Of a configuration file, as NCCL takes them: up to the end of the line, the first word is the name."""
+    with tempfile.TemporaryDirectory() as home:
+        with open(os.path.join(home, '.nccl.conf'), 'w') as file:
+            file.write('# NCCL_DEBUG=WARN\nNCCL_P2P_LEVEL=PHB\nNCCL_IB_HCA=mlx5_0,mlx5_1 \n\nNCCL_ALGO=Ring')
+        facts = json.loads(probe(base, '--json', HOME=home).stdout)['facts']
+    found = {v['name']: v['value'] for v in facts['variables'] if v['from'].startswith(home)}
+    check('variables', 'of a file', found == {'NCCL_P2P_LEVEL': 'PHB', 'NCCL_IB_HCA': 'mlx5_0,mlx5_1 ', 'NCCL_ALGO': 'Ring'}, found)
+
+
+def numbers(base):
+    """Of saved facts: a number that no integer holds is not said; it becomes no other."""
+    text = json.dumps(base | {'schema': 'ncclscope.facts/1'} | {'node': base['node'] | {'memlock_bytes': 10 ** 20, 'open_files': 7}})
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
+        file.write(text)
+        file.flush()
+        run = subprocess.run([TOOL, 'probe', '--json', '--facts', file.name], capture_output=True, text=True, timeout=120)
+    node = json.loads(run.stdout)['facts']['node']
+    check('numbers', 'too large', (node.get('memlock_bytes'), node['open_files']) == (None, 7), node)
+
+
 def no_driver(base):
     run = probe(base, nvml='/nowhere/libnvidia-ml.so.1', cuda='/nowhere/libcuda.so.1')
     check('no driver', 'exit', run.returncode == 5, run.returncode)
@@ -335,6 +356,8 @@ def main():
     healthy_and_broken(base)
     an_old_driver(base)
     trouble(base)
+    variables(base)
+    numbers(base)
     no_driver(base)
     saved(base)
     matrix()

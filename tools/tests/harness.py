@@ -12,7 +12,7 @@ LIMIT_S = 60                                                  # a hang is a fail
 
 def environment(**more):
     env = {k: v for k, v in os.environ.items() if k not in ('NO_COLOR', 'COLUMNS', 'LANG', 'LANGUAGE')}
-    env.update(LC_ALL='C.UTF-8', TZ='UTC', **more)
+    env.update(LC_ALL=os.environ.get('TEST_LOCALE', 'C.UTF-8'), TZ='UTC', **more)
     return env
 
 
@@ -28,10 +28,10 @@ def run(tool, *args, stdin=b'', cwd=None, env=None):
         p = subprocess.run([tool, *args], input=stdin, capture_output=True, timeout=LIMIT_S, cwd=cwd,
                            env=env or environment())
     except subprocess.TimeoutExpired:
-        raise AssertionError('%s: still running after %d s' % (' '.join(args), LIMIT_S)) from None
+        raise AssertionError('%s: still running after %d s' % (' '.join(map(os.fsdecode, args)), LIMIT_S)) from None
     result = Result(p.returncode, p.stdout, p.stderr)
     if result.crashed:
-        raise AssertionError('%s: exit %d\n%s' % (' '.join(args), p.returncode, p.stderr.decode('utf-8', 'replace')))
+        raise AssertionError('%s: exit %d\n%s' % (' '.join(map(os.fsdecode, args)), p.returncode, p.stderr.decode('utf-8', 'replace')))
     return result
 
 

@@ -57,7 +57,8 @@ def execute(tool, case):
                 shutil.copy(os.path.join(CASES, case, name), scratch)
         for link in ('logs', 'topo', 'machines'):
             os.symlink(os.path.realpath(os.path.join(harness.TESTDATA, link)), os.path.join(scratch, link))
-        env = harness.environment(NCCLSCOPE=tool, LOGS='logs', TOPO='topo', MACHINES='machines')
+        env = harness.environment(NCCLSCOPE=tool, LOGS='logs', TOPO='topo', MACHINES='machines',
+                                  LANGUAGE='C')                # what the command says of errno, in the system's words
         p = subprocess.run(['sh', '-c', read(case, 'run').decode()], cwd=scratch, env=env, stdin=subprocess.DEVNULL,
                            capture_output=True, timeout=harness.LIMIT_S)
         return p.returncode, p.stdout, p.stderr

@@ -91,6 +91,10 @@ enum ncclscope_report_flag {
 NCCLSCOPE_API int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
                                    int columns, int flags, ncclscope_write_fn *write, void *user);
 
+/* `text` - a name of a file, a part of a log, an error - as reports write it: what could move a terminal or change the order of what stands
+ * beside it, and what is no UTF-8, is '?'; with NCCLSCOPE_REPORT_ASCII whatever is not ASCII. NCCLSCOPE_OK, NCCLSCOPE_EIO. Since 0.1. */
+NCCLSCOPE_API int ncclscope_write_harmless(const char *text, int flags, ncclscope_write_fn *write, void *user);
+
 /* What is not the same in two runs: versions, environment, paths, channels, networks, findings. Host names, pids, addresses and the order
  * of lines are no difference. `format`, `columns`, `flags` as for ncclscope_report (JSON: schema ncclscope.diff/1);
  * *differences is set to how many there are. OK, EIO, ENOTFOUND for an unknown format, ENOMEM. Since 0.1. */

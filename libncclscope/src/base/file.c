@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include "base/alloc.h"
+#include "base/neutral.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ int nsc_read_whole(const char *path, size_t most, char **bytes, size_t *len, ncc
     *bytes = NULL;
     *len = 0;
     if (!f)
-        return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot open: %s", strerror(errno));
+        return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot open: %s", nsc_strerror(errno));
     do {
         if (*len + 65536 > size) {
             size = size ? size * 2 : 262144;
@@ -30,7 +31,7 @@ int nsc_read_whole(const char *path, size_t most, char **bytes, size_t *len, ncc
             rc = nsc_fail(err, NCCLSCOPE_EDATA, 0, "is too large (%zu MiB at most)", most >> 20);
     } while (rc == NCCLSCOPE_OK && !feof(f) && !ferror(f));
     if (rc == NCCLSCOPE_OK && ferror(f))
-        rc = nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", strerror(errno));
+        rc = nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", nsc_strerror(errno));
     if (f != stdin)
         fclose(f);
     return rc;

@@ -1,6 +1,9 @@
 /* json.c - a buffered writer, and JSON over it. */
 #include "base/json.h"
 
+#include "base/harmless.h"
+#include "base/neutral.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -36,52 +39,38 @@ void nsc_printf(struct nsc_out *o, const char *format, ...)
     char buf[2048];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(buf, sizeof buf, format, args);
+    int n = nsc_vformat(buf, sizeof buf, format, args);
     va_end(args);
     if (n > 0)
         nsc_put(o, (nsc_text){buf, (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1});
 }
 
-size_t nsc_utf8(nsc_text s)
+/* What JSON itself asks for, and what is not harmless: who reads it as text is not to be moved by it. */
+static void put_escape(struct nsc_out *o, uint32_t c)
 {
-    const unsigned char *p = (const unsigned char *)s.ptr;
-    if (!s.len)
-        return 0;
-    if (p[0] < 0x80)
-        return 1;
-    size_t n = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
-    if (!n || s.len < n)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-    bool beyond = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
-    return overlong || beyond ? 0 : n;
+    if (c == '"' || c == '\\')
+        nsc_printf(o, "\\%c", (char)c);
+    else if (c == '\n' || c == '\t')
+        nsc_puts(o, c == '\n' ? "\\n" : "\\t");
+    else if (c > 0xffff)
+        nsc_printf(o, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+    else
+        nsc_printf(o, "\\u%04x", c);
 }
 
 static void put_escaped(struct nsc_out *o, nsc_text t)
 {
     nsc_puts(o, "\"");
     while (t.len) {
-        unsigned char c = (unsigned char)t.ptr[0];
-        size_t n = nsc_utf8(t);
-        if (!n)
+        bool harmless;
+        size_t n = nsc_character(t, &harmless);
+        if (!nsc_utf8(t))
             nsc_puts(o, "\\ufffd");
-        else if (c == '"' || c == '\\')
-            nsc_printf(o, "\\%c", c);
-        else if (c == '\n')
-            nsc_puts(o, "\\n");
-        else if (c == '\t')
-            nsc_puts(o, "\\t");
-        else if (c < 0x20 || c == 0x7f)
-            nsc_printf(o, "\\u%04x", c);
-        else if (c == 0xc2 &&
-                 (unsigned char)t.ptr[1] < 0xa0) /* C1 controls: U+009B begins a sequence on some terminals */
-            nsc_printf(o, "\\u%04x", (unsigned char)t.ptr[1]);
+        else if (!harmless || t.ptr[0] == '"' || t.ptr[0] == '\\')
+            put_escape(o, nsc_code_point(t));
         else
             nsc_put(o, (nsc_text){t.ptr, n});
-        t = nsc_text_from(t, n ? n : 1);
+        t = nsc_text_from(t, n);
     }
     nsc_puts(o, "\"");
 }
@@ -130,6 +119,12 @@ void nsc_json_int(struct nsc_json *j, const char *key, int64_t v)
     nsc_printf(j->out, "%lld", (long long)v);
 }
 
+void nsc_json_count(struct nsc_json *j, const char *key, uint64_t v)
+{
+    nsc_json_key(j, key);
+    nsc_printf(j->out, "%llu", (unsigned long long)v);
+}
+
 void nsc_json_said(struct nsc_json *j, const char *key, int64_t v)
 {
     if (v < 0)
@@ -138,12 +133,15 @@ void nsc_json_said(struct nsc_json *j, const char *key, int64_t v)
         nsc_json_int(j, key, v);
 }
 
+static const double SMALLEST = 0.000001;
+
 void nsc_json_float(struct nsc_json *j, const char *key, double v)
 {
-    char buf[64];
-    snprintf(buf, sizeof buf, "%.6f", v);
+    char buf[400]; /* 1e308 has 309 digits in front of its point */
+    bool tiny = v > -SMALLEST && v < SMALLEST && v != 0;
+    nsc_format(buf, sizeof buf, tiny ? "%.6e" : "%.6f", v);
     size_t n = strlen(buf);
-    while (n > 1 && buf[n - 1] == '0' && buf[n - 2] != '.')
+    while (!tiny && n > 1 && buf[n - 1] == '0' && buf[n - 2] != '.')
         n--;
     nsc_json_key(j, key);
     nsc_put(j->out, (nsc_text){buf, n});

@@ -32,12 +32,11 @@ void nsc_json_text(struct nsc_json *j, const char *key,
                    nsc_text text); /* null for ptr NULL; invalid UTF-8 becomes U+FFFD */
 void nsc_json_string(struct nsc_json *j, const char *key, const char *s);
 void nsc_json_int(struct nsc_json *j, const char *key, int64_t v);
+void nsc_json_count(struct nsc_json *j, const char *key, uint64_t v);
 void nsc_json_said(struct nsc_json *j, const char *key, int64_t v); /* null below 0: not said */
-void nsc_json_float(struct nsc_json *j, const char *key, double v); /* as printed in logs: up to 6 decimals */
+void nsc_json_float(struct nsc_json *j, const char *key,
+                    double v); /* as printed in logs: up to 6 decimals, or 1.5e-07 */
 void nsc_json_bool(struct nsc_json *j, const char *key, bool v);
 void nsc_json_null(struct nsc_json *j, const char *key);
-
-/* Length of the valid UTF-8 sequence at the start of `s`, 0 if there is none. */
-size_t nsc_utf8(nsc_text s);
 
 #endif

@@ -1,6 +1,8 @@
 /* text.c - runs of bytes to numbers and hashes; one-line errors. */
 #include "base/text.h"
 
+#include "base/neutral.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,7 +89,7 @@ bool nsc_to_f64(nsc_text a, double *out)
         return false;
     memcpy(buf, a.ptr, a.len);
     buf[a.len] = 0;
-    *out = strtod(buf, &end);
+    *out = nsc_strtod(buf, &end);
     return end == buf + a.len && *out - *out == 0; /* not inf, not nan: no such thing in JSON */
 }
 
@@ -112,7 +114,7 @@ int nsc_fail(ncclscope_error *err, int code, int system, const char *format, ...
     err->code = code;
     err->system = system;
     err->line = 0;
-    vsnprintf(err->text, sizeof err->text, format, args);
+    nsc_vformat(err->text, sizeof err->text, format, args);
     va_end(args);
     return code;
 }
@@ -122,9 +124,10 @@ unsigned nsc_version_number(nsc_text v)
     unsigned part[3] = {0, 0, 0};
     size_t k = 0, digits = 0;
     for (size_t i = 0; i < v.len && k < 3; i++) {
-        if (nsc_is_digit(v.ptr[i]) && digits < 4) {
+        if (nsc_is_digit(v.ptr[i])) {
             part[k] = part[k] * 10 + (unsigned)(v.ptr[i] - '0');
-            digits++;
+            if (++digits && part[k] > 99)
+                return 0;
         } else if (v.ptr[i] == '.' && digits) {
             k++;
             digits = 0;

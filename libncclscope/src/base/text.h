@@ -48,6 +48,11 @@ static inline bool nsc_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static inline char nsc_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
 /* Offset of `s` in `a`, or -1, by the letter s[at], which few lines hold: faster than nsc_text_find, which is memmem. */
 ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at);
 
@@ -81,7 +86,7 @@ bool nsc_to_hex(nsc_text a, uint64_t *out); /* with or without 0x */
 bool nsc_to_i64(nsc_text a, int64_t *out);
 bool nsc_to_f64(nsc_text a, double *out);
 
-/* 2.27.3 as 22703; 0 when it is none. */
+/* 2.27.3 as 22703; 0 when it is none, or a part is over 99. */
 unsigned nsc_version_number(nsc_text version);
 
 /* The next word of *rest between blanks, moved past; len 0 at the end. */

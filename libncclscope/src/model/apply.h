@@ -43,8 +43,9 @@ nsc_effect nsc_apply_tuner;
 nsc_effect nsc_apply_tuner_off;
 nsc_effect nsc_apply_version;
 
-/* A number that a field holds, or -1. */
+/* A number that a field holds, or -1; nsc_int: one that NCCL keeps as an int, else it is not what NCCL printed. */
 int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f);
+int64_t nsc_int(const ncclscope_record *rec, ncclscope_field f);
 void nsc_set_if_said(int64_t *to, int64_t v);
 /* What the thread said before it named the communicator belongs to the one it names now. */
 void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank);

@@ -8,6 +8,12 @@ int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f)
     return nsc_to_i64(nsc_record_field(rec, f), &v) ? v : -1;
 }
 
+int64_t nsc_int(const ncclscope_record *rec, ncclscope_field f)
+{
+    int64_t v = nsc_number(rec, f);
+    return v <= INT32_MAX ? v : -1;
+}
+
 void nsc_set_if_said(int64_t *to, int64_t v)
 {
     if (v >= 0)
@@ -41,10 +47,10 @@ static bool is_torn_spelling(nsc_text a, nsc_text b)
 
 static void take_identity(struct ncclscope_model *m, struct nsc_rank *r, const ncclscope_record *rec)
 {
-    nsc_set_if_said(&r->rank, nsc_number(rec, NCCLSCOPE_FIELD_RANK));
-    nsc_set_if_said(&r->nranks, nsc_number(rec, NCCLSCOPE_FIELD_NRANKS));
-    nsc_set_if_said(&r->cuda_dev, nsc_number(rec, NCCLSCOPE_FIELD_CUDA_DEV));
-    nsc_set_if_said(&r->nvml_dev, nsc_number(rec, NCCLSCOPE_FIELD_NVML_DEV));
+    nsc_set_if_said(&r->rank, nsc_int(rec, NCCLSCOPE_FIELD_RANK));
+    nsc_set_if_said(&r->nranks, nsc_int(rec, NCCLSCOPE_FIELD_NRANKS));
+    nsc_set_if_said(&r->cuda_dev, nsc_int(rec, NCCLSCOPE_FIELD_CUDA_DEV));
+    nsc_set_if_said(&r->nvml_dev, nsc_int(rec, NCCLSCOPE_FIELD_NVML_DEV));
     if (nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID).len)
         r->bus_id = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_BUS_ID));
     if (!r->made_by && nsc_record_field(rec, NCCLSCOPE_FIELD_FUNC).len)
@@ -68,7 +74,7 @@ static bool may_have_strange_id(const struct nsc_rank *r, int64_t rank, int64_t 
 static bool is_same(const struct ncclscope_model *m, const struct nsc_rank *r, const ncclscope_record *rec)
 {
     nsc_text id = nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID);
-    int64_t rank = nsc_number(rec, NCCLSCOPE_FIELD_RANK), n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
+    int64_t rank = nsc_int(rec, NCCLSCOPE_FIELD_RANK), n = nsc_int(rec, NCCLSCOPE_FIELD_NRANKS);
     int64_t split = nsc_number(rec, NCCLSCOPE_FIELD_SPLIT), color;
     bool ends = rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE && r->start.line && !r->complete.line;
     if (id.len && r->comm_id && !nsc_text_eq(id, nsc_say(m, r->comm_id)) &&
@@ -205,10 +211,10 @@ void nsc_apply_comm_shape(struct ncclscope_model *m, const ncclscope_record *rec
         return;
     struct nsc_rank *r = &m->ranks.item[i];
     take_identity(m, r, rec);
-    r->nnodes = nsc_number(rec, NCCLSCOPE_FIELD_NNODES);
-    r->local_ranks = nsc_number(rec, NCCLSCOPE_FIELD_LOCAL_RANKS);
-    r->local_rank = nsc_number(rec, NCCLSCOPE_FIELD_LOCAL_RANK);
-    r->mnnvl = nsc_number(rec, NCCLSCOPE_FIELD_MNNVL);
+    r->nnodes = nsc_int(rec, NCCLSCOPE_FIELD_NNODES);
+    r->local_ranks = nsc_int(rec, NCCLSCOPE_FIELD_LOCAL_RANKS);
+    r->local_rank = nsc_int(rec, NCCLSCOPE_FIELD_LOCAL_RANK);
+    r->mnnvl = nsc_int(rec, NCCLSCOPE_FIELD_MNNVL);
     if (!r->shape_at.line)
         r->shape_at = nsc_here(m, rec);
     if (t->rank == NSC_NONE && !r->complete.line)
@@ -270,7 +276,7 @@ static double kernel_seconds(nsc_text parts)
 void nsc_apply_init_timings(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     double s;
-    int64_t rank = nsc_number(rec, NCCLSCOPE_FIELD_RANK), n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
+    int64_t rank = nsc_int(rec, NCCLSCOPE_FIELD_RANK), n = nsc_int(rec, NCCLSCOPE_FIELD_NRANKS);
     if (!nsc_to_f64(nsc_record_field(rec, NCCLSCOPE_FIELD_TOTAL_S), &s))
         return;
     for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
@@ -302,11 +308,11 @@ void nsc_apply_channel_counts(struct ncclscope_model *m, const ncclscope_record 
                               struct nsc_thread *t)
 {
     (void)proc;
-    t->coll = nsc_number(rec, NCCLSCOPE_FIELD_COLL);
-    t->collnet = nsc_number(rec, NCCLSCOPE_FIELD_COLLNET);
-    t->nvls = nsc_number(rec, NCCLSCOPE_FIELD_NVLS);
-    t->p2p = nsc_number(rec, NCCLSCOPE_FIELD_P2P);
-    t->per_peer = nsc_number(rec, NCCLSCOPE_FIELD_PER_PEER);
+    t->coll = nsc_int(rec, NCCLSCOPE_FIELD_COLL);
+    t->collnet = nsc_int(rec, NCCLSCOPE_FIELD_COLLNET);
+    t->nvls = nsc_int(rec, NCCLSCOPE_FIELD_NVLS);
+    t->p2p = nsc_int(rec, NCCLSCOPE_FIELD_P2P);
+    t->per_peer = nsc_int(rec, NCCLSCOPE_FIELD_PER_PEER);
     const struct nsc_rank *r = nsc_making(m, t);
     t->channels_at = r && r->channels_at.line ? r->channels_at : nsc_here(m, rec);
     if (r)
@@ -353,7 +359,7 @@ void nsc_apply_nvls_head(struct ncclscope_model *m, const ncclscope_record *rec,
 static void take_ring_layout(const ncclscope_record *rec, double *gb_s)
 {
     nsc_text both = nsc_record_field(rec, NCCLSCOPE_FIELD_BW);
-    int64_t channels = nsc_number(rec, NCCLSCOPE_FIELD_CHANNELS);
+    int64_t channels = nsc_int(rec, NCCLSCOPE_FIELD_CHANNELS);
     ptrdiff_t slash = nsc_text_find(both, "/");
     double inside, between;
     gb_s[0] = gb_s[1] = 0; /* not those of the communicator before */
@@ -443,7 +449,7 @@ static bool next_tree(nsc_text *rest, int64_t *channel, nsc_text *down, int64_t 
 static void name_by_trees(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_TREES), down;
-    int64_t channel, own, up, n = nsc_number(rec, NCCLSCOPE_FIELD_NRANKS);
+    int64_t channel, own, up, n = nsc_int(rec, NCCLSCOPE_FIELD_NRANKS);
     if (t->rank != NSC_NONE || n <= 0 || !next_tree(&rest, &channel, &down, &own, &up) || own < 0 || own >= n)
         return;
     uint32_t i = rank_for(m, rec, proc, false);

@@ -5,19 +5,17 @@
  * the time, and does not yet have these very connections. One such: inferred. Several: ambiguous. None: unknown. RCCL says it. */
 #include "model/path.h"
 
-static uint64_t channel_bit(uint64_t channel)
-{
-    return (uint64_t)1 << (channel & 63);
-}
-
-static size_t channel_word(uint64_t channel)
-{
-    return (size_t)(channel >> 6) % NSC_CHANNEL_WORDS;
-}
+enum { CHANNELS = NSC_CHANNEL_WORDS * 64 }; /* NCCL has 64 at most, RCCL 128: a number beyond was not printed by them */
 
 static bool has_channel(const struct nsc_link *l, int conn, uint64_t channel)
 {
-    return l->channels[conn][channel_word(channel)] & channel_bit(channel);
+    return channel < CHANNELS && l->channels[conn][channel / 64] >> (channel % 64) & 1;
+}
+
+static void add_channel(struct nsc_link *l, int conn, uint64_t channel)
+{
+    if (channel < CHANNELS)
+        l->channels[conn][channel / 64] |= (uint64_t)1 << (channel % 64);
 }
 
 static bool shares_channels(const struct nsc_link *a, const struct nsc_link *b)
@@ -309,7 +307,7 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
     struct nsc_thread *t = proc == NSC_NONE ? NULL : nsc_thread_of(m, proc, rec->tid);
     bool begins = false;
     uint32_t named = named_rank(m, rec, &l);
-    l.channels[conn > 0][channel_word(channel)] = channel_bit(channel);
+    add_channel(&l, conn > 0, channel);
     if (!t || named != NSC_NONE) {
         take_first_line(m, rec, &l);
         l.rank = named;
@@ -323,7 +321,7 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
         same = t->waiting.len ? same : NULL;
     }
     if (same) {
-        same->channels[conn > 0][channel_word(channel)] |= channel_bit(channel);
+        add_channel(same, conn > 0, channel);
         same->lines++;
         return;
     }

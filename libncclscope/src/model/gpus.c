@@ -44,11 +44,15 @@ static const struct nsc_gpu *gpu_named(nsc_text text)
     return NULL;
 }
 
+enum { MOST_NVLINKS = 1000 }; /* of one GPU: a bandwidth beyond is none that NCCL printed */
+
 int nsc_count_nvlinks(unsigned version, int cc, double gb_s)
 {
     for (size_t i = 0; i < sizeof nvlinks / sizeof nvlinks[0]; i++) {
         if (nvlinks[i].cc != cc || version < nvlinks[i].first || (nvlinks[i].last && version > nvlinks[i].last))
             continue;
+        if (!(gb_s >= 0 && gb_s < MOST_NVLINKS * nvlinks[i].gb_s))
+            return 0;
         int n = (int)(gb_s / nvlinks[i].gb_s + 0.5);
         double rest = gb_s - n * nvlinks[i].gb_s;
         return rest < 0.06 && rest > -0.06 ? n : 0; /* printed with one decimal */
@@ -204,7 +208,7 @@ int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc)
 {
     uint32_t last = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank;
     const struct nsc_gpu_facts *x = last == NSC_NONE ? NULL : nsc_gpu_facts_of(m, &m->ranks.item[last]);
-    if (x && x->cc_major.known && x->cc_minor.known)
+    if (x && x->cc_major.known && x->cc_minor.known && x->cc_major.v < 1000 && x->cc_minor.v < 10)
         return (int)(x->cc_major.v * 10 + x->cc_minor.v);
     struct nsc_gpu_class k = nsc_gpu_of(m, proc);
     return k.gpu ? k.gpu->cc : 0;

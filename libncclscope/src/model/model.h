@@ -64,7 +64,7 @@ struct nsc_proc {
     nsc_str tree_top,
         tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */
     bool flat_pci; /* PCI links of almost no bandwidth: a virtual machine hides its tree */
-    int cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
+    int64_t cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
     int64_t cpu_model;
     nsc_str cpus; /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */
     bool cpus_differ;

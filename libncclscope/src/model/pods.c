@@ -51,7 +51,8 @@ static const char tables_sql[] =
     "container(pod);";
 
 #define LIMIT_OF(what) \
-    "(SELECT CASE count(*) WHEN 0 THEN NULL ELSE CAST(min(total(l.value), 1e9) AS INTEGER) END FROM lim l WHERE " \
+    "(SELECT CASE WHEN count(*) > 0 AND total(l.value) < 1e9 THEN CAST(total(l.value) AS INTEGER) END FROM lim l " \
+    "WHERE " \
     "l.pod = p.rowid " \
     "AND l.name = '" what "' AND l.value <> '' AND l.value NOT GLOB '*[^0-9]*')"
 static const char pods_sql[] =

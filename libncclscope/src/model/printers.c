@@ -42,7 +42,7 @@ void nsc_find_printers(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->links.len; i++) {
         const struct nsc_link *l = &m->links.item[i];
-        bool bare = l->rank == NSC_NONE && l->proc != NSC_NONE && l->printer >= 0;
+        bool bare = l->rank == NSC_NONE && l->proc != NSC_NONE && l->printer >= 0 && l->dev <= INT32_MAX;
         if (bare)
             note_printer(m, l);
         if (bare && l->dev >= 0 &&

@@ -1,5 +1,6 @@
 /* scan.c - paths to one model: opens, reads, adds; directories are walked in the order of names. */
 #include "model/on_machine.h"
+#include "base/neutral.h"
 #include "model/scan.h"
 
 #include "ncclscope/probe.h"
@@ -59,17 +60,12 @@ static int scan_unread(const struct scan *s, const char *path, const char *why)
     return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, path);
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static int scan_path(struct scan *s, const char *path, bool inside);
 
 static int scan_directory(struct scan *s, const char *path)
 {
     struct dirent **names = NULL;
-    int n = scandir(path, &names, NULL, by_bytes), rc = NCCLSCOPE_OK;
+    int n = scandir(path, &names, NULL, nsc_by_name), rc = NCCLSCOPE_OK;
     if (n < 0)
         return scan_unread(s, path, "cannot read the directory");
     for (int i = 0; i < n; i++) {

@@ -191,8 +191,8 @@ void nsc_apply_topo_node(struct ncclscope_model *m, const ncclscope_record *rec,
         !nsc_to_i64((nsc_text){value.ptr, (size_t)(first - value.ptr)}, &arch) ||
         !nsc_to_i64((nsc_text){first + 1, (size_t)(last - first) - 1}, &vendor))
         return;
-    m->procs.item[proc].cpu_arch = (int)arch;
-    m->procs.item[proc].cpu_vendor = (int)vendor;
+    m->procs.item[proc].cpu_arch = arch;
+    m->procs.item[proc].cpu_vendor = vendor;
     nsc_to_i64(nsc_text_from(value, (size_t)(last - value.ptr) + 1), &m->procs.item[proc].cpu_model);
 }
 

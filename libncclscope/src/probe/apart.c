@@ -1,6 +1,8 @@
 /* apart.c - fork, ask, and send the facts home through a pipe, as the JSON that they are saved as. */
 #include "probe/apart.h"
 
+#include "base/neutral.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -91,7 +93,7 @@ bool nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
     char *bytes = NULL;
     size_t len = 0;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        nsc_unprobed(f, errand->name, "no pipe: %s", strerror(errno));
+        nsc_unprobed(f, errand->name, "no pipe: %s", nsc_strerror(errno));
         return false;
     }
     fflush(NULL); /* what lies in buffers here shall not come out of the child too */
@@ -110,7 +112,7 @@ bool nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
     ncclscope_error err;
     bool fine = false;
     if (child < 0)
-        nsc_unprobed(f, errand->name, "no process: %s", strerror(errno));
+        nsc_unprobed(f, errand->name, "no process: %s", nsc_strerror(errno));
     else if (!whole && errand->waiting)
         nsc_unprobed(f, errand->name, "the driver did not answer, and its process was ended");
     else if (!whole)

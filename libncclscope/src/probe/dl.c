@@ -1,6 +1,8 @@
 /* dl.c - dlopen, and a table of symbols. */
 #include "probe/dl.h"
 
+#include "base/neutral.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +30,7 @@ bool nsc_dl_open(const char *variable, const char *name, const struct nsc_symbol
     const char *given = variable ? secure_getenv(variable) : NULL;
     void *library = dlopen(given && *given ? given : name, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        snprintf(why, size, "%s", dlerror());
+        snprintf(why, size, "%s", nsc_dlerror());
         return false;
     }
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /* facts.c - facts to JSON and back: the tables of facts.def say how, key by key. */
 #include "base/document.h"
 #include "base/file.h"
+#include "base/neutral.h"
 #include "probe/facts.h"
 
 #include <sqlite3.h>
@@ -62,7 +63,7 @@ void nsc_fact_printf(struct ncclscope_facts *f, const char **field, const char *
     char text[400];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    int n = nsc_vformat(text, sizeof text, format, args);
     va_end(args);
     nsc_fact_text(f, field, (nsc_text){text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1});
 }
@@ -80,7 +81,7 @@ void nsc_unprobed(struct ncclscope_facts *f, const char *probe, const char *form
     char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    nsc_vformat(text, sizeof text, format, args);
     va_end(args);
     struct nsc_unprobed *u = nsc_vec_push(&f->skipped);
     f->no_memory = f->no_memory || !u;
@@ -239,7 +240,7 @@ static void set(struct ncclscope_facts *f, const struct row *rows, void *base, s
     bool flag = !strcmp(type, "true") || !strcmp(type, "false");
     if (rows->type == TEXT && !strcmp(type, "text") && !*text)
         nsc_fact_text(f, text, nsc_text_of((const char *)sqlite3_column_text(q, 3)));
-    else if (rows->type == INT && !strcmp(type, "integer") && !number->known)
+    else if (rows->type == INT && sqlite3_column_type(q, 3) == SQLITE_INTEGER && !flag && !number->known) /* it fits */
         nsc_fact_int(number, sqlite3_column_int64(q, 3));
     else if (rows->type == FLAG && flag && !number->known)
         nsc_fact_int(number, !strcmp(type, "true"));

@@ -1,6 +1,7 @@
 /* nccl.c - one process for each GPU, as training jobs have them, started, listened to, and buried. What they print goes into one pipe. */
 #include "probe/nccl_rank.h"
 
+#include "base/neutral.h"
 #include "probe/apart.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static void start(struct ncclscope_facts *f, const struct nsc_nccl_run *run, str
         }
         p->left += p->pid[i] > 0;
         if (p->pid[i] < 0) {
-            snprintf(all->rank[i].why, sizeof all->rank[i].why, "no process: %s", strerror(errno));
+            snprintf(all->rank[i].why, sizeof all->rank[i].why, "no process: %s", nsc_strerror(errno));
             p->failed = true;
         }
     }
@@ -227,7 +228,7 @@ void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
     struct nsc_nccl_meeting *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
         f->no_memory = f->no_memory || all == MAP_FAILED;
-        nsc_unprobed(f, "nccl", "no memory or no pipe: %s", strerror(errno));
+        nsc_unprobed(f, "nccl", "no memory or no pipe: %s", nsc_strerror(errno));
         if (all != MAP_FAILED)
             munmap(all, sizeof *all);
         return;

@@ -132,12 +132,13 @@ static void add_variable(struct ncclscope_facts *f, nsc_text line, const char *f
     nsc_fact_text(f, &v->from, nsc_text_of(from));
 }
 
+/* As NCCL does it: the newline is no part of a value, blanks at its end are. */
 static void read_file(struct ncclscope_facts *f, const char *path)
 {
     FILE *file = fopen(path, "re");
     char line[4096];
     while (file && fgets(line, sizeof line, file))
-        add_variable(f, nsc_text_trim(nsc_text_of(line)), path);
+        add_variable(f, (nsc_text){line, strcspn(line, "\n")}, path);
     if (file)
         fclose(file);
 }

@@ -1,6 +1,8 @@
 /* probe_pci.c - network devices, their distance to each GPU, and what stands between PCI devices: by /sys alone. */
 #include "probe/probes.h"
 
+#include "base/neutral.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +20,7 @@ static void each(struct ncclscope_facts *f, const char *folder,
                  void (*take)(struct ncclscope_facts *f, const char *folder, const char *name))
 {
     struct dirent **names = NULL;
-    int n = scandir(folder, &names, NULL, alphasort);
+    int n = scandir(folder, &names, NULL, nsc_by_name);
     for (int i = 0; i < n; i++) {
         if (names[i]->d_name[0] != '.')
             take(f, folder, names[i]->d_name);

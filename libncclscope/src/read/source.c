@@ -2,6 +2,7 @@
 #include "read/source.h"
 
 #include "base/alloc.h"
+#include "base/neutral.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,7 @@ static int read_fd(struct nsc_source *s, void *to, size_t size, size_t *got, ncc
     if (s->stopped)
         return NCCLSCOPE_END;
     if (n < 0)
-        return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", strerror(errno));
+        return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot read: %s", nsc_strerror(errno));
     return n ? NCCLSCOPE_OK : NCCLSCOPE_END;
 }
 
@@ -87,11 +88,11 @@ int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err
         struct stat st;
         s->fd = open(path, O_RDONLY | O_CLOEXEC);
         if (s->fd < 0)
-            return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot open: %s", strerror(errno));
+            return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot open: %s", nsc_strerror(errno));
         s->own_fd = true;
         if (fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
             nsc_source_close(s);
-            return nsc_fail(err, NCCLSCOPE_EIO, EISDIR, "cannot open: %s", strerror(EISDIR));
+            return nsc_fail(err, NCCLSCOPE_EIO, EISDIR, "cannot open: %s", nsc_strerror(EISDIR));
         }
     }
     int rc = find_format(s, path, err);

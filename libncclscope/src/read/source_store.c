@@ -45,13 +45,17 @@ static int64_t one_number(sqlite3 *db, const char *sql)
     return n;
 }
 
+/* Texts as the log has them; version 1 keeps no others. */
+#define ROWS(host, time, message, location) \
+    "SELECT " host ", r.pid, r.tid, r.dev, r.level, " time ", " message ", r.line, ss.position, " location \
+    " FROM scan_source ss JOIN record r ON r.source = ss.source WHERE ss.scan = (SELECT max(id) FROM scan)" \
+    " ORDER BY ss.position, r.line, r.id"
+static const char rows_of_1[] = ROWS("r.host", "r.time", "r.message", "r.location");
+static const char rows[] = ROWS("coalesce(r.raw_host, r.host)", "coalesce(r.raw_time, r.time)",
+                                "coalesce(r.raw_message, r.message)", "coalesce(r.raw_location, r.location)");
+
 int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err)
 {
-    static const char sql[] =
-        "SELECT r.host, r.pid, r.tid, r.dev, r.level, r.time, r.message, r.line, ss.position, r.location FROM "
-        "scan_source ss "
-        "JOIN record r ON r.source = ss.source WHERE ss.scan = (SELECT max(id) FROM scan) ORDER BY ss.position, "
-        "r.line, r.id";
     struct nsc_stored *t = nsc_alloc(sizeof *t);
     *out = NULL;
     if (!t)
@@ -72,6 +76,7 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *e
         nsc_stored_free(t);
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "the store lacks its tables");
     }
+    const char *sql = one_number(t->db, "PRAGMA user_version") > 1 ? rows : rows_of_1;
     if (sqlite3_prepare_v2(t->db, sql, -1, &t->rows, NULL) != SQLITE_OK)
         return refuse(t, err);
     *out = t;

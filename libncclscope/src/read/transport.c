@@ -63,7 +63,8 @@ static void split_rccl(struct nsc_via *v)
         return;
     nsc_text rest = nsc_text_from(v->text, (size_t)at + 6);
     v->comm = nsc_next_word(&rest);
-    if (!nsc_text_is(nsc_next_word(&rest), "nRanks") || !nsc_to_i64(nsc_next_word(&rest), &v->nranks))
+    if (!nsc_text_is(nsc_next_word(&rest), "nRanks") || !nsc_to_i64(nsc_next_word(&rest), &v->nranks) ||
+        v->nranks > INT32_MAX)
         v->nranks = -1;
     v->text.len = (size_t)at;
 }

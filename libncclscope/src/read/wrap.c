@@ -349,7 +349,8 @@ void nsc_take_repeated(nsc_text *message, uint64_t *more)
     if (start < 1 || !nsc_text_starts(nsc_text_from(m, start - 1), open))
         return;
     nsc_text n = {m.ptr + start + sizeof open - 2, m.len - tail - start - sizeof open + 2};
-    if (nsc_to_u64(n, more) && *more)
-        --*more;
+    uint64_t times;
+    if (nsc_to_u64(n, &times) && times && times <= INT32_MAX)
+        *more = times - 1;
     *message = nsc_text_trim_end((nsc_text){m.ptr, start});
 }

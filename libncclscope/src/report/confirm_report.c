@@ -1,5 +1,6 @@
 /* confirm_report.c - the log against its machine, for a person and as JSON: pairs with one verdict for one reason are told together. */
 #include "report/json_report.h"
+#include "base/neutral.h"
 #include "report/text.h"
 #include "rules/confirm.h"
 
@@ -113,10 +114,10 @@ static void say_machine(const struct nsc_report *r, const struct nsc_confirmed *
     label(r, "machine", line);
     if (!x->mb_s[0])
         return;
-    int n = snprintf(line, sizeof line, "%.1f GB/s by P2P", (double)x->mb_s[0] / 1000);
+    int n = nsc_format(line, sizeof line, "%.1f GB/s by P2P", (double)x->mb_s[0] / 1000);
     if (x->mb_s[1])
-        snprintf(line + n, sizeof line - (size_t)n, ", %.1f through host memory: %.1fx", (double)x->mb_s[1] / 1000,
-                 (double)x->mb_s[0] / (double)x->mb_s[1]);
+        nsc_format(line + n, sizeof line - (size_t)n, ", %.1f through host memory: %.1fx", (double)x->mb_s[1] / 1000,
+                   (double)x->mb_s[0] / (double)x->mb_s[1]);
     label(r, "measured", line);
 }
 

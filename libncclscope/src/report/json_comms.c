@@ -260,17 +260,27 @@ static void shape(struct nsc_json *j, const struct ncclscope_model *m, const str
     nsc_json_string(j, "worst_path", c->worst_path < 0 ? NULL : nsc_path_name((enum nsc_path)c->worst_path));
 }
 
+/* By number, the first LISTED of them, and how many more. */
 static void missing_ranks(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_comm *c)
 {
+    enum { LISTED = 65536 };
     uint32_t i = 0;
+    int64_t more = c->nranks > LISTED ? c->nranks - LISTED : 0, last = LISTED - 1;
     nsc_json_open(j, "missing_ranks", '[');
-    for (int64_t rank_ = 0; rank_ < c->nranks && rank_ < 65536; rank_++) {
+    for (int64_t rank_ = 0; rank_ < c->nranks && rank_ < LISTED; rank_++) {
         while (i < c->count && m->ranks.item[m->members.item[c->first + i]].rank < rank_)
             i++;
         if (i == c->count || m->ranks.item[m->members.item[c->first + i]].rank != rank_)
             nsc_json_int(j, NULL, rank_);
     }
     nsc_json_close(j, ']');
+    for (; more && i < c->count; i++) {
+        int64_t rank_ = m->ranks.item[m->members.item[c->first + i]].rank;
+        more -= rank_ > last && rank_ < c->nranks;
+        last = rank_ > last ? rank_ : last;
+    }
+    if (more)
+        nsc_json_int(j, "missing_ranks_more", more);
 }
 
 static void channels(struct nsc_json *j, const struct nsc_rank *r)

@@ -20,8 +20,8 @@ static void tests(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_int(j, "source", t->where.source);
         nsc_json_int(j, "line", (int64_t)t->where.line);
         nsc_json_text(j, "collective", NSC_JSON_TEXT(m, t->collective));
-        nsc_json_int(j, "bytes", (int64_t)t->bytes);
-        nsc_json_int(j, "count", (int64_t)t->count);
+        nsc_json_count(j, "bytes", t->bytes);
+        nsc_json_count(j, "count", t->count);
         nsc_json_text(j, "type", NSC_JSON_TEXT(m, t->type));
         nsc_json_text(j, "redop", NSC_JSON_TEXT(m, t->redop));
         nsc_json_text(j, "root", NSC_JSON_TEXT(m, t->root));
@@ -38,9 +38,12 @@ static void own_field(struct nsc_json *j, const struct ncclscope_model *m, const
 {
     const char *key = nsc_say(m, f->name).ptr;
     nsc_text text = nsc_say(m, f->text);
+    uint64_t size;
     int64_t whole;
     double number;
-    if ((f->type == 'u' || f->type == 'i') && nsc_to_i64(text, &whole))
+    if (f->type == 'u' && nsc_to_u64(text, &size))
+        nsc_json_count(j, key, size);
+    else if ((f->type == 'u' || f->type == 'i') && nsc_to_i64(text, &whole))
         nsc_json_int(j, key, whole);
     else if (f->type == 'f' && nsc_to_f64(text, &number))
         nsc_json_float(j, key, number);

@@ -368,6 +368,8 @@ static void finding(struct nsc_json *j, const struct ncclscope_model *m, const s
     for (size_t i = 0; i < f->ranks.len; i++)
         nsc_json_int(j, NULL, (int64_t)f->ranks.item[i]);
     nsc_json_close(j, ']');
+    if (f->ranks_more)
+        nsc_json_int(j, "ranks_more", f->ranks_more);
     nsc_json_open(j, "pairs", '[');
     for (size_t i = 0; i < f->pairs.len; i++) {
         nsc_json_open(j, NULL, '[');

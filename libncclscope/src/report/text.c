@@ -1,6 +1,11 @@
 /* text.c - words on a terminal: wrapped to the width, coloured if asked, never a raw byte from a log. */
 #include "report/text.h"
 
+#include "base/harmless.h"
+#include "base/neutral.h"
+
+#include <stdarg.h>
+
 static bool is_ascii_only(const struct nsc_report *r)
 {
     return r->flags & NCCLSCOPE_REPORT_ASCII;
@@ -33,15 +38,21 @@ void nsc_indent(const struct nsc_report *r, int columns)
 void nsc_safe(const struct nsc_report *r, nsc_text text)
 {
     while (text.len) {
-        size_t n = nsc_utf8(text);
-        unsigned char c = (unsigned char)text.ptr[0];
-        bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && n == 2 && (unsigned char)text.ptr[1] < 0xa0);
-        if (!n || control || (c >= 0x80 && is_ascii_only(r)))
-            nsc_puts(r->out, c == '\t' ? " " : "?");
+        bool harmless;
+        size_t n = nsc_character(text, &harmless);
+        if (!harmless || ((unsigned char)text.ptr[0] >= 0x80 && is_ascii_only(r)))
+            nsc_puts(r->out, text.ptr[0] == '\t' ? " " : "?");
         else
             nsc_put(r->out, (nsc_text){text.ptr, n});
-        text = nsc_text_from(text, n ? n : 1);
+        text = nsc_text_from(text, n);
     }
+}
+
+int ncclscope_write_harmless(const char *text, int flags, ncclscope_write_fn *write, void *user)
+{
+    struct nsc_out out = {.write = write, .user = user};
+    nsc_safe(&(struct nsc_report){.out = &out, .flags = flags}, nsc_text_of(text));
+    return nsc_flush(&out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
 }
 
 void nsc_safe_line(const struct nsc_report *r, const char *line)
@@ -124,6 +135,15 @@ void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line)
     }
     nsc_safe(r, cut);
     nsc_puts(r->out, "\n");
+}
+
+size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int more = n < size ? nsc_vformat(buf + n, size - n, format, args) : 0;
+    va_end(args);
+    return more > 0 ? n + (size_t)more : n;
 }
 
 nsc_text nsc_base_name(nsc_text path)

@@ -13,11 +13,13 @@ void nsc_dim(const struct nsc_report *r, nsc_text label, int indent); /* indente
 void nsc_part(const struct nsc_report *r, const char *name,
               nsc_text text); /* "why      ...", wrapped; nothing for "-" */
 void nsc_bold(const struct nsc_report *r, nsc_text text);
-void nsc_safe(const struct nsc_report *r, nsc_text text);         /* control characters and broken UTF-8 become '?' */
+void nsc_safe(const struct nsc_report *r, nsc_text text);         /* what is not harmless becomes '?' */
 void nsc_safe_line(const struct nsc_report *r, const char *line); /* the same; a newline stays */
 void nsc_line_of(const struct nsc_report *r, const char *where,
                  nsc_text line); /* a quoted line, cut to the width; ends the line */
 nsc_text nsc_base_name(nsc_text path);
+/* printf behind the n bytes of `buf`: how many it has then, or would have if there were room. */
+size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 void nsc_text_paths(const struct nsc_report *r);
 /* text_tests.c: tables of nccl-tests; and the part of what NCCL laid its rings out for that the best of them reached, -1: not known. */

@@ -1,9 +1,9 @@
 /* text_facts.c - what a machine offers, for a person: the answer, the machine, the matrix as nvidia-smi prints it, what is wrong. */
+#include "base/neutral.h"
 #include "probe/facts.h"
 #include "probe/measured.h"
 #include "report/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,16 +57,6 @@ static void answer(const struct nsc_report *r, const struct ncclscope_facts *x)
 
 /* ---- the machine ---- */
 
-static size_t add(char *buf, size_t size, size_t n, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static size_t add(char *buf, size_t size, size_t n, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int more = n < size ? vsnprintf(buf + n, size - n, format, args) : 0;
-    va_end(args);
-    return more > 0 ? n + (size_t)more : n;
-}
-
 enum { GIB = 1024 * 1024 * 1024, MEBIBYTE = 1024 * 1024 };
 
 static void node(const struct nsc_report *r, const struct nsc_node_facts *n)
@@ -74,31 +64,31 @@ static void node(const struct nsc_report *r, const struct nsc_node_facts *n)
     char line[800];
     size_t len = 0;
     line[0] = 0;
-    len = add(line, sizeof line, len, "%s", n->host_name ? n->host_name : "this machine");
+    len = nsc_append(line, sizeof line, len, "%s", n->host_name ? n->host_name : "this machine");
     if (n->system)
-        len = add(line, sizeof line, len, ", %s", n->system);
+        len = nsc_append(line, sizeof line, len, ", %s", n->system);
     if (n->virtual_machine.known && n->virtual_machine.v)
-        len = add(line, sizeof line, len, ", a virtual machine");
+        len = nsc_append(line, sizeof line, len, ", a virtual machine");
     if (n->container)
-        len = add(line, sizeof line, len, ", in a container (%s)", n->container);
+        len = nsc_append(line, sizeof line, len, ", in a container (%s)", n->container);
     if (n->driver)
-        len = add(line, sizeof line, len, "; driver %s", n->driver);
+        len = nsc_append(line, sizeof line, len, "; driver %s", n->driver);
     if (n->cuda_driver.known)
-        len = add(line, sizeof line, len, ", CUDA %lld.%lld", (long long)n->cuda_driver.v / 1000,
-                  (long long)n->cuda_driver.v % 1000 / 10);
+        len = nsc_append(line, sizeof line, len, ", CUDA %lld.%lld", (long long)n->cuda_driver.v / 1000,
+                         (long long)n->cuda_driver.v % 1000 / 10);
     nsc_indent(r, 3);
     nsc_wrap(r, 3, nsc_text_of(line));
-    len = add(line, sizeof line, 0, "/dev/shm ");
-    len = n->shm_bytes.known ? add(line, sizeof line, len, "%.1f GiB", (double)n->shm_bytes.v / GIB)
-                             : add(line, sizeof line, len, "not known");
+    len = nsc_append(line, sizeof line, 0, "/dev/shm ");
+    len = n->shm_bytes.known ? nsc_append(line, sizeof line, len, "%.1f GiB", (double)n->shm_bytes.v / GIB)
+                             : nsc_append(line, sizeof line, len, "not known");
     if (n->memlock_bytes.known)
-        len = n->memlock_bytes.v < 0 ? add(line, sizeof line, len, ", no limit of locked memory")
-                                     : add(line, sizeof line, len, ", at most %lld KiB of locked memory",
-                                           (long long)n->memlock_bytes.v / 1024);
+        len = n->memlock_bytes.v < 0 ? nsc_append(line, sizeof line, len, ", no limit of locked memory")
+                                     : nsc_append(line, sizeof line, len, ", at most %lld KiB of locked memory",
+                                                  (long long)n->memlock_bytes.v / 1024);
     if (n->peermem.known)
-        len = add(line, sizeof line, len, ", nvidia_peermem %s", n->peermem.v ? "loaded" : "not loaded");
+        len = nsc_append(line, sizeof line, len, ", nvidia_peermem %s", n->peermem.v ? "loaded" : "not loaded");
     if (n->iommu.known)
-        len = add(line, sizeof line, len, ", %s IOMMU", n->iommu.v ? "an" : "no");
+        len = nsc_append(line, sizeof line, len, ", %s IOMMU", n->iommu.v ? "an" : "no");
     nsc_indent(r, 3);
     nsc_wrap(r, 3, nsc_text_of(line));
 }
@@ -106,24 +96,26 @@ static void node(const struct nsc_report *r, const struct nsc_node_facts *n)
 /* Everything of one GPU but its number, so that GPUs alike are told once. */
 static void describe(const struct nsc_gpu_facts *g, char *buf, size_t size)
 {
-    size_t n = add(buf, size, 0, "%s", g->name ? g->name : "a GPU that NVML could not be asked about");
+    size_t n = nsc_append(buf, size, 0, "%s", g->name ? g->name : "a GPU that NVML could not be asked about");
     if (g->cc_major.known && g->cc_minor.known)
-        n = add(buf, size, n, ", compute capability %lld.%lld", (long long)g->cc_major.v, (long long)g->cc_minor.v);
+        n = nsc_append(buf, size, n, ", compute capability %lld.%lld", (long long)g->cc_major.v,
+                       (long long)g->cc_minor.v);
     if (g->memory_bytes.known)
-        n = add(buf, size, n, ", %.0f GiB", (double)g->memory_bytes.v / GIB);
+        n = nsc_append(buf, size, n, ", %.0f GiB", (double)g->memory_bytes.v / GIB);
     if (g->pcie_gen_max.known && g->pcie_width.known)
-        n = add(buf, size, n, ", PCIe gen %lld x%lld", (long long)g->pcie_gen_max.v, (long long)g->pcie_width.v);
+        n = nsc_append(buf, size, n, ", PCIe gen %lld x%lld", (long long)g->pcie_gen_max.v, (long long)g->pcie_width.v);
     if (g->nvlinks_max.known && g->nvlinks_max.v)
-        n = add(buf, size, n, ", %lld of %lld NVLinks up", (long long)g->nvlinks_up.v, (long long)g->nvlinks_max.v);
+        n = nsc_append(buf, size, n, ", %lld of %lld NVLinks up", (long long)g->nvlinks_up.v,
+                       (long long)g->nvlinks_max.v);
     if (g->nvlink_mb_s.known && g->nvlinks_up.v)
-        n = add(buf, size, n, " (%.1f GB/s each%s%s)", (double)g->nvlink_mb_s.v / 1000,
-                g->nvlink_remote ? ", other end: " : "", g->nvlink_remote ? g->nvlink_remote : "");
+        n = nsc_append(buf, size, n, " (%.1f GB/s each%s%s)", (double)g->nvlink_mb_s.v / 1000,
+                       g->nvlink_remote ? ", other end: " : "", g->nvlink_remote ? g->nvlink_remote : "");
     if (g->fabric_state && strcmp(g->fabric_state, "not-supported") != 0)
-        n = add(buf, size, n, ", fabric %s", g->fabric_state);
+        n = nsc_append(buf, size, n, ", fabric %s", g->fabric_state);
     if (g->mig.known && g->mig.v)
-        n = add(buf, size, n, ", MIG on");
+        n = nsc_append(buf, size, n, ", MIG on");
     if (!g->cuda_index.known)
-        n = add(buf, size, n, ", not visible to CUDA here");
+        n = nsc_append(buf, size, n, ", not visible to CUDA here");
 }
 
 static void gpus(const struct nsc_report *r, const struct ncclscope_facts *x)
@@ -153,14 +145,14 @@ static void nics(const struct nsc_report *r, const struct ncclscope_facts *x)
     char line[800];
     for (size_t i = 0; i < x->nics.len; i++) {
         const struct nsc_nic_facts *nic = &x->nics.item[i];
-        size_t n =
-            add(line, sizeof line, 0, "%s: %s", nic->name ? nic->name : "a network device", nic->kind ? nic->kind : "");
+        size_t n = nsc_append(line, sizeof line, 0, "%s: %s", nic->name ? nic->name : "a network device",
+                              nic->kind ? nic->kind : "");
         if (nic->mb_s.known)
-            n = add(line, sizeof line, n, ", %.1f GB/s", (double)nic->mb_s.v / 1000);
+            n = nsc_append(line, sizeof line, n, ", %.1f GB/s", (double)nic->mb_s.v / 1000);
         if (nic->state)
-            n = add(line, sizeof line, n, ", %s", nic->state);
+            n = nsc_append(line, sizeof line, n, ", %s", nic->state);
         if (nic->near)
-            n = add(line, sizeof line, n, "; GPUs by nearness: %s", nic->near);
+            n = nsc_append(line, sizeof line, n, "; GPUs by nearness: %s", nic->near);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
     }
@@ -205,7 +197,7 @@ static void say_figure(char *buf, size_t size, bool ns, int64_t v)
     if (ns)
         snprintf(buf, size, "%lld", (long long)v);
     else
-        snprintf(buf, size, "%.1f", (double)v / 1000);
+        nsc_format(buf, size, "%.1f", (double)v / 1000);
 }
 
 static int by_figure(const void *a, const void *b)
@@ -332,12 +324,12 @@ static void own_run(const struct nsc_report *r, const struct ncclscope_facts *x,
         const struct nsc_collective *other = strcmp(o->arm, base->arm) != 0 ? same_in(x, o, base->arm) : NULL;
         if (strcmp(o->arm, head->arm) != 0)
             continue;
-        size_t n = add(line, sizeof line, 0, "   %-12.40s %4lld MiB %10lld us %10.1f GB/s", o->operation,
-                       (long long)o->bytes.v / MEBIBYTE, (long long)o->us.v, (double)o->mb_s.v / 1000);
+        size_t n = nsc_append(line, sizeof line, 0, "   %-12.40s %4lld MiB %10lld us %10.1f GB/s", o->operation,
+                              (long long)o->bytes.v / MEBIBYTE, (long long)o->us.v, (double)o->mb_s.v / 1000);
         if (other && other->us.v && o->us.v)
-            n = add(line, sizeof line, n, "   %.2fx the time of %.80s", (double)o->us.v / (double)other->us.v,
-                    base->arm);
-        add(line, sizeof line, n, o->wrong_words.v ? "   WRONG DATA\n" : "\n");
+            n = nsc_append(line, sizeof line, n, "   %.2fx the time of %.80s", (double)o->us.v / (double)other->us.v,
+                           base->arm);
+        nsc_append(line, sizeof line, n, o->wrong_words.v ? "   WRONG DATA\n" : "\n");
         nsc_safe_line(r, line);
     }
 }

@@ -1,5 +1,6 @@
 /* text_tests.c - what nccl-tests measured, where its tables stand in the input: one line for each table, without a judgement. */
 #include "report/text.h"
+#include "base/neutral.h"
 #include "rules/ask.h"
 
 #include <stdio.h>
@@ -80,8 +81,8 @@ static void compare(const struct nsc_report *r, const struct table *x, char *out
     *out = 0;
     bool fits = rank && gb_s > 0 && busbw(x->best) <= gb_s; /* trees and NVLS may carry more */
     if (fits && x->last->bytes >= LARGE && runs_in_rings(r->m, x->best))
-        snprintf(out, size, ", %.0f %% of the %g GB/s that NCCL laid its rings out for (line %llu)",
-                 100 * busbw(x->best) / gb_s, gb_s, (unsigned long long)rank->ring_type_at.line);
+        nsc_format(out, size, ", %.0f %% of the %g GB/s that NCCL laid its rings out for (line %llu)",
+                   100 * busbw(x->best) / gb_s, gb_s, (unsigned long long)rank->ring_type_at.line);
 }
 
 double nsc_part_of_layout(const struct ncclscope_model *m)
@@ -106,16 +107,16 @@ static void one_table(const struct nsc_report *r, const struct table *x)
     nsc_text name = nsc_say(r->m, x->best->collective);
     name.len = name.len < 40 ? name.len : 40;
     compare(r, x, part, sizeof part);
-    size_t n = (size_t)snprintf(
-        line, sizeof line, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%sline %llu)%s",
-        name.len ? ", " : "", (int)name.len, name.len ? name.ptr : "", busbw(x->best),
-        size_words(x->best->bytes, size, sizeof size), x->best->in_pieces ? "in the row that ends in " : "",
-        (unsigned long long)x->best->where.line, part);
+    size_t n =
+        nsc_append(line, sizeof line, 0, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%sline %llu)%s",
+                   name.len ? ", " : "", (int)name.len, name.len ? name.ptr : "", busbw(x->best),
+                   size_words(x->best->bytes, size, sizeof size), x->best->in_pieces ? "in the row that ends in " : "",
+                   (unsigned long long)x->best->where.line, part);
     if (busbw(x->last) < drop_told * busbw(x->best) && x->last->sides)
-        n += (size_t)snprintf(line + n, sizeof line - n, "; %.2f GB/s at %s", busbw(x->last),
-                              size_words(x->last->bytes, size, sizeof size));
+        n = nsc_append(line, sizeof line, n, "; %.2f GB/s at %s", busbw(x->last),
+                       size_words(x->last->bytes, size, sizeof size));
     if (x->wrong)
-        snprintf(line + n, sizeof line - n, "; %lld wrong values", (long long)x->wrong);
+        nsc_append(line, sizeof line, n, "; %lld wrong values", (long long)x->wrong);
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 

@@ -1,6 +1,8 @@
 /* traits.c - a model and its findings to traits. */
 #include "report/traits.h"
 
+#include "base/neutral.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +12,13 @@ static nsc_text keep(struct nsc_traits *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = nsc_vformat(NULL, 0, format, args);
     va_end(args);
     size_t len = n < 0 ? 0 : (size_t)n;
     char *buf = nsc_arena_alloc(&t->arena, len + 1);
     va_start(args, format);
     if (buf)
-        vsnprintf(buf, len + 1, format, args);
+        nsc_vformat(buf, len + 1, format, args);
     va_end(args);
     t->no_memory = t->no_memory || !buf;
     return (nsc_text){buf, buf ? len : 0};

@@ -44,7 +44,10 @@ static void break_by_link(const struct answer *a, const struct nsc_link *l)
 
 static bool is_text(nsc_text a, nsc_text b) /* capitals or not */
 {
-    return a.len == b.len && a.len && !strncasecmp(a.ptr, b.ptr, a.len);
+    for (size_t i = 0; i < a.len && i < b.len; i++)
+        if (nsc_lower(a.ptr[i]) != nsc_lower(b.ptr[i]))
+            return false;
+    return a.len == b.len && a.len;
 }
 
 static bool compare(const struct asked *q, int64_t is, int64_t wanted)
@@ -288,7 +291,7 @@ static bool version_range(nsc_text text, unsigned *low, unsigned *high)
     int n = 0;
     for (size_t i = 0; i < text.len; n++) {
         size_t from = i;
-        while (i < text.len && nsc_is_digit(text.ptr[i]) && i - from < 3)
+        while (i < text.len && nsc_is_digit(text.ptr[i]) && i - from < 2)
             part[n] = part[n] * 10 + (unsigned)(text.ptr[i++] - '0');
         if (i == from || n > 2 || (i < text.len && (text.ptr[i] != '.' || n == 2)))
             return false;

@@ -1,6 +1,7 @@
 /* rules.c - runs every rule over a model, and puts what they found in order. */
 #include "rules/rules.h"
 
+#include "base/neutral.h"
 #include "probe/facts.h"
 #include "rules/ask.h"
 #include "rules/confirm.h"
@@ -16,7 +17,7 @@ const char *nsc_words(struct nsc_case *c, const char *format, ...)
     char buf[1200];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(buf, sizeof buf, format, args);
+    int n = nsc_vformat(buf, sizeof buf, format, args);
     va_end(args);
     nsc_text copy = nsc_arena_copy(&c->f->arena, (nsc_text){buf, n < 0                    ? 0
                                                                  : (size_t)n < sizeof buf ? (size_t)n
@@ -353,7 +354,8 @@ const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f)
     if (f->ranks.len)
         qsort(f->ranks.item, f->ranks.len, sizeof *f->ranks.item, by_number);
     n += (size_t)snprintf(buf, sizeof buf, "rank%s ", f->ranks.len == 1 ? "" : "s");
-    for (size_t i = 0; i < f->ranks.len && n + 48 < sizeof buf; i++) {
+    size_t i = 0;
+    for (; i < f->ranks.len && n + 48 < sizeof buf; i++) {
         size_t k = i;
         while (k + 1 < f->ranks.len && f->ranks.item[k + 1] == f->ranks.item[k] + 1)
             k++;
@@ -363,7 +365,8 @@ const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f)
                                   (unsigned long long)f->ranks.item[k]);
         i = k;
     }
-    return nsc_words(c, "%s", buf);
+    uint64_t more = (uint64_t)(f->ranks.len - i) + (uint64_t)f->ranks_more;
+    return more ? nsc_words(c, "%s and %llu more", buf, (unsigned long long)more) : nsc_words(c, "%s", buf);
 }
 
 static int verdict_of(const struct ncclscope_findings *f)

@@ -54,6 +54,7 @@ struct nsc_finding {
     bool other_values;       /* it has others too */
     uint32_t comm;           /* index into model.comms, or NSC_NONE */
     NSC_VEC(uint64_t) ranks; /* sorted, each once, when finished */
+    int64_t ranks_more;      /* that are not named: there are too many */
     NSC_VEC(struct nsc_pair) pairs;
     uint32_t last_comm, elsewhere; /* of links of other jobs: communicators that share no process with `comm` */
     uint64_t all_pairs;            /* of GPUs, over all communicators; `pairs` are the ranks of `comm` alone */
@@ -131,7 +132,7 @@ bool nsc_raised(const struct nsc_case *c, enum nsc_id key);
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
 struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable); /* of the rule in hand, or NULL */
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
-const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9" */
+const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9 and 20 more" */
 
 /* The variable that keeps this link, RDMA between nodes, from GPUDirect; NULL: none does. */
 const struct nsc_env *nsc_staged_by(const struct ncclscope_model *m, const struct nsc_link *l);

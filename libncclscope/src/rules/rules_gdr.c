@@ -241,13 +241,15 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
 
 enum { NIC_BITS = 64, SENDS = 1 << 1, RECEIVES = 1 << 2 };
 
-/* "NICs 0-7 send and receive, NIC 8 send": by bits of what was seen of each; neighbours of a kind are told as one. */
-static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS])
+/* "NICs 0-7 send and receive, NIC 8 send, and others": by bits of what was seen of each; neighbours of a kind are told as one. The last
+ * stands for all that have a higher number. */
+static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS + 1])
 {
     char buf[900];
     size_t n = 0;
+    unsigned i;
     buf[0] = 0;
-    for (unsigned i = 0; i < NIC_BITS && n + 60 < sizeof buf; i++) {
+    for (i = 0; i < NIC_BITS && n + 60 < sizeof buf; i++) {
         unsigned last = i;
         while (seen[i] && last + 1 < NIC_BITS && seen[last + 1] == seen[i])
             last++;
@@ -261,7 +263,8 @@ static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS])
             n += (size_t)snprintf(buf + n, sizeof buf - n, "%sNIC %u%s", n ? ", " : "", i, what);
         i = last;
     }
-    return n ? nsc_words(c, " (%s)", buf) : "";
+    bool others = i < NIC_BITS || seen[NIC_BITS];
+    return n ? nsc_words(c, " (%s%s)", buf, others ? ", and others" : "") : "";
 }
 
 /* Are all ranks of the input's communicators here, each communicator on one host? */
@@ -316,7 +319,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
     bool there[NSC_GDR_REASONS] = {false}, receives_have_it = false, receives_lack_it = false, sends_have_it = false;
     bool receives = false;
     struct gdr_others others = {.what = GDR_OTHERS};
-    unsigned char seen[NSC_GDR_REASONS][NIC_BITS] = {{0}};
+    unsigned char seen[NSC_GDR_REASONS][NIC_BITS + 1] = {{0}};
     struct gdr_reason first[NSC_GDR_REASONS];
     const struct nsc_link *link[NSC_GDR_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {
@@ -350,8 +353,8 @@ void nsc_rule_gdr_off(struct nsc_case *c)
             link[r.cause] = l;
         }
         nsc_add_link(c, &c->f->list.item[at[r.cause]], l);
-        if (l->net_dev >= 0 && l->net_dev < NIC_BITS)
-            seen[r.cause][l->net_dev] |= (unsigned char)(1u << l->direction);
+        if (l->net_dev >= 0)
+            seen[r.cause][l->net_dev < NIC_BITS ? l->net_dev : NIC_BITS] |= (unsigned char)(1u << l->direction);
     }
     nsc_map_free(&others.nvlink);
     for (int i = 0; i < NSC_GDR_REASONS; i++) {

@@ -5,7 +5,7 @@
 
 enum { NAMED_MISSING = 65536 };
 
-/* Ranks that no process of the input has: how many. The first NAMED_MISSING are named. */
+/* Ranks that no process of the input has: how many. Those below NAMED_MISSING are named. */
 static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f)
 {
     uint32_t at = 0;
@@ -20,13 +20,9 @@ static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_f
         else
             c->f->no_memory = true;
     }
-    return k->nranks - k->seen;
-}
-
-/* "ranks 8-15", "ranks 1-65535 and more" */
-static const char *who_is_missing(struct nsc_case *c, const struct nsc_finding *f, int64_t missing)
-{
-    return nsc_words(c, "%s%s", nsc_list_ranks(c, f), (int64_t)f->ranks.len < missing ? " and more" : "");
+    int64_t missing = k->nranks - k->seen;
+    f->ranks_more = missing > (int64_t)f->ranks.len ? missing - (int64_t)f->ranks.len : 0;
+    return missing;
 }
 
 /* nccl-tests lists its ranks before NCCL makes them one communicator: does it list as many as that has? */
@@ -345,7 +341,7 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
 
     f->caused_by = shm_failed(m, k) ? NSC_ID_SHM_TOO_SMALL : NSC_ID_NONE;
     f->count = (uint64_t)(never ? never : waiting);
-    const char *who = never ? who_is_missing(c, f, never) : nsc_list_ranks(c, f);
+    const char *who = never ? nsc_list_ranks(c, f) : nsc_list_ranks(c, f);
     const struct nsc_own_record *spoke = never ? last_words_of(m, f) : NULL;
     if (never && !has_whole_job(m, k)) {
         f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
@@ -533,7 +529,7 @@ void nsc_rule_partial(struct nsc_case *c)
                                                            : "have no line of their own that says so"
                              : missing == 1 ? "is not in this input"
                                             : "are not in this input",
-                             who_is_missing(c, f, missing));
+                             nsc_list_ranks(c, f));
         bool one = true; /* a process may have all ranks of a node */
         for (uint32_t x = 1; x < k->count; x++)
             one = one &&

@@ -199,19 +199,19 @@ static void list_shared(struct nsc_case *c, struct nsc_finding *f)
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         ptrdiff_t at = e->kind == NCCLSCOPE_KIND_DUPLICATE_GPU ? nsc_text_find(e->where.text, " : rank ") : -1;
-        unsigned a, b;
+        unsigned long long a, b;
         char device[17], line[120] = "";
         nsc_text said = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(e->where.text, (size_t)at);
         if (said.len)
             snprintf(line, sizeof line, "%.*s", (int)(said.len < 119 ? said.len : 119), said.ptr);
-        if (sscanf(line, " : rank %u and rank %u both on CUDA device %16[0-9a-f]", &a, &b, device) != 3)
+        if (sscanf(line, " : rank %llu and rank %llu both on CUDA device %16[0-9a-f]", &a, &b, device) != 3)
             continue;
         struct nsc_key key = {a < b ? a : b, a < b ? b : a, strtoul(device, NULL, 16)};
         if (nsc_map_get(&seen, key) != NSC_NONE || nsc_map_put(&seen, key, 0))
             continue;
         pairs++;
         if (n + 80 < sizeof words)
-            n += (size_t)snprintf(words + n, sizeof words - n, "%s%u and %u on %s", n ? ", " : "", a < b ? a : b,
+            n += (size_t)snprintf(words + n, sizeof words - n, "%s%llu and %llu on %s", n ? ", " : "", a < b ? a : b,
                                   a < b ? b : a, device);
     }
     nsc_map_free(&seen);

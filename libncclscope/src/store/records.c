@@ -1,7 +1,7 @@
 /* records.c - records as rows; the table of a kind has a column for each field that its rows in messages.def name. */
 #include "store/records.h"
 
-#include "base/alloc.h"
+#include "store/bind.h"
 
 #include <stdio.h>
 
@@ -96,7 +96,7 @@ static void table_name(const ncclscope_record *rec, bool user, char *out, size_t
 {
     snprintf(out, size, "%c_%s", user ? 'x' : 'm', ncclscope_record_kind_name(rec));
     for (char *p = out; *p; p++)
-        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+        *p = nsc_lower(*p);
 }
 
 static bool make_table(struct nsc_records *r, sqlite3 *db, const ncclscope_record *rec)
@@ -124,14 +124,6 @@ static bool make_table(struct nsc_records *r, sqlite3 *db, const ncclscope_recor
            sqlite3_prepare_v3(db, insert, -1, SQLITE_PREPARE_PERSISTENT, &r->fields[kind], NULL) == SQLITE_OK;
 }
 
-static void bind_text(sqlite3_stmt *q, int i, nsc_text t)
-{
-    if (t.ptr)
-        sqlite3_bind_text(q, i, t.ptr, (int)t.len, SQLITE_TRANSIENT);
-    else
-        sqlite3_bind_null(q, i);
-}
-
 static void bind_said(sqlite3_stmt *q, int i, int64_t v)
 {
     if (v >= 0)
@@ -140,19 +132,31 @@ static void bind_said(sqlite3_stmt *q, int i, int64_t v)
         sqlite3_bind_null(q, i);
 }
 
-static void bind_field(sqlite3_stmt *q, int i, const ncclscope_record *rec, ncclscope_field f)
+static bool bind_field(sqlite3_stmt *q, int i, const ncclscope_record *rec, ncclscope_field f)
 {
     enum column_type type = type_of(rec, f);
     nsc_text t = nsc_record_field(rec, f);
     int64_t n;
     double d;
+    if (type == COLUMN_HEX || type == COLUMN_TEXT)
+        return nsc_bind_text(q, i, t);
     sqlite3_bind_null(q, i);
     if ((type == COLUMN_U64 || type == COLUMN_I64) && nsc_to_i64(nsc_text_trim(t), &n))
         sqlite3_bind_int64(q, i, n);
     else if (type == COLUMN_F64 && nsc_to_f64(t, &d))
         sqlite3_bind_double(q, i, d);
-    else if (type == COLUMN_HEX || type == COLUMN_TEXT)
-        bind_text(q, i, t);
+    return true;
+}
+
+/* host, time, message and location: as they may be shown, and behind the other columns as the log has them. */
+static bool bind_texts(sqlite3_stmt *q, const ncclscope_record *rec)
+{
+    static const int column[] = {7, 11, 12, 13};
+    const nsc_text text[] = {rec->host, rec->time, rec->message.ptr ? rec->message : (nsc_text){"", 0}, rec->location};
+    bool bound = true;
+    for (int i = 0; i < 4; i++)
+        bound = nsc_bind_text(q, column[i], text[i]) && nsc_bind_raw(q, 14 + i, text[i]) && bound;
+    return bound;
 }
 
 static bool run(sqlite3_stmt *q)
@@ -165,7 +169,7 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
 {
     static const char *const levels[] = {"", "INFO", "WARN", "TRACE", "CALL", "VERSION", "OTHER", "ATTN", "DIAG"};
     size_t kind = (size_t)rec->kind;
-    if (!r->insert && sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+    if (!r->insert && sqlite3_prepare_v3(db, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
                                          SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) != SQLITE_OK)
         return NCCLSCOPE_EIO;
     sqlite3_stmt *q = r->insert;
@@ -175,13 +179,11 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
     sqlite3_bind_int64(q, 4, (int64_t)rec->offset);
     sqlite3_bind_text(q, 5, levels[rec->level], -1, SQLITE_STATIC);
     sqlite3_bind_text(q, 6, ncclscope_record_kind_name(rec), -1, SQLITE_STATIC);
-    bind_text(q, 7, rec->host);
     bind_said(q, 8, rec->pid);
     bind_said(q, 9, rec->tid);
     bind_said(q, 10, rec->dev);
-    bind_text(q, 11, rec->time);
-    bind_text(q, 12, rec->message.ptr ? rec->message : (nsc_text){"", 0});
-    bind_text(q, 13, rec->location);
+    if (!bind_texts(q, rec))
+        return NCCLSCOPE_ENOMEM;
     if (!run(q))
         return NCCLSCOPE_EIO;
     int64_t id = r->next++;
@@ -192,7 +194,8 @@ int nsc_records_add(struct nsc_records *r, sqlite3 *db, const ncclscope_record *
     q = r->fields[kind];
     sqlite3_bind_int64(q, 1, id);
     for (int i = 0; r->column[kind][i]; i++)
-        bind_field(q, i + 2, rec, r->column[kind][i]);
+        if (!bind_field(q, i + 2, rec, r->column[kind][i]))
+            return NCCLSCOPE_ENOMEM;
     return run(q) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
 }
 

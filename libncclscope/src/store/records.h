@@ -17,7 +17,7 @@ struct nsc_records {
 };
 
 int nsc_records_add(struct nsc_records *r, sqlite3 *db,
-                    const ncclscope_record *rec); /* OK, or EIO: ask sqlite3_errcode */
+                    const ncclscope_record *rec); /* OK; ENOMEM; EIO: ask sqlite3_errcode */
 void nsc_records_reset(struct nsc_records *r);    /* statements end, tables may be rolled back */
 void nsc_records_free(struct nsc_records *r);
 

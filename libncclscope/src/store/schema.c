@@ -14,7 +14,7 @@ const char nsc_schema_tables[] =
     "CREATE TABLE record(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, line INTEGER NOT NULL, "
     "offset INTEGER NOT NULL,"
     " level TEXT NOT NULL, kind TEXT NOT NULL, host TEXT, pid INTEGER, tid INTEGER, dev INTEGER, time TEXT, message "
-    "TEXT NOT NULL, location TEXT) STRICT;"
+    "TEXT NOT NULL, location TEXT, raw_host BLOB, raw_time BLOB, raw_message BLOB, raw_location BLOB) STRICT;"
     "CREATE TABLE proc(scan INTEGER NOT NULL REFERENCES scan, id INTEGER NOT NULL, host TEXT NOT NULL, pid INTEGER NOT "
     "NULL, pod TEXT,"
     " launcher_rank INTEGER, nccl_version TEXT, cuda_driver INTEGER, network TEXT, platform TEXT, PRIMARY KEY(scan, "
@@ -52,6 +52,12 @@ const char nsc_schema_tables[] =
     " FROM finding f LEFT JOIN evidence e ON e.scan = f.scan AND e.finding = f.position AND e.rowid ="
     " (SELECT min(rowid) FROM evidence x WHERE x.scan = f.scan AND x.finding = f.position)"
     " LEFT JOIN scan_source s ON s.scan = e.scan AND s.position = e.position ORDER BY f.scan, f.position;";
+
+/* Records of version 1 have texts as the log has them. */
+const char nsc_schema_from_1[] = "ALTER TABLE record ADD COLUMN raw_host BLOB;"
+                                 "ALTER TABLE record ADD COLUMN raw_time BLOB;"
+                                 "ALTER TABLE record ADD COLUMN raw_message BLOB;"
+                                 "ALTER TABLE record ADD COLUMN raw_location BLOB;";
 
 const char nsc_schema_indexes[] = "CREATE INDEX IF NOT EXISTS record_by_line ON record(source, line);"
                                   "CREATE INDEX IF NOT EXISTS record_by_kind ON record(kind);"

@@ -5,6 +5,7 @@
 #include "model/scan.h"
 #include "read/source.h"
 #include "report/report.h"
+#include "store/bind.h"
 #include "store/records.h"
 #include "store/schema.h"
 
@@ -41,6 +42,18 @@ static int64_t pragma(ncclscope_store *s, const char *sql)
     return v;
 }
 
+/* A store of version 1 gets the columns that it lacks, unless another process was faster. */
+static int renew(ncclscope_store *s, ncclscope_error *err)
+{
+    static const char done[] = "UPDATE meta SET value = '2' WHERE name = 'schema'; PRAGMA user_version = 2";
+    bool fine = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    if (fine && pragma(s, "PRAGMA user_version") < NSC_STORE_VERSION)
+        fine = sqlite3_exec(s->db, nsc_schema_from_1, NULL, NULL, NULL) == SQLITE_OK &&
+               sqlite3_exec(s->db, done, NULL, NULL, NULL) == SQLITE_OK;
+    fine = fine && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+    return fine ? NCCLSCOPE_OK : db_fail(s, err);
+}
+
 /* A new file gets its tables; an old one must be a store that this version can read. */
 static int prepare(ncclscope_store *s, ncclscope_error *err)
 {
@@ -54,11 +67,11 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
     if (tables > 0 && pragma(s, "PRAGMA user_version") > NSC_STORE_VERSION)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
     if (tables > 0)
-        return NCCLSCOPE_OK;
+        return pragma(s, "PRAGMA user_version") < NSC_STORE_VERSION ? renew(s, err) : NCCLSCOPE_OK;
     snprintf(sql, sizeof sql, "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
              NSC_APPLICATION_ID, NSC_STORE_VERSION);
     if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) || sqlite3_exec(s->db, nsc_schema_tables, NULL, NULL, NULL) ||
-        sqlite3_exec(s->db, "INSERT INTO meta VALUES('schema', '1'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT",
+        sqlite3_exec(s->db, "INSERT INTO meta VALUES('schema', '2'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT",
                      NULL, NULL, NULL))
         return db_fail(s, err);
     return NCCLSCOPE_OK;
@@ -109,9 +122,13 @@ void ncclscope_store_close(ncclscope_store *s)
 static int on_record(void *user, const ncclscope_record *rec)
 {
     ncclscope_store *s = user;
-    if (nsc_records_add(&s->records, s->db, rec) == NCCLSCOPE_OK)
+    int rc = nsc_records_add(&s->records, s->db, rec);
+    if (rc == NCCLSCOPE_OK)
         return NCCLSCOPE_OK;
-    db_fail(s, &s->failure);
+    if (rc == NCCLSCOPE_ENOMEM)
+        nsc_fail(&s->failure, rc, 0, "out of memory");
+    else
+        db_fail(s, &s->failure);
     return NSC_TAP_FAILED;
 }
 
@@ -185,6 +202,7 @@ static bool insert(ncclscope_store *s, const char *sql, const char *types, ...)
     if (sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL))
         return false;
     va_list args;
+    bool bound = true;
     va_start(args, types);
     for (int i = 0; types[i]; i++) {
         if (types[i] == 'i' || types[i] == 'n') {
@@ -197,14 +215,13 @@ static bool insert(ncclscope_store *s, const char *sql, const char *types, ...)
                 sqlite3_bind_double(q, i + 1, v);
         } else if (types[i] == 't') {
             nsc_text t = va_arg(args, nsc_text);
-            if (t.ptr && t.len)
-                sqlite3_bind_text(q, i + 1, t.ptr, (int)t.len, SQLITE_TRANSIENT);
+            bound = (!t.len || nsc_bind_text(q, i + 1, t)) && bound;
         } else {
-            sqlite3_bind_text(q, i + 1, va_arg(args, const char *), -1, SQLITE_TRANSIENT);
+            bound = nsc_bind_text(q, i + 1, nsc_text_of(va_arg(args, const char *))) && bound;
         }
     }
     va_end(args);
-    int rc = sqlite3_step(q);
+    int rc = bound ? sqlite3_step(q) : SQLITE_NOMEM;
     sqlite3_finalize(q);
     return rc == SQLITE_DONE;
 }
