@@ -5,7 +5,6 @@
 #include "opt.h"
 #include "output.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +106,6 @@ int cmd_confirm(int argc, char **argv)
         {0},
     };
     int left, parsed = opt_parse(table, argc, argv, &left);
-    setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP || (parsed == OPT_OK && !left)) {
         fprintf(parsed == OPT_HELP ? stdout : stderr,
                 "usage: ncclscope confirm [OPTION...] LOG...\n\nWhat the logs of one job say of this machine's GPUs, "

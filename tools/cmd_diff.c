@@ -4,7 +4,6 @@
 #include "opt.h"
 #include "output.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +66,6 @@ int cmd_diff(int argc, char **argv)
         {0},
     };
     int left, parsed = opt_parse(table, argc, argv, &left);
-    setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP || (parsed == OPT_OK && left != 2)) {
         fprintf(
             parsed == OPT_HELP ? stdout : stderr,

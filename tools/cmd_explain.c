@@ -5,7 +5,6 @@
 
 #include "ncclscope/model.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +36,6 @@ int cmd_explain(int argc, char **argv)
 {
     const struct opt table[] = {{0}};
     int left, parsed = opt_parse(table, argc, argv, &left);
-    setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP || (parsed == OPT_OK && left != 1)) {
         fprintf(parsed == OPT_HELP ? stdout : stderr,
                 "usage: ncclscope explain ID         what a finding means, as in: ncclscope explain "

@@ -4,7 +4,6 @@
 #include "opt.h"
 #include "output.h"
 
-#include <locale.h>
 #include <stdio.h>
 
 static int finish(int rc, const ncclscope_error *err)
@@ -65,7 +64,6 @@ int cmd_grammar(int argc, char **argv)
         {0},
     };
     int left, parsed = opt_parse(table, argc, argv, &left);
-    setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP) {
         puts("usage: ncclscope grammar [-v] [--json]\n       ncclscope grammar --coverage [--json] [--patterns FILE] "
              "[LOG...]\n");

@@ -8,7 +8,6 @@
 #include "ncclscope/probe.h"
 #include "ncclscope/store.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +158,6 @@ int cmd_scan(int argc, char **argv)
         {0},
     };
     int left, parsed = opt_parse(table, argc, argv, &left);
-    setlocale(LC_CTYPE, "");
     if (parsed == OPT_HELP) {
         puts("usage: ncclscope [scan] [OPTION...] [INPUT...]\n\nReads logs (files, .gz, directories, - for standard "
              "input) and prints the report.\n");

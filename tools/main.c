@@ -5,6 +5,8 @@
 
 #include "ncclscope.h"
 
+#include <errno.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +65,12 @@ int main(int argc, char **argv)
     signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it, and then no child could be asked how it ended */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends quietly */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that grows over a limit of the shell */
-    int code = run(argc, argv);
+    errno = 0;
+    bool no_memory =
+        !setlocale(LC_CTYPE, "") && errno == ENOMEM; /* a locale that is not there is no failure: ASCII then */
+    if (no_memory)
+        tell("", "out of memory");
+    int code = no_memory ? EXIT_INPUT : run(argc, argv);
     if (output_end_standard())
         code = EXIT_INPUT;
     return interrupt_came(NULL) ? 128 + interrupt_came(NULL) : code;

@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct output standard_output;
+struct output standard_output = {.fd = STDOUT_FILENO};
 
 struct output *output_or_standard(struct output *o)
 {
@@ -117,7 +118,7 @@ bool output_is_source(const struct output *o, const ncclscope_model *m)
 }
 
 /* A new file of a name that nobody can know, with the rights of the one it will replace. */
-static FILE *open_part(struct output *o)
+static int open_part(struct output *o)
 {
     struct stat old;
     char *folder = folder_of(o->target);
@@ -128,31 +129,28 @@ static FILE *open_part(struct output *o)
     if (fd < 0) {
         free(o->part);
         o->part = NULL;
-        return NULL;
+        return -1;
     }
     mode_t mask = umask(0);
     umask(mask);
     bool replaces = stat(o->target, &old) == 0;
-    if (replaces && fchown(fd, old.st_uid, old.st_gid) != 0 && errno != EPERM)
-        return close(fd), NULL;
-    if (fchmod(fd, replaces ? old.st_mode & 07777 : 0666 & ~mask) != 0)
-        return close(fd), NULL;
-    return fdopen(fd, "w");
+    bool fine = (!replaces || fchown(fd, old.st_uid, old.st_gid) == 0 || errno == EPERM) &&
+                fchmod(fd, replaces ? old.st_mode & 07777 : 0666 & ~mask) == 0;
+    if (fine)
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
 }
 
 int output_open(struct output *o)
 {
-    if (!o->name) {
-        o->file = stdout;
+    if (!o->name)
         return 0;
-    }
-    if (o->target)
-        o->file = open_part(o);
-    else {
-        int fd = open(o->name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
-        o->file = fd < 0 ? NULL : fdopen(fd, "w");
-    }
-    if (o->file)
+    int fd = o->target ? open_part(o) : open(o->name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    o->fd = fd < 0 ? 0 : fd;
+    if (o->fd)
         return 0;
     int said = refuse(o, strerror(errno));
     output_drop(o);
@@ -162,24 +160,25 @@ int output_open(struct output *o)
 int output_write(void *output, const char *bytes, unsigned long size)
 {
     struct output *o = output;
-    errno = 0;
-    if (fwrite(bytes, 1, size, o->file ? o->file : stdout) == size)
-        return 0;
-    if (!o->why)
-        o->why = errno ? errno : EIO;
-    return 1;
+    if (o->fd == STDOUT_FILENO)
+        fflush(stdout); /* what was printed there before comes first */
+    for (ssize_t n; size && !o->why; bytes += n, size -= (unsigned long)n) {
+        n = write(o->fd, bytes, size);
+        if (n < 0 && errno != EINTR)
+            o->why = errno;
+        n = n < 0 ? 0 : n;
+    }
+    return o->why != 0;
 }
 
 /* Down to the disk: after a rename there is no old file to go back to. */
 static int keep(struct output *o)
 {
-    FILE *file = o->file;
-    o->file = NULL;
-    if (!o->why && (fflush(file) != 0 || ferror(file)))
-        o->why = errno ? errno : EIO;
-    if (!o->why && o->part && fsync(fileno(file)) != 0 && errno != EINVAL && errno != ENOTSUP)
+    int fd = o->fd;
+    o->fd = 0;
+    if (!o->why && o->part && fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
         o->why = errno;
-    if (fclose(file) != 0 && !o->why)
+    if (close(fd) != 0 && !o->why)
         o->why = errno;
     if (!o->why && o->part && rename(o->part, o->target) != 0)
         o->why = errno;
@@ -192,7 +191,7 @@ static int keep(struct output *o)
 
 int output_end(struct output *o, bool whole)
 {
-    int said = o->name && o->file && whole ? keep(o) : 0;
+    int said = o->name && o->fd && whole ? keep(o) : 0;
     output_drop(o);
     return said;
 }
@@ -208,13 +207,13 @@ int output_end_standard(void)
 
 void output_drop(struct output *o)
 {
-    if (o->file && o->name)
-        fclose(o->file);
+    if (o->fd && o->name)
+        close(o->fd);
     if (o->part)
         unlink(o->part);
     free(o->part);
     free(o->target);
-    *o = (struct output){.name = o->name, .why = o->why};
+    *o = (struct output){.name = o->name, .fd = o->name ? 0 : o->fd, .why = o->why};
 }
 
 void output_guard_standard(void)

@@ -5,13 +5,12 @@
 #include "ncclscope/model.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 struct output {
     const char *name;    /* as given; NULL: standard output */
     char *target, *part; /* the file that is replaced, and the new one beside it; NULL: written to directly */
-    FILE *file;
-    int why; /* errno of the first write that failed; 0 */
+    int fd;              /* where it is open; 0: nowhere yet */
+    int why;             /* errno of the first write that failed; 0 */
 };
 
 /* Standard output, for what takes a struct output. Only output_end_standard ends it. */

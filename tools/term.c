@@ -27,7 +27,7 @@ int terminal_flags(void)
 /* Names of files and texts of inputs may hold what moves a terminal. */
 static void put_harmless(const char *text)
 {
-    struct output to = {.file = stderr};
+    struct output to = {.fd = STDERR_FILENO};
     ncclscope_write_harmless(text, terminal_flags(), output_write, &to);
 }
 

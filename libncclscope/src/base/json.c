@@ -1,11 +1,34 @@
 /* json.c - a buffered writer, and JSON over it. */
 #include "base/json.h"
 
+#include "base/alloc.h"
+
 #include "base/harmless.h"
 #include "base/neutral.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+struct nsc_out *nsc_out_new(nsc_write_fn *write, void *user)
+{
+    unsigned before = nsc_failed_allocations();
+    struct nsc_out *o = nsc_alloc(sizeof *o);
+    if (!o)
+        return NULL;
+    o->write = write;
+    o->user = user;
+    o->before = before;
+    return o;
+}
+
+int nsc_out_end(struct nsc_out *o)
+{
+    if (!o)
+        return NCCLSCOPE_ENOMEM;
+    int rc = nsc_settle(nsc_flush(o) ? NCCLSCOPE_OK : NCCLSCOPE_EIO, o->before, NULL);
+    nsc_free(o);
+    return rc;
+}
 
 bool nsc_flush(struct nsc_out *o)
 {

@@ -12,7 +12,13 @@ struct nsc_out {
     char buf[8192];
     size_t len;
     bool failed;
+    unsigned before; /* allocations that had failed when it was made */
 };
+
+/* NULL: no memory. nsc_out_end writes what is left of it and frees it: OK, EIO, or ENOMEM where an allocation has failed since it was made,
+ * as something may be missing from what was written then; NULL is fine. */
+struct nsc_out *nsc_out_new(nsc_write_fn *write, void *user);
+int nsc_out_end(struct nsc_out *o);
 
 void nsc_put(struct nsc_out *o, nsc_text text);
 void nsc_puts(struct nsc_out *o, const char *s);

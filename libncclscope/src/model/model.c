@@ -289,6 +289,7 @@ static nsc_str keep_time(struct ncclscope_model *m, nsc_text t)
 
 int ncclscope_model_source(ncclscope_model *m, const char *name)
 {
+    unsigned before = nsc_failed_allocations();
     struct nsc_source_info *s = nsc_vec_push(&m->sources);
     if (!s)
         return NCCLSCOPE_ENOMEM;
@@ -297,11 +298,12 @@ int ncclscope_model_source(ncclscope_model *m, const char *name)
     m->ras_state.step = 0;
     m->ras_state.next.comm = m->ras_state.next.time = 0;
     m->test_name = 0;
-    return NCCLSCOPE_OK;
+    return nsc_settle(NCCLSCOPE_OK, before, NULL);
 }
 
 int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem)
 {
+    unsigned before = nsc_failed_allocations();
     struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
     s->stats.size = sizeof s->stats;
     if (reader)
@@ -310,12 +312,13 @@ int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reade
     s->last_time = keep_time(m, (nsc_text){m->last_time_text, m->last_time});
     m->last_time = 0;
     nsc_end_source(m);
-    return m->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+    return m->no_memory ? NCCLSCOPE_ENOMEM : nsc_settle(NCCLSCOPE_OK, before, NULL);
 }
 
 int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec)
 {
     assert(m->sources.len && !m->finished);
+    unsigned before = nsc_failed_allocations();
     struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
     if (rec->time.len) {
         if (!s->first_time)
@@ -324,13 +327,15 @@ int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec)
         memcpy(m->last_time_text, rec->time.ptr, m->last_time);
     }
     nsc_apply(m, rec);
-    return m->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+    return m->no_memory ? NCCLSCOPE_ENOMEM : nsc_settle(NCCLSCOPE_OK, before, NULL);
 }
 
 int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err)
 {
+    unsigned before = nsc_failed_allocations();
     if (!m->finished)
         nsc_join(m);
     m->finished = true;
+    m->no_memory = m->no_memory || nsc_failed_allocations() != before;
     return m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : NCCLSCOPE_OK;
 }

@@ -316,6 +316,7 @@ void nsc_take_commands(struct ncclscope_model *m)
 
 int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err)
 {
+    unsigned before = nsc_failed_allocations();
     sqlite3 *db = NULL;
     char *json = NULL;
     size_t len = 0;
@@ -340,5 +341,6 @@ int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *
     nsc_map_free(&by);
     if (rc == NCCLSCOPE_OK)
         nsc_find_machines(m);
-    return rc == NCCLSCOPE_OK && m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : rc;
+    m->no_memory = m->no_memory || nsc_failed_allocations() != before;
+    return m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : rc;
 }

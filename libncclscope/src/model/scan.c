@@ -120,11 +120,13 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
         memcpy(&s.options, options, options->size);
     int rc = ncclscope_model_new(&s.m, err);
     *out = s.m;
+    unsigned before = nsc_failed_allocations();
     for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !s.stopped; i++)
         rc = scan_path(&s, paths[i], false);
     nsc_map_free(&s.seen);
     if (rc == NCCLSCOPE_OK)
         rc = ncclscope_model_finish(*out, err);
+    rc = nsc_settle(rc, before, err);
     if (rc != NCCLSCOPE_OK) {
         ncclscope_model_free(*out);
         *out = NULL;
@@ -142,8 +144,10 @@ int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *cons
 
 void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
 {
+    unsigned before = nsc_failed_allocations();
     m->facts = f;
     nsc_place_ranks(m);
+    m->no_memory = m->no_memory || nsc_failed_allocations() != before; /* which ncclscope_analyse tells */
 }
 
 size_t ncclscope_model_sources(const ncclscope_model *m)

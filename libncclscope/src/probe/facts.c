@@ -207,11 +207,9 @@ void nsc_facts_members(const struct ncclscope_facts *f, struct nsc_json *j)
 
 int ncclscope_facts_save(const ncclscope_facts *f, ncclscope_write_fn *write, void *user)
 {
-    struct nsc_out *out = nsc_alloc(sizeof *out);
+    struct nsc_out *out = nsc_out_new(write, user);
     if (!out)
         return NCCLSCOPE_ENOMEM;
-    out->write = write;
-    out->user = user;
     struct nsc_json json = {.out = out, .first = true}, *j = &json;
     nsc_json_open(j, NULL, '{');
     nsc_json_string(j, "schema", "ncclscope.facts/1");
@@ -219,9 +217,7 @@ int ncclscope_facts_save(const ncclscope_facts *f, ncclscope_write_fn *write, vo
     nsc_facts_members(f, j);
     nsc_json_close(j, '}');
     nsc_puts(out, "\n");
-    int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
-    nsc_free(out);
-    return rc;
+    return nsc_out_end(out);
 }
 
 /* ---- from JSON, by SQLite's functions ---- */
@@ -406,8 +402,9 @@ int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, nccl
                 read_list(f, db, "$.collectives", collective_rows, sizeof(struct nsc_collective), take_collective) &&
                 read_list(f, db, "$.variables", named_rows, sizeof(struct nsc_named_value), take_variable) &&
                 read_list(f, db, "$.skipped", unprobed_rows, sizeof(struct nsc_unprobed), take_unprobed);
+    bool no_memory = !open || f->no_memory || (!fine && sqlite3_errcode(db) == SQLITE_NOMEM);
     sqlite3_close(db);
-    if (!open || f->no_memory)
+    if (no_memory)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     return fine ? NCCLSCOPE_OK
                 : nsc_fail(err, NCCLSCOPE_EDATA, 0, ours ? "is damaged" : "holds no facts of `ncclscope probe --save`");
@@ -416,12 +413,19 @@ int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, nccl
 int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_error *err)
 {
     enum { LARGEST = 64 * 1024 * 1024 };
+    unsigned before = nsc_failed_allocations();
     char *json = NULL;
     size_t len = 0;
     *out = nsc_facts_new();
     int rc =
         *out ? nsc_read_whole(path, LARGEST, &json, &len, err) : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     rc = rc ? rc : nsc_facts_read(*out, json, len, err);
+    if (rc == NCCLSCOPE_EDATA) { /* SQLite calls a document that it lacked memory for malformed: it is asked twice */
+        ncclscope_facts_free(*out);
+        *out = nsc_facts_new();
+        rc = *out ? nsc_facts_read(*out, json, len, err) : NCCLSCOPE_ENOMEM;
+    }
+    rc = nsc_settle(rc, before, err);
     nsc_free(json);
     if (rc) {
         ncclscope_facts_free(*out);

@@ -167,6 +167,7 @@ static void learn(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_w
                   struct nsc_bucket b, struct nsc_match *m)
 {
     bool all = word.len < KEY;
+    unsigned before = nsc_failed_allocations();
     f->len = word.len;
     memcpy(f->text, word.ptr, word.len);
     f->rows = 0;
@@ -179,6 +180,8 @@ static void learn(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_w
             f->row[f->rows] = (uint16_t)i;
         f->rows++;
     }
+    if (nsc_failed_allocations() != before)
+        f->len = 0; /* not learned */
 }
 
 static bool is_word(const struct nsc_first_word *f, nsc_text word)

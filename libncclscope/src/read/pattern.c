@@ -152,6 +152,33 @@ static void find_beginnings(struct nsc_program *prog)
     }
 }
 
+static void *pcre2_takes(PCRE2_SIZE size, void *unused)
+{
+    (void)unused;
+    return nsc_alloc(size);
+}
+
+static void pcre2_gives(void *p, void *unused)
+{
+    (void)unused;
+    nsc_free(p);
+}
+
+/* PCRE2 with our allocator: what it lacks memory for is counted as ours is. */
+static pcre2_code *compile_text(nsc_text text, int *number)
+{
+    PCRE2_SIZE at;
+    pcre2_general_context *general = pcre2_general_context_create(pcre2_takes, pcre2_gives, NULL);
+    pcre2_compile_context *context = general ? pcre2_compile_context_create(general) : NULL;
+    *number = PCRE2_ERROR_NOMEMORY;
+    pcre2_code *code =
+        context ? pcre2_compile((PCRE2_SPTR)text.ptr, text.len, PCRE2_ANCHORED | PCRE2_DOTALL, number, &at, context)
+                : NULL;
+    pcre2_compile_context_free(context);
+    pcre2_general_context_free(general);
+    return code;
+}
+
 static const char user_limit[] = "(*LIMIT_MATCH=20000)";
 
 static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error *err)
@@ -173,9 +200,12 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
         return prog;
     }
     int number;
-    PCRE2_SIZE at;
-    uint32_t options = PCRE2_ANCHORED | PCRE2_DOTALL;
-    prog->code = pcre2_compile((PCRE2_SPTR)o.text, o.len, options, &number, &at, NULL);
+    unsigned before = nsc_failed_allocations();
+    prog->code = compile_text((nsc_text){o.text, o.len}, &number);
+    if (!prog->code && nsc_settle(NCCLSCOPE_OK, before, err)) {
+        nsc_free(prog); /* not "never matches": the next who needs it tries again */
+        return NULL;
+    }
     if (!prog->code) {
         char why[120];
         pcre2_get_error_message(number, (PCRE2_UCHAR *)why, sizeof why);
@@ -271,7 +301,10 @@ int nsc_pattern_check(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_er
 
 int nsc_match_new(struct nsc_match *m, ncclscope_error *err)
 {
-    *m = (struct nsc_match){.data = (struct nsc_match_data *)pcre2_match_data_create(NSC_PATTERN_FIELDS + 1, NULL)};
+    pcre2_general_context *general = pcre2_general_context_create(pcre2_takes, pcre2_gives, NULL);
+    pcre2_match_data *data = general ? pcre2_match_data_create(NSC_PATTERN_FIELDS + 1, general) : NULL;
+    pcre2_general_context_free(general);
+    *m = (struct nsc_match){.data = (struct nsc_match_data *)data};
     return m->data ? NCCLSCOPE_OK : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
 }
 

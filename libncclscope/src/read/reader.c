@@ -490,7 +490,7 @@ static int at_end(ncclscope_reader *r, ncclscope_error *err)
     return rc;
 }
 
-int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err)
+static int next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err)
 {
     for (;;) {
         bool found = r->in_line && (r->behind.len || r->has_next);
@@ -516,4 +516,10 @@ int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncc
             return NCCLSCOPE_OK;
         }
     }
+}
+
+int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err)
+{
+    unsigned before = nsc_failed_allocations();
+    return nsc_settle(next(r, out, err), before, err);
 }

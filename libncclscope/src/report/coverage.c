@@ -257,17 +257,13 @@ int ncclscope_coverage_report(const ncclscope_coverage *c, const char *format, i
     bool json = !strcmp(format, "json"), unknown = !strcmp(format, "unknown");
     if (!json && !unknown && strcmp(format, "text") != 0)
         return NCCLSCOPE_ENOTFOUND;
-    struct nsc_out *out = nsc_alloc(sizeof *out);
+    struct nsc_out *out = nsc_out_new(write, user);
     if (!out)
         return NCCLSCOPE_ENOMEM;
-    out->write = write;
-    out->user = user;
     const struct nsc_report page = {c->model, NULL, out, columns > 0 ? columns : 80, flags, ""};
     if (json)
         write_json(&page, c);
     else
         write_text(&page, c, unknown ? UNKNOWN : UNDERSTOOD);
-    int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
-    nsc_free(out);
-    return rc;
+    return nsc_out_end(out);
 }

@@ -129,23 +129,21 @@ int ncclscope_diff(const ncclscope_model *a, const ncclscope_findings *fa, const
         return NCCLSCOPE_ENOTFOUND;
     struct nsc_traits of_a, of_b;
     changes list = {0};
-    struct nsc_out *out = nsc_alloc(sizeof *out);
-    int rc = NCCLSCOPE_ENOMEM;
+    struct nsc_out *out = nsc_out_new(write, user);
+    bool compared = false;
     nsc_find_traits(&of_a, a, fa);
     nsc_find_traits(&of_b, b, fb);
     if (out && !of_a.no_memory && !of_b.no_memory && compare(&of_a, &of_b, &list)) {
-        out->write = write;
-        out->user = user;
         *differences = list.len;
         if (json)
             write_json(out, &list);
         else
             write_text(&(struct nsc_report){.out = out, .columns = columns > 0 ? columns : 80, .flags = flags}, &list);
-        rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
+        compared = true;
     }
     nsc_vec_free(&list);
     nsc_traits_free(&of_a);
     nsc_traits_free(&of_b);
-    nsc_free(out);
-    return rc;
+    int rc = nsc_out_end(out);
+    return compared ? rc : NCCLSCOPE_ENOMEM;
 }

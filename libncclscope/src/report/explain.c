@@ -346,17 +346,14 @@ int ncclscope_explain_line(ncclscope_grammar *g, const char *line, int columns, 
                            void *user)
 {
     struct nsc_match match;
-    struct nsc_out *out = nsc_alloc(sizeof *out);
+    struct nsc_out *out = nsc_out_new(write, user);
     if (!out || nsc_match_new(&match, NULL)) {
         nsc_free(out);
         return NCCLSCOPE_ENOMEM;
     }
-    out->write = write;
-    out->user = user;
     const struct nsc_report page = {.out = out, .columns = columns > 0 ? columns : 80, .flags = flags};
     int known = explain_text(&page, g, line, &match);
-    bool written = nsc_flush(out);
     nsc_match_free(&match);
-    nsc_free(out);
-    return known < 0 ? NCCLSCOPE_ENOMEM : !written ? NCCLSCOPE_EIO : known ? NCCLSCOPE_OK : NCCLSCOPE_ENOTFOUND;
+    int rc = nsc_out_end(out);
+    return known < 0 ? NCCLSCOPE_ENOMEM : rc || known ? rc : NCCLSCOPE_ENOTFOUND;
 }

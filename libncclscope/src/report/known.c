@@ -65,14 +65,12 @@ int ncclscope_grammar_report(ncclscope_grammar *g, const char *format, int flags
     bool json = !strcmp(format, "json"), all = flags & NCCLSCOPE_REPORT_VERBOSE;
     if (!json && strcmp(format, "text") != 0)
         return NCCLSCOPE_ENOTFOUND;
-    struct nsc_out *out = nsc_alloc(sizeof *out);
+    struct nsc_out *out = nsc_out_new(write, user);
     const struct nsc_texts *t = all && out ? nsc_texts_of(g) : NULL;
     if (!out || (all && !t)) {
         nsc_free(out);
         return NCCLSCOPE_ENOMEM;
     }
-    out->write = write;
-    out->user = user;
     if (json) {
         struct nsc_json j = {.out = out, .first = true};
         nsc_json_open(&j, NULL, '{');
@@ -86,7 +84,5 @@ int ncclscope_grammar_report(ncclscope_grammar *g, const char *format, int flags
         if (t)
             text_known(out, t);
     }
-    int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
-    nsc_free(out);
-    return rc;
+    return nsc_out_end(out);
 }

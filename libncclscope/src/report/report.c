@@ -45,21 +45,19 @@ void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out)
 static int report(const ncclscope_model *m, const ncclscope_findings *f, enum page page, const char *format,
                   int columns, int flags, ncclscope_write_fn *write, void *user)
 {
-    struct nsc_out *out = nsc_alloc(sizeof *out);
+    struct nsc_out *out = nsc_out_new(write, user);
     if (!out)
         return NCCLSCOPE_ENOMEM;
-    out->write = write;
-    out->user = user;
-    int rc = NCCLSCOPE_ENOTFOUND;
+    bool known = false;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (strcmp(format, formats[i].name) != 0)
             continue;
         const struct nsc_report r = {m, f, out, columns > 0 ? columns : 80, flags, page == LOG ? "" : "probe/"};
         formats[i].write[page](&r);
-        rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
+        known = true;
     }
-    nsc_free(out);
-    return rc;
+    int rc = nsc_out_end(out);
+    return known ? rc : NCCLSCOPE_ENOTFOUND;
 }
 
 int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns, int flags,
@@ -122,11 +120,9 @@ int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
     for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
         if (strcmp(r->id, id) != 0)
             continue;
-        struct nsc_out *out = nsc_alloc(sizeof *out);
+        struct nsc_out *out = nsc_out_new(write, user);
         if (!out)
             return NCCLSCOPE_ENOMEM;
-        out->write = write;
-        out->user = user;
         struct nsc_report page = {.out = out, .columns = 80};
         nsc_printf(out, "%s\n", r->id);
         nsc_part(&page, "means", nsc_text_of(r->means));
@@ -136,9 +132,7 @@ int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
         nsc_part(&page, "fix", nsc_text_of(r->fix));
         nsc_part(&page, "verify", nsc_text_of(r->verify));
         nsc_part(&page, "source", nsc_text_of(r->doc));
-        int rc = nsc_flush(out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
-        nsc_free(out);
-        return rc;
+        return nsc_out_end(out);
     }
     return NCCLSCOPE_ENOTFOUND;
 }

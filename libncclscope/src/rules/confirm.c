@@ -399,11 +399,11 @@ static struct nsc_confirmed *pair_of(struct nsc_case *c, struct nsc_map *seen, c
     uint32_t at = nsc_map_get(seen, key);
     if (at != NSC_NONE)
         return &c->f->confirmed.item[at];
-    struct nsc_confirmed *x = nsc_vec_push(&c->f->confirmed);
-    if (!x || nsc_map_put(seen, key, (uint32_t)c->f->confirmed.len - 1)) {
-        c->f->no_memory = true;
+    if (nsc_map_put(seen, key, (uint32_t)c->f->confirmed.len))
         return NULL;
-    }
+    struct nsc_confirmed *x = nsc_vec_push(&c->f->confirmed);
+    if (!x)
+        return NULL;
     x->comm = comm;
     x->a = a;
     x->b = b;

@@ -425,6 +425,7 @@ static int expect_one(ncclscope_findings *f, nsc_text text, ncclscope_error *err
 
 int ncclscope_expect(ncclscope_findings *f, const char *list, ncclscope_error *err)
 {
+    unsigned before = nsc_failed_allocations();
     int rc = NCCLSCOPE_OK;
     size_t words_seen = 0;
     nsc_text rest = nsc_text_of(list);
@@ -437,7 +438,9 @@ int ncclscope_expect(ncclscope_findings *f, const char *list, ncclscope_error *e
             rc = expect_one(f, one, err);
         words_seen += one.len > 0;
     }
-    return rc || words_seen ? rc : nsc_fail(err, NCCLSCOPE_EINVAL, 0, "the list of expectations is empty");
+    if (!rc && !words_seen)
+        rc = nsc_fail(err, NCCLSCOPE_EINVAL, 0, "the list of expectations is empty");
+    return nsc_settle(rc, before, err);
 }
 
 size_t ncclscope_expectations(const ncclscope_findings *f, int kept)

@@ -417,7 +417,8 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
 
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
-    ncclscope_findings *f = nsc_alloc(sizeof *f);
+    unsigned before = nsc_failed_allocations();
+    ncclscope_findings *f = m->no_memory ? NULL : nsc_alloc(sizeof *f);
     *out = NULL;
     if (!f)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
@@ -455,7 +456,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
     }
     nsc_put_findings_in_order(f);
     f->verdict = verdict_of(f);
-    if (f->no_memory) {
+    if (f->no_memory || nsc_failed_allocations() != before) {
         ncclscope_findings_free(f);
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     }

@@ -26,6 +26,8 @@ struct ncclscope_store {
 static int db_fail(ncclscope_store *s, ncclscope_error *err)
 {
     int code = sqlite3_errcode(s->db);
+    if (code == SQLITE_OK) /* it was no call of SQLite's that failed */
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     int mine = code == SQLITE_NOMEM                              ? NCCLSCOPE_ENOMEM
                : code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? NCCLSCOPE_EDATA
                                                                  : NCCLSCOPE_EIO;
@@ -40,6 +42,29 @@ static int64_t pragma(ncclscope_store *s, const char *sql)
         v = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     return v;
+}
+
+/* The first column of the row under this digest: *v, 0 if there is none. False: it could not be asked. */
+static bool find_digest(ncclscope_store *s, const char *sql, const char *digest, int64_t *v)
+{
+    sqlite3_stmt *q = NULL;
+    *v = 0;
+    bool asked = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK &&
+                 sqlite3_bind_text(q, 1, digest, -1, SQLITE_STATIC) == SQLITE_OK;
+    int rc = asked ? sqlite3_step(q) : SQLITE_ERROR;
+    if (rc == SQLITE_ROW)
+        *v = sqlite3_column_int64(q, 0);
+    return sqlite3_finalize(q) == SQLITE_OK && (rc == SQLITE_ROW || rc == SQLITE_DONE);
+}
+
+static bool insert_source(ncclscope_store *s, const char *digest)
+{
+    sqlite3_stmt *q = NULL;
+    bool bound = sqlite3_prepare_v2(s->db, "INSERT INTO source(id, digest) VALUES(?, ?)", -1, &q, NULL) == SQLITE_OK &&
+                 sqlite3_bind_int64(q, 1, s->records.source) == SQLITE_OK &&
+                 sqlite3_bind_text(q, 2, digest, -1, SQLITE_STATIC) == SQLITE_OK;
+    bool done = bound && sqlite3_step(q) == SQLITE_DONE;
+    return sqlite3_finalize(q) == SQLITE_OK && done;
 }
 
 /* A store of version 1 gets the columns that it lacks, unless another process was faster. */
@@ -136,7 +161,6 @@ static int on_record(void *user, const ncclscope_record *rec)
 static int on_source_end(void *user, const ncclscope_reader *r, const char *name)
 {
     ncclscope_store *s = user;
-    sqlite3_stmt *q = NULL;
     struct digest *d = nsc_vec_push(&s->digests);
     int64_t *row = nsc_vec_push(&s->sources);
     (void)name;
@@ -149,24 +173,14 @@ static int on_source_end(void *user, const ncclscope_reader *r, const char *name
     }
     nsc_digest_print(nsc_reader_digest_of(r), d->text, sizeof d->text);
     int64_t old = 0;
-    sqlite3_prepare_v2(s->db, "SELECT id FROM source WHERE digest = ?", -1, &q, NULL);
-    sqlite3_bind_text(q, 1, d->text, -1, SQLITE_STATIC);
-    if (sqlite3_step(q) == SQLITE_ROW)
-        old = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    if (!old) {
-        sqlite3_prepare_v2(s->db, "INSERT INTO source(id, digest) VALUES(?, ?)", -1, &q, NULL);
-        sqlite3_bind_int64(q, 1, s->records.source);
-        sqlite3_bind_text(q, 2, d->text, -1, SQLITE_STATIC);
-        sqlite3_step(q);
-        sqlite3_finalize(q);
-    }
+    bool ok =
+        find_digest(s, "SELECT id FROM source WHERE digest = ?", d->text, &old) && (old || insert_source(s, d->text));
     *row = old ? old : s->records.source;
     s->records.source += !old;
     nsc_records_reset(&s->records);
     const char *sql = old ? "ROLLBACK TO one_source; RELEASE one_source; SAVEPOINT one_source"
                           : "RELEASE one_source; SAVEPOINT one_source";
-    if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+    if (ok && sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return NCCLSCOPE_OK;
     db_fail(s, &s->failure);
     return NSC_TAP_FAILED;
@@ -182,7 +196,9 @@ int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_gr
         return db_fail(s, err);
     s->in_scan = true;
     s->records.source = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM source");
-    s->records.next = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM record");
+    s->records.next = s->records.source < 0 ? -1 : pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM record");
+    if (s->records.next < 0)
+        return db_fail(s, err);
     int rc = nsc_scan(out, g, paths, n, options, &tap, err);
     if (rc == NSC_TAP_FAILED) {
         if (err)
@@ -338,23 +354,22 @@ static nsc_str scan_digest(ncclscope_store *s, struct nsc_intern *strings)
 
 int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f, ncclscope_error *err)
 {
+    unsigned before = nsc_failed_allocations();
     struct nsc_intern strings = {0};
-    sqlite3_stmt *q = NULL;
+    int64_t known = 0;
     const char *digest = nsc_interned(&strings, scan_digest(s, &strings)).ptr;
-    sqlite3_prepare_v2(s->db, "SELECT 1 FROM scan WHERE digest = ?", -1, &q, NULL);
-    sqlite3_bind_text(q, 1, digest, -1, SQLITE_STATIC);
-    bool known = sqlite3_step(q) == SQLITE_ROW;
-    sqlite3_finalize(q);
+    bool ok = digest && find_digest(s, "SELECT 1 FROM scan WHERE digest = ?", digest, &known);
     nsc_records_free(&s->records);
-    bool ok = true;
-    if (!known) {
+    if (ok && !known) {
         int64_t scan = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM scan");
-        ok = insert(s, "INSERT INTO scan VALUES(?,?,?,?)", "nsss", scan, digest, "ncclscope " NSC_VERSION,
+        ok = scan > 0 &&
+             insert(s, "INSERT INTO scan VALUES(?,?,?,?)", "nsss", scan, digest, "ncclscope " NSC_VERSION,
                     nsc_verdict_name(f->verdict)) &&
              add_sources(s, scan, m) && add_comms(s, scan, m) && add_links(s, scan, m) && add_findings(s, scan, f) &&
              sqlite3_exec(s->db, nsc_schema_indexes, NULL, NULL, NULL) == SQLITE_OK;
     }
     nsc_intern_free(&strings);
+    ok = ok && nsc_failed_allocations() == before;
     if (!ok || sqlite3_exec(s->db, known ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL))
         return db_fail(s, err);
     s->in_scan = false;
