@@ -89,7 +89,7 @@ def check(c, bench, name, args, kind, total, step, good):
 
 
 def main():
-    tool, fault = sys.argv[1], os.path.abspath(sys.argv[2])
+    tool, fault = map(os.path.abspath, sys.argv[1:3])
     step = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     c = harness.Checks()
     with tempfile.TemporaryDirectory(prefix='faults-') as folder:

@@ -117,7 +117,7 @@ def check_second(c, tool, log):
 
 
 def main():
-    tool = sys.argv[1]
+    tool = os.path.abspath(sys.argv[1])
     c = harness.Checks()
     with open(LOG, 'rb') as f:
         log = f.read()

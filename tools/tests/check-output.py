@@ -153,7 +153,7 @@ def check_said(c, tool, folder):
 
 
 def main():
-    tool = sys.argv[1]
+    tool = os.path.abspath(sys.argv[1])
     c = harness.Checks()
     with tempfile.TemporaryDirectory(prefix='output-') as folder:
         check_inputs(c, tool, folder)

@@ -419,8 +419,10 @@ int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_erro
     *out = nsc_facts_new();
     int rc =
         *out ? nsc_read_whole(path, LARGEST, &json, &len, err) : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    rc = rc ? rc : nsc_facts_read(*out, json, len, err);
-    if (rc == NCCLSCOPE_EDATA) { /* SQLite calls a document that it lacked memory for malformed: it is asked twice */
+    bool read = !rc;
+    rc = read ? nsc_facts_read(*out, json, len, err) : rc;
+    if (read &&
+        rc == NCCLSCOPE_EDATA) { /* SQLite calls a document that it lacked memory for malformed: it is asked twice */
         ncclscope_facts_free(*out);
         *out = nsc_facts_new();
         rc = *out ? nsc_facts_read(*out, json, len, err) : NCCLSCOPE_ENOMEM;

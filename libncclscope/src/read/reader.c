@@ -26,8 +26,7 @@ int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *pa
     int rc = ncclscope_reader_new(out, g, err);
     if (rc)
         return rc;
-    (*out)->source = (struct nsc_source){.stop = stop, .stop_user = user};
-    rc = nsc_source_open(&(*out)->source, path, err);
+    rc = nsc_source_open(&(*out)->source, path, stop, user, err);
     if (rc) {
         ncclscope_reader_free(*out);
         *out = NULL;

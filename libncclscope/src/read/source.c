@@ -81,9 +81,9 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
     return NCCLSCOPE_OK;
 }
 
-int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err)
+int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *user), void *user, ncclscope_error *err)
 {
-    s->fd = STDIN_FILENO;
+    *s = (struct nsc_source){.fd = STDIN_FILENO, .stop = stop, .stop_user = user};
     if (strcmp(path, "-") != 0) {
         struct stat st;
         s->fd = open(path, O_RDONLY | O_CLOEXEC);

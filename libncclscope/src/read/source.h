@@ -18,7 +18,7 @@ struct nsc_utf16 {
 struct nsc_source {
     int fd;
     bool own_fd, at_end, truncated, stopped; /* stopped: by whoever was asked */
-    int (*stop)(void *user);                 /* asked before each piece; NULL: nobody */
+    int (*stop)(void *user);
     void *stop_user;
     uint64_t bytes;            /* read from the outside so far */
     struct nsc_gunzip *gz;     /* NULL for plain input */
@@ -28,8 +28,8 @@ struct nsc_source {
     size_t peek_len, peek_at;
 };
 
-/* `s` is zeroed but for its stop. */
-int nsc_source_open(struct nsc_source *s, const char *path, ncclscope_error *err);
+/* `stop` is asked, with `user`, before each piece whether no more is wanted; NULL: all of it is. */
+int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *user), void *user, ncclscope_error *err);
 /* Up to `size` bytes of text. OK with *got > 0; END; EDATA when a gzip stream ends early or is damaged (s->truncated); EIO. */
 int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_source_close(struct nsc_source *s);
