@@ -495,11 +495,13 @@ void nsc_apply_json(struct ncclscope_model *m, const ncclscope_record *rec);  /*
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
                        enum nsc_structure what); /* attribute.c */
 void nsc_end_source(struct ncclscope_model *m);
-void nsc_join(struct ncclscope_model *m);          /* join.c: ranks to communicators */
-void nsc_put_in_order(struct ncclscope_model *m);  /* order.c */
-void nsc_find_machines(struct ncclscope_model *m); /* machines.c */
-void nsc_find_shapes(struct ncclscope_model *m);   /* shape.c */
-void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
+void nsc_join(struct ncclscope_model *m);                           /* join.c: ranks to communicators */
+void nsc_join_ranks(struct ncclscope_model *m);                     /* members.c */
+int nsc_by_host_and_pid(const void *a, const void *b, void *model); /* of indices into model.procs */
+void nsc_put_in_order(struct ncclscope_model *m);                   /* order.c */
+void nsc_find_machines(struct ncclscope_model *m);                  /* machines.c */
+void nsc_find_shapes(struct ncclscope_model *m);                    /* shape.c */
+void nsc_merge_sources(struct ncclscope_model *m);                  /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
 void nsc_adopt(struct ncclscope_model *m);
 void nsc_mark_guesses(struct ncclscope_model *m); /* guess.c: once ranks are joined */
