@@ -55,9 +55,10 @@ void ncclscope_model_free(ncclscope_model *m)
         nsc_vec_free(&m->threads.item[i].waiting);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
-    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by,  &m->link_by,    &m->env_by,    &m->device_by,
-                              &m->plugin_by, &m->event_by, &m->warning_by, &m->path_by,    &m->ring_by,   &m->tree_by,
-                              &m->nvlink_by, &m->legs_by,  &m->printed_by, &m->printed_on, &m->tree_links};
+    struct nsc_map *maps[] = {&m->proc_by,    &m->rank_by,    &m->thread_by, &m->link_by,    &m->env_by,
+                              &m->device_by,  &m->plugin_by,  &m->event_by,  &m->warning_by, &m->path_by,
+                              &m->ring_by,    &m->tree_by,    &m->nvlink_by, &m->legs_by,    &m->printed_by,
+                              &m->printed_on, &m->tree_links, &m->use_by,    &m->told_by};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
@@ -183,12 +184,15 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
 {
     uint32_t before = nsc_rank_of(m, proc, pointer), i = (uint32_t)m->ranks.len;
     struct nsc_rank *r = nsc_vec_push(&m->ranks);
-    if (!r || nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i)) {
+    struct nsc_key use = {proc, pointer, 0};
+    uint32_t used_before = nsc_map_get(&m->use_by, use);
+    if (!r || nsc_map_put(&m->rank_by, use, i) || nsc_map_put(&m->use_by, use, i)) {
         m->no_memory = true;
         return NSC_NONE;
     }
     r->proc = proc;
     r->before = m->procs.item[proc].last_rank;
+    r->used_before = used_before;
     m->procs.item[proc].last_rank = i;
     r->pointer = pointer;
     r->comm = r->parent = NSC_NONE;

@@ -83,6 +83,7 @@ struct nsc_proc {
 struct nsc_rank {
     uint32_t proc, comm, parent; /* comm: index into model.comms; parent: index into model.ranks or NSC_NONE */
     uint32_t before;             /* the rank that the process made before this one, or NSC_NONE */
+    uint32_t used_before;        /* the one before it with this pointer, or NSC_NONE */
     uint64_t pointer, parent_pointer;
     uint32_t reuse; /* how often the process had used the pointer before */
     uint32_t births,
@@ -438,6 +439,8 @@ struct ncclscope_model {
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
         ring_by, tree_by;
+    struct nsc_map use_by,     /* process and pointer: the rank made last with it */
+        told_by;               /* process, pointer, id and number among children: the rank that told them last */
     struct nsc_map tree_links; /* host and two bus ids: NVLinks that a dump of the machine shows */
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
