@@ -297,12 +297,14 @@ static void renumber(struct ncclscope_model *m, const uint32_t *now)
 static void chain_ranks(struct ncclscope_model *m, const uint32_t *now)
 {
     for (size_t i = 0; i < m->procs.len; i++)
-        m->procs.item[i].last_rank = NSC_NONE;
+        m->procs.item[i].last_rank = m->procs.item[i].first_rank = NSC_NONE;
     for (size_t i = 0; i < m->ranks.len; i++) {
         struct nsc_proc *p = &m->procs.item[m->ranks.item[i].proc];
         if (now[i] != i)
             continue;
         m->ranks.item[i].before = p->last_rank;
+        m->ranks.item[i].after = NSC_NONE;
+        *(p->last_rank == NSC_NONE ? &p->first_rank : &m->ranks.item[p->last_rank].after) = (uint32_t)i;
         p->last_rank = (uint32_t)i;
     }
 }

@@ -53,12 +53,13 @@ void ncclscope_model_free(ncclscope_model *m)
         return;
     for (size_t i = 0; i < m->threads.len; i++) {
         nsc_vec_free(&m->threads.item[i].waiting);
+        nsc_map_free(&m->threads.item[i].waiting_by);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
     struct nsc_map *maps[] = {&m->proc_by,    &m->rank_by,    &m->thread_by, &m->link_by,    &m->env_by,
                               &m->device_by,  &m->plugin_by,  &m->event_by,  &m->warning_by, &m->path_by,
                               &m->ring_by,    &m->tree_by,    &m->nvlink_by, &m->legs_by,    &m->printed_by,
-                              &m->printed_on, &m->tree_links, &m->use_by,    &m->told_by};
+                              &m->printed_on, &m->tree_links, &m->use_by,    &m->told_by,    &m->connected_by};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
@@ -128,7 +129,7 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->pod = pod;
     p->container = nsc_keep(m, rec->container);
     p->source = source;
-    p->merged_into = p->last_rank = p->plugin = p->in_pod = NSC_NONE;
+    p->merged_into = p->last_rank = p->first_rank = p->plugin = p->in_pod = NSC_NONE;
     p->version_high = NSC_VERSION_OPEN;
     p->pid = rec->pid;
     p->nameless = rec->pid < 0;
@@ -193,6 +194,8 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
     r->proc = proc;
     r->before = m->procs.item[proc].last_rank;
     r->used_before = used_before;
+    r->after = NSC_NONE;
+    *(r->before == NSC_NONE ? &m->procs.item[proc].first_rank : &m->ranks.item[r->before].after) = i;
     m->procs.item[proc].last_rank = i;
     r->pointer = pointer;
     r->comm = r->parent = NSC_NONE;

@@ -54,6 +54,7 @@ struct nsc_proc {
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;       /* different ones of it in model.events */
     uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
+    uint32_t first_rank;   /* from there nsc_rank.after leads to the last */
     bool starts;           /* printed what a process prints once, at its start */
     bool informs;          /* prints INFO, so that its last line is its last word */
     bool p2p_reads,
@@ -83,6 +84,7 @@ struct nsc_proc {
 struct nsc_rank {
     uint32_t proc, comm, parent; /* comm: index into model.comms; parent: index into model.ranks or NSC_NONE */
     uint32_t before;             /* the rank that the process made before this one, or NSC_NONE */
+    uint32_t after;              /* the one that it made next, or NSC_NONE */
     uint32_t used_before;        /* the one before it with this pointer, or NSC_NONE */
     uint64_t pointer, parent_pointer;
     uint32_t reuse; /* how often the process had used the pointer before */
@@ -366,6 +368,7 @@ struct nsc_thread {
     int64_t tid;
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
+    struct nsc_map waiting_by;        /* where there are many: source, destination, path and direction to their index */
     struct nsc_arena quotes;          /* of them, until they are links of the model */
     uint32_t warned, warned_of;       /* its last WARN: index into model.warnings and model.events, or NSC_NONE */
     struct nsc_where
@@ -439,9 +442,10 @@ struct ncclscope_model {
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
         ring_by, tree_by;
-    struct nsc_map use_by,     /* process and pointer: the rank made last with it */
-        told_by;               /* process, pointer, id and number among children: the rank that told them last */
-    struct nsc_map tree_links; /* host and two bus ids: NVLinks that a dump of the machine shows */
+    struct nsc_map connected_by; /* process and what it connects: the last of its first ranks that said it all is */
+    struct nsc_map use_by,       /* process and pointer: the rank made last with it */
+        told_by;                 /* process, pointer, id and number among children: the rank that told them last */
+    struct nsc_map tree_links;   /* host and two bus ids: NVLinks that a dump of the machine shows */
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
         legs_by,    /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
@@ -449,6 +453,7 @@ struct ncclscope_model {
         printed_on; /* source and rank of such links, to the process that prints them; beyond all: several */
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
+    size_t threads_before;         /* of sources before the one that is read */
     bool test_open, test_in_place; /* of nccl-tests' JSON: a size was read; which side comes */
     struct nsc_ras_state {         /* of the report that is being read */
         struct nsc_ras_rank next;
