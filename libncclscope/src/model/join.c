@@ -265,4 +265,5 @@ void nsc_join(struct ncclscope_model *m)
     nsc_find_machines(m);
     nsc_find_gpus_of_names(m);
     nsc_find_shapes(m);
+    nsc_look_at_whole(m);
 }

@@ -43,7 +43,7 @@ int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err)
     *out = nsc_alloc(sizeof **out);
     if (!*out)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    (*out)->matrix_open = NSC_NONE;
+    (*out)->matrix_open = (*out)->whole.done = NSC_NONE;
     return NCCLSCOPE_OK;
 }
 
@@ -56,10 +56,11 @@ void ncclscope_model_free(ncclscope_model *m)
         nsc_map_free(&m->threads.item[i].waiting_by);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
-    struct nsc_map *maps[] = {&m->proc_by,    &m->rank_by,    &m->thread_by, &m->link_by,    &m->env_by,
-                              &m->device_by,  &m->plugin_by,  &m->event_by,  &m->warning_by, &m->path_by,
-                              &m->ring_by,    &m->tree_by,    &m->nvlink_by, &m->legs_by,    &m->printed_by,
-                              &m->printed_on, &m->tree_links, &m->use_by,    &m->told_by,    &m->connected_by};
+    struct nsc_map *maps[] = {&m->proc_by,     &m->rank_by,     &m->thread_by,  &m->link_by,    &m->env_by,
+                              &m->device_by,   &m->plugin_by,   &m->event_by,   &m->warning_by, &m->path_by,
+                              &m->ring_by,     &m->tree_by,     &m->nvlink_by,  &m->legs_by,    &m->printed_by,
+                              &m->printed_on,  &m->tree_links,  &m->use_by,     &m->told_by,    &m->connected_by,
+                              &m->whole.heard, &m->whole.words, &m->whole.event};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);

@@ -388,6 +388,21 @@ struct nsc_thread {
     int64_t dev; /* of that line */
 };
 
+/* What rules ask of a whole input for each thing that they find: looked for once, when all is read. */
+struct nsc_whole {
+    bool rccl;            /* AMD's library */
+    bool unended;         /* a source ends within a line */
+    bool battered;        /* one line in ten is torn, or more: what is not there may have been lost */
+    bool stranger_failed; /* a process failed that belongs to no communicator of the input */
+    uint32_t done;   /* the line that says that the program had done its work: index into model.happened, or NSC_NONE */
+    uint64_t listed; /* ranks that nccl-tests lists */
+    uint64_t warned; /* warnings that may have to do with a failure */
+    int64_t unnamed_gpus; /* that speak, and of which no line says what rank they are */
+    struct nsc_map heard; /* kind: the first line of other.def that is so, index into model.happened */
+    struct nsc_map words; /* rank: the last in which its program tells of it */
+    struct nsc_map event; /* kind: the first event */
+};
+
 enum { NSC_RECENT = 256, NSC_RECENT_HOST = 64 };
 
 struct ncclscope_facts;
@@ -480,6 +495,7 @@ struct ncclscope_model {
     } recent[NSC_RECENT];
     char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
     size_t last_time;
+    struct nsc_whole whole;
     bool finished, no_memory;
 };
 
@@ -509,7 +525,12 @@ int nsc_by_host_and_pid(const void *a, const void *b, void *model); /* of indice
 void nsc_put_in_order(struct ncclscope_model *m);                   /* order.c */
 void nsc_find_machines(struct ncclscope_model *m);                  /* machines.c */
 void nsc_find_shapes(struct ncclscope_model *m);                    /* shape.c */
-void nsc_merge_sources(struct ncclscope_model *m);                  /* merge.c: what two hold of one process */
+void nsc_look_at_whole(struct ncclscope_model *m);                  /* whole.c */
+/* The line by which the job's own program says that it reached its end; NULL: none does. */
+const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
+/* The first line of other.def that is of this kind, or NULL. */
+const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind);
+void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
 void nsc_adopt(struct ncclscope_model *m);
 void nsc_mark_guesses(struct ncclscope_model *m); /* guess.c: once ranks are joined */

@@ -281,13 +281,9 @@ enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, cons
 
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
 {
-    for (size_t i = 0; i < q->m->happened.len; i++) {
-        if (q->m->happened.item[i].number != kind)
-            continue;
-        q->line = &q->m->happened.item[i].where;
-        return NSC_YES;
-    }
-    return NSC_NO;
+    const struct nsc_own_record *r = nsc_first_heard(q->m, kind);
+    q->line = r ? &r->where : q->line;
+    return yes_or(r != NULL, NSC_NO);
 }
 
 /* "mlx5_1 port 1 ==> ib0 (Up)" */
@@ -430,22 +426,6 @@ bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct n
         if (m->ranks.item[i].complete.source == line->source && m->ranks.item[i].complete.line > line->line)
             return true;
     return p->source == line->source && p->last_connect > line->line;
-}
-
-const struct nsc_where *nsc_success_of(const struct ncclscope_model *m)
-{
-    if (m->tests_begun > m->tests_ended && m->tests_ended) /* of several runs one did not come to its end */
-        return NULL;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t wrong;
-        if (r->number == NCCLSCOPE_KIND_TEST_AVERAGE || r->number == NCCLSCOPE_KIND_PROGRAM_DONE ||
-            r->number == NCCLSCOPE_KIND_TRAINER_DONE || r->number == NCCLSCOPE_KIND_ELASTIC_DONE ||
-            r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL || r->number == NCCLSCOPE_KIND_JOB_DONE ||
-            (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong))
-            return &r->where;
-    }
-    return NULL;
 }
 
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q)

@@ -248,9 +248,9 @@ const char *nsc_needs_comms(const struct ncclscope_model *m)
 
 const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc, ncclscope_kind kind)
 {
-    for (size_t i = 0; proc == NSC_NONE && i < m->events.len; i++)
-        if (m->events.item[i].kind == kind)
-            return &m->events.item[i];
+    uint32_t first = proc == NSC_NONE ? nsc_map_get(&m->whole.event, (struct nsc_key){(uint64_t)kind, 0, 0}) : NSC_NONE;
+    if (first != NSC_NONE)
+        return &m->events.item[first];
     for (size_t i = proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, proc); i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (e->proc != proc)
@@ -401,8 +401,8 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
 {
     if (f->severity != NCCLSCOPE_ERROR || f->caused_by || !f->evidences || !f->cause)
         return;
-    for (size_t i = 0; i < c->m->happened.len; i++) {
-        const struct nsc_own_record *r = &c->m->happened.item[i];
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_ELASTIC_RESTART);
+    for (; r && r < c->m->happened.item + c->m->happened.len; r++) {
         if (r->number != NCCLSCOPE_KIND_ELASTIC_RESTART || r->where.source != f->evidence[0].source ||
             r->where.line < f->evidence[0].line)
             continue;
