@@ -443,12 +443,7 @@ SHAPES = {
 }
 
 # Of which it is known that they take more work than they grow: no part of the test.
-NOT_YET = {
-    pointer_used_again, comms_with_batches, batches_of_old_comms, distinct_ids,
-    lost_beginnings, listed_rings, missing_ranks, hosts_by_one_communicator_each, networks, warnings, watchdog, watchdog_of_groups, ras,
-    ras_lost, killed_tasks, crashes, exceptions, torchruns, files_of_one_name, pod_variable_repeated, pod_variables, pod_limits,
-    pod_containers,
-}
+NOT_YET = {networks, warnings, watchdog, files_of_one_name, pod_variable_repeated, pod_variables, pod_limits, pod_containers}
 
 
 def write(folder, files):

@@ -262,7 +262,8 @@ int ncclscope_coverage_report(const ncclscope_coverage *c, const char *format, i
         return NCCLSCOPE_ENOMEM;
     out->write = write;
     out->user = user;
-    const struct nsc_report page = {c->model, NULL, out, columns > 0 ? columns : 80, flags, ""};
+    const struct nsc_report page = {
+        .m = c->model, .out = out, .columns = columns > 0 ? columns : 80, .flags = flags, .about = ""};
     if (json)
         write_json(&page, c);
     else

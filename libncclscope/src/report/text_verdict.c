@@ -223,15 +223,20 @@ static bool is_env(const struct nsc_finding *f)
     return !strncmp(f->rule->id, "env/", 4) && f->rule->key != NSC_ID_ENV_DIFFERS;
 }
 
-/* Is the variable behind another finding, which is told with it? */
-bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
+bool nsc_folds_variables(const struct ncclscope_findings *f)
 {
-    for (size_t i = 0; is_env(f) && i < r->f->list.len; i++) {
-        const struct nsc_finding *x = &r->f->list.item[i];
+    for (size_t i = 0; i < f->list.len; i++) {
+        const struct nsc_finding *x = &f->list.item[i];
         if (!is_env(x) && x->severity >= NCCLSCOPE_WARNING && !strcmp(x->cls, "configuration"))
             return true;
     }
     return false;
+}
+
+/* Is the variable behind another finding, which is told with it? */
+bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    return r->folds && is_env(f);
 }
 
 /* Other programs quote NCCL, or say that they failed of it. */
