@@ -443,7 +443,7 @@ SHAPES = {
 }
 
 # Of which it is known that they take more work than they grow: no part of the test.
-NOT_YET = {networks, warnings, watchdog, files_of_one_name, pod_variable_repeated, pod_variables, pod_limits, pod_containers}
+NOT_YET = {files_of_one_name, pod_variable_repeated, pod_variables, pod_limits, pod_containers}
 
 
 def write(folder, files):

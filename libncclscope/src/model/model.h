@@ -344,14 +344,15 @@ enum nsc_shape {
 struct nsc_host {
     nsc_str name;
     uint32_t machine;
+    uint32_t next; /* the next of its machine, or NSC_NONE */
 };
 enum nsc_confidence { NSC_POSSIBLE, NSC_LIKELY, NSC_CERTAIN };
 struct nsc_machine {
     enum nsc_confidence confidence; /* that its host names are one machine, and no other is */
     const char *why;
-    struct nsc_where where; /* line 0: no line */
-    uint32_t hosts;
-    bool several; /* one name, several machines */
+    struct nsc_where where;                /* line 0: no line */
+    uint32_t hosts, first_host, last_host; /* how many, and from which to which nsc_host.next leads */
+    bool several;                          /* one name, several machines */
 };
 enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED };
 

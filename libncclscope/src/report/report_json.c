@@ -154,9 +154,8 @@ static void machines(struct nsc_json *j, const struct ncclscope_model *m)
         const struct nsc_machine *x = &m->machines.item[i];
         nsc_json_open(j, NULL, '{');
         nsc_json_open(j, "hosts", '[');
-        for (size_t k = 0; k < m->hosts.len; k++)
-            if (m->hosts.item[k].machine == i)
-                nsc_json_text(j, NULL, nsc_say(m, m->hosts.item[k].name));
+        for (uint32_t k = x->first_host; k != NSC_NONE; k = m->hosts.item[k].next)
+            nsc_json_text(j, NULL, nsc_say(m, m->hosts.item[k].name));
         nsc_json_close(j, ']');
         nsc_json_bool(j, "several", x->several);
         nsc_json_string(j, "confidence", nsc_confidence_name(x->confidence));

@@ -2,6 +2,7 @@
 #include "rules/ask.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 void nsc_rule_shm_too_small(struct nsc_case *c)
 {
@@ -274,10 +275,12 @@ static const struct nsc_event *event_at(const struct ncclscope_model *m, const s
 static bool ends_its_process(const struct ncclscope_model *m, const struct nsc_warning *w)
 {
     const struct nsc_proc *p = &m->procs.item[w->proc];
-    bool open = false;
+    if (!p->informs || p->source != w->where.source || p->last_line != w->where.line)
+        return false;
     for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
-        open = open || !nsc_is_done(&m->ranks.item[i]);
-    return p->informs && p->source == w->where.source && p->last_line == w->where.line && open;
+        if (!nsc_is_done(&m->ranks.item[i]))
+            return true;
+    return false;
 }
 
 /* "misc/socket.cc:47 -> 3": the way an error takes out of a socket, which a service thread takes too when a peer closes at the end. */
@@ -356,19 +359,48 @@ static bool job_failed(struct nsc_case *c)
     return said || nsc_any_error(c);
 }
 
+static bool is_open(const struct nsc_warning *w)
+{
+    return !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
+}
+
+static int by_words(const void *a, const void *b)
+{
+    return nsc_compare(*(const nsc_text *)a, *(const nsc_text *)b);
+}
+
+/* What warnings that are judged say, in order. */
+struct judged {
+    nsc_text *words; /* NULL: there is no memory */
+    size_t n;
+};
+
+static struct judged list_judged(const struct ncclscope_model *m)
+{
+    struct judged all = {nsc_alloc(m->warnings.len * sizeof *all.words), 0};
+    for (size_t i = 0; all.words && i < m->warnings.len; i++)
+        if (!is_open(&m->warnings.item[i]))
+            all.words[all.n++] = nsc_say(m, m->warnings.item[i].message);
+    if (all.n)
+        qsort(all.words, all.n, sizeof *all.words, by_words);
+    return all;
+}
+
 /* Is it the beginning of a warning that another process has whole, and that is judged? Its line was torn. */
-static bool is_cut_short(const struct ncclscope_model *m, const struct nsc_warning *w)
+static bool is_cut_short(const struct ncclscope_model *m, const struct judged *all, const struct nsc_warning *w)
 {
     enum { LEAST = 20 };
     nsc_text words = nsc_say(m, w->message);
-    for (size_t i = 0; words.len >= LEAST && i < m->warnings.len; i++) {
-        const struct nsc_warning *x = &m->warnings.item[i];
-        nsc_text whole = nsc_say(m, x->message);
-        if (whole.len > words.len && !memcmp(whole.ptr, words.ptr, words.len) &&
-            (nsc_is_judged(x->kind) || nsc_failure_is_known(x->kind)))
-            return true;
+    size_t low = 0, high = all->n; /* what follows the words themselves begins with them, or nothing does */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (nsc_compare(all->words[mid], words) <= 0)
+            low = mid + 1;
+        else
+            high = mid;
     }
-    return false;
+    return words.len >= LEAST && low < all->n && all->words[low].len > words.len &&
+           !memcmp(all->words[low].ptr, words.ptr, words.len);
 }
 
 /* Was a failure found, and not only a path that is slow? */
@@ -387,10 +419,12 @@ void nsc_rule_unjudged(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     bool failed = job_failed(c);
     const struct nsc_where *end = nsc_success_of(m);
+    struct judged judged = list_judged(m);
+    c->f->no_memory = c->f->no_memory || !judged.words;
     for (size_t i = 0; i < m->warnings.len; i++) {
         const struct nsc_warning *w = &m->warnings.item[i];
-        bool open = !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
-        if (open && is_cut_short(m, w))
+        bool open = is_open(w);
+        if (open && is_cut_short(m, &judged, w))
             continue;
         bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
         bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
@@ -420,6 +454,7 @@ void nsc_rule_unjudged(struct nsc_case *c)
             nsc_name_host(c, f, m->procs.item[w->proc].host);
         nsc_show(c, f, &w->where);
     }
+    nsc_free(judged.words);
     if (f)
         put_program_behind(c);
     if (!f && !m->warnings.len && !any_failure(c))
