@@ -130,7 +130,7 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->pod = pod;
     p->container = nsc_keep(m, rec->container);
     p->source = source;
-    p->merged_into = p->last_rank = p->first_rank = p->plugin = p->in_pod = NSC_NONE;
+    p->merged_into = p->last_thread = p->last_rank = p->first_rank = p->plugin = p->in_pod = NSC_NONE;
     p->version_high = NSC_VERSION_OPEN;
     p->pid = rec->pid;
     p->nameless = rec->pid < 0;
@@ -171,6 +171,8 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
         return NULL;
     }
     t->proc = proc;
+    t->before = m->procs.item[proc].last_thread;
+    m->procs.item[proc].last_thread = (uint32_t)(m->threads.len - 1);
     t->tid = tid;
     t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = t->in_tree = -1;

@@ -54,6 +54,7 @@ struct nsc_proc {
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;       /* different ones of it in model.events */
     uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
+    uint32_t last_thread;  /* from there nsc_thread.before leads to the first; or NSC_NONE */
     uint32_t first_rank;   /* from there nsc_rank.after leads to the last */
     bool starts;           /* printed what a process prints once, at its start */
     bool informs;          /* prints INFO, so that its last line is its last word */
@@ -366,6 +367,7 @@ struct nsc_count {
 /* What a thread of a process is doing: which communicator it makes, and what it said before it named one. */
 struct nsc_thread {
     uint32_t proc, rank, made; /* rank: the one being made; made: the one made last; or NSC_NONE */
+    uint32_t before;           /* another thread of its process, or NSC_NONE */
     int64_t tid;
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
