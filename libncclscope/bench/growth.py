@@ -443,7 +443,7 @@ SHAPES = {
     batches_of_old_comms: (300, 5000), links_of_a_batch: (600, 20000), distinct_ids: (400, 10000), splits: (400, 10000),
     lost_beginnings: (400, 10000), ranks_of_a_ring: (400, 16000), ranks_of_a_node: (400, 8000), listed_rings: (400, 10000),
     failed_ranks: (300, 10000), hung_ranks: (400, 10000), missing_ranks: (300, 10000), calls: (300, 10000), hosts: (300, 40000),
-    hosts_by_one_communicator_each: (300, 10000), variables: (300, 10000), networks: (300, 10000), threads: (400, 50000),
+    hosts_by_one_communicator_each: (300, 10000), torn_names: (300, 10000), variables: (300, 10000), networks: (300, 10000), threads: (400, 50000),
     silent_threads: (400, 50000), warnings: (400, 10000), watchdog: (400, 10000), watchdog_of_groups: (300, 5000), ras: (400, 10000),
     ras_lost: (400, 10000), killed_tasks: (400, 10000), crashes: (400, 10000), exceptions: (400, 10000), torchruns: (300, 5000),
     closed_by_peers: (400, 10000), paths_of_machines: (300, 10000), tests: (600, 20000), small_files: (200, 5000),
