@@ -452,7 +452,7 @@ SHAPES = {
 }
 
 # Of which it is known that they take more work than they grow: no part of the test.
-NOT_YET = {pod_variable_repeated, pod_variables, pod_limits, pod_containers}
+NOT_YET = {pod_variables, pod_limits}
 
 
 def write(folder, files):

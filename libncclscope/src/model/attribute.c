@@ -223,8 +223,10 @@ void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
 
 void nsc_end_source(struct ncclscope_model *m)
 {
-    for (size_t i = m->threads_before; i < m->threads.len; i++)
+    for (size_t i = m->threads_before; i < m->threads.len; i++) {
         close_batch(m, &m->threads.item[i], NSC_NONE, NSC_NO_STRUCTURE, true);
+        nsc_vec_free(&m->threads.item[i].waiting);
+    }
     m->threads_before = m->threads.len;
 }
 

@@ -163,8 +163,14 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
 {
     struct nsc_key key = {proc, (uint64_t)tid, 0};
     uint32_t i = nsc_map_get(&m->thread_by, key);
+    bool flood = i == NSC_NONE && m->procs.item[proc].threads >= NSC_THREADS;
+    if (flood) {
+        key = (struct nsc_key){proc, 0, 1};
+        i = nsc_map_get(&m->thread_by, key);
+    }
     if (i != NSC_NONE)
         return &m->threads.item[i];
+    m->procs.item[proc].threads++;
     struct nsc_thread *t = nsc_vec_push(&m->threads);
     if (!t || nsc_map_put(&m->thread_by, key, (uint32_t)(m->threads.len - 1))) {
         m->no_memory = true;
@@ -174,6 +180,7 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
     t->before = m->procs.item[proc].last_thread;
     m->procs.item[proc].last_thread = (uint32_t)(m->threads.len - 1);
     t->tid = tid;
+    t->stands_for_rest = flood;
     t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = t->in_tree = -1;
     return t;

@@ -54,6 +54,7 @@ struct nsc_proc {
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;       /* different ones of it in model.events */
     uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
+    uint32_t threads;      /* that printed what is kept by thread */
     uint32_t last_thread;  /* from there nsc_thread.before leads to the first; or NSC_NONE */
     uint32_t first_rank;   /* from there nsc_rank.after leads to the last */
     bool starts;           /* printed what a process prints once, at its start */
@@ -375,9 +376,10 @@ struct nsc_thread {
     struct nsc_arena quotes;          /* of them, until they are links of the model */
     uint32_t warned, warned_of;       /* its last WARN: index into model.warnings and model.events, or NSC_NONE */
     struct nsc_where
-        chose;    /* the network, for a communicator of which it printed nothing since; line 0: there is none */
-    bool in_init; /* it listed rings or trees, and did not say COMPLETE yet */
-    size_t hit;   /* of them, the one that the last line belonged to */
+        chose;            /* the network, for a communicator of which it printed nothing since; line 0: there is none */
+    bool stands_for_rest; /* for all threads of its process beyond NSC_THREADS */
+    bool in_init;         /* it listed rings or trees, and did not say COMPLETE yet */
+    size_t hit;           /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
     nsc_str cpus;
@@ -405,6 +407,9 @@ struct nsc_whole {
     struct nsc_map words; /* rank: the last in which its program tells of it */
     struct nsc_map event; /* kind: the first event */
 };
+
+/* Threads of one process of which each is known; programs have some tens. */
+enum { NSC_THREADS = 4096 };
 
 enum { NSC_RECENT = 256, NSC_RECENT_HOST = 64 };
 
