@@ -43,6 +43,7 @@ struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls,
         c->spare = (struct nsc_finding){0};
         f = &c->spare;
     }
+    c->f->raised[c->rule->key] += f != &c->spare;
     f->rule = c->rule;
     f->severity = severity;
     f->cls = cls;
@@ -183,18 +184,21 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_li
 
 struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable)
 {
-    for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--)
-        if (c->f->list.item[i - 1].about == variable)
-            return &c->f->list.item[i - 1];
-    return NULL;
+    uint32_t i = nsc_map_get(&c->f->about_by, (struct nsc_key){c->rule->key, variable, 0});
+    return i == NSC_NONE ? NULL : &c->f->list.item[i];
+}
+
+void nsc_set_about(struct nsc_case *c, struct nsc_finding *f, nsc_str variable)
+{
+    uint32_t i = (uint32_t)(f - c->f->list.item);
+    f->about = variable;
+    if (f == &c->spare || nsc_map_put(&c->f->about_by, (struct nsc_key){c->rule->key, variable, 0}, i))
+        c->f->no_memory = true;
 }
 
 bool nsc_raised(const struct nsc_case *c, enum nsc_id key)
 {
-    for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].rule->key == key)
-            return true;
-    return false;
+    return c->f->raised[key] > 0;
 }
 
 bool nsc_any_error(const struct nsc_case *c)
@@ -467,6 +471,7 @@ void ncclscope_findings_free(ncclscope_findings *f)
     for (size_t i = 0; i < f->list.len; i++)
         nsc_finding_free(&f->list.item[i]);
     nsc_vec_free(&f->list);
+    nsc_map_free(&f->about_by);
     nsc_vec_free(&f->skipped);
     nsc_vec_free(&f->expected);
     nsc_vec_free(&f->confirmed);

@@ -38,7 +38,7 @@ void nsc_tell_spec_variables(struct nsc_case *c)
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
-            f->about = e->name;
+            nsc_set_about(c, f, e->name);
             if (unread)
                 tell_unread(c, f, e);
             else if (no_level)
@@ -78,7 +78,7 @@ void nsc_tell_obsolete_in_specs(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found_about(c, e->name);
         f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
-        f->about = e->name;
+        nsc_set_about(c, f, e->name);
         f->count++;
         f->title = nsc_words(c, "%s, in the spec of pod %s, is no longer needed", nsc_say(m, e->name).ptr,
                              nsc_say(m, m->pods.item[e->pod].name).ptr);

@@ -175,7 +175,7 @@ void nsc_tell_settings(struct nsc_case *c)
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", e->by_pod ? "likely" : "certain");
-            f->about = e->name;
+            nsc_set_about(c, f, e->name);
             f->value = e->value;
             f->fix = s->costs == WIDENS ? "Leave it where this machine needs it; measure with and without it." : f->fix;
             f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
