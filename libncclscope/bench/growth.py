@@ -3,6 +3,7 @@
 and 4N of them, and read. Linear work doubles each time.
 
   growth.py TOOL [SHAPE...]             a table of seconds and memory, at the sizes of a long job
+  growth.py --write FOLDER SHAPE N      that log alone
   growth.py --counted TOOL [SHAPE...]   TOOL counts the blocks of code that it runs and tells it at its end (counted.c): the test. At sizes so
                                         small that it takes seconds; fails where twice the input takes more than 2.3 times the work"""
 import concurrent.futures
@@ -394,6 +395,129 @@ def files_of_one_name(n):
     return files
 
 
+def ranks_of_a_large_old_communicator(n):
+    """One communicator of n ranks that print no commId, and whom each is joined to by P2P."""
+    out = []
+    for i in range(n):
+        host, pid = 'node%d' % (i // 8), 1000 + i % 8
+        out += [line(host, pid, pid, i % 8, 'comm 0x7f%08x rank %d nranks %d cudaDev %d busId %x - Init COMPLETE' % (
+            i * 4096, i, n, i % 8, 0x1a000 + i % 8 * 0x1000)),
+                line(host, pid, pid, i % 8, 'Channel 00 : %d[%x] -> %d[%x] via P2P/IPC' % (
+                    i, 0x1a000 + i % 8 * 0x1000, i // 8 * 8 + (i + 1) % 8, 0x1a000 + (i + 1) % 8 * 0x1000))]
+    return one_log(out)
+
+
+def one_id_again(n):
+    """A fixed id (NCCL_COMM_ID), for one communicator after the other."""
+    out = begin('vm', 100, 0)
+    for i in range(n):
+        comm = 0x5581f00d0000 + i * 4096
+        out += [init('vm', 100, 0, comm, 0, 1, name(1), 'START'), init('vm', 100, 0, comm, 0, 1, name(1), 'COMPLETE')]
+    return one_log(out)
+
+
+def unused_comms(n):
+    """Communicators that are made and destroyed, and one that is used again and again."""
+    used = 0x5581e00d0000
+    out = begin('vm', 100, 0)
+    for i in range(n):
+        comm = 0x5581f00d0000 + i * 4096
+        out += [init('vm', 100, 0, comm, 0, 2, name(i), 'START'), init('vm', 100, 0, comm, 0, 2, name(i), 'COMPLETE'),
+                line('vm', 100, 100, 0, 'comm 0x%x rank 0 nranks 2 cudaDev 0 busId 1a000 - Destroy COMPLETE' % comm)]
+    out += [init('vm', 100, 0, used, 0, n + 1, name(n), what) for what in ('START', 'COMPLETE')]
+    for i in range(n):
+        out += [connect('vm', 100, 0, 0, 1 + i), line('vm', 100, 100, 0, 'Connected all rings')]
+    return one_log(out)
+
+
+def failed_communicators(n):
+    """Each of a communicator of its own whose other rank never came, and each fails."""
+    out = []
+    for i in range(n):
+        host, pid = 'node%d' % (i // 8), 100 + i % 8
+        out += [init(host, pid, i % 8, 0x5581f00d0000 + i * 4096, 0, 2, name(i), 'START'),
+                '%s:%d:%d [%d] misc/socket.cc:484 NCCL WARN socketPollConnect: connect to 192.0.2.1<%d> returned Connection timed out, '
+                'exceeded error retry count (35)' % (host, pid, pid, i % 8, 10000 + i),
+                line(host, pid, pid, i % 8, 'init.cc:1234 -> 6')]
+    return one_log(out)
+
+
+def told_twice(n):
+    """The same log given twice."""
+    lines = []
+    for i in range(n):
+        host, pid, comm = 'node%d' % (i // 8), 100 + i % 8, 0x5581f00d0000 + i * 4096
+        lines += [init(host, pid, i % 8, comm, i, n, name(1), what) for what in ('START', 'COMPLETE')]
+    text = '\n'.join(lines) + '\n'
+    return {'first.log': text, 'second.log': text}
+
+
+def rotated(n):
+    """A process whose log goes on in a second file: there its communicators are destroyed."""
+    first, second = begin('vm', 100, 0), []
+    for i in range(n):
+        comm = 0x5581f00d0000 + i * 4096
+        first += [init('vm', 100, 0, comm, 0, 2, name(i), what) for what in ('START', 'COMPLETE')]
+        second += [connect('vm', 100, 0, 0, 1), line('vm', 100, 100, 0, 'Connected all rings'),
+                   line('vm', 100, 100, 0, 'comm 0x%x rank 0 nranks 2 cudaDev 0 busId 1a000 - Destroy COMPLETE' % comm)]
+    return {'job.1.log': '\n'.join(first) + '\n', 'job.2.log': '\n'.join(second) + '\n'}
+
+
+def different_variables(n):
+    out = begin('vm', 100, 0) + [line('vm', 100, 100, 0, 'NCCL_X%d set by environment to %d' % (i, i)) for i in range(n)]
+    return one_log(out)
+
+
+def net_devices(n):
+    """A machine of so many NICs, told in lines of 16."""
+    out = begin('vm', 100, 0)
+    for i in range(0, n, 16):
+        out.append(line('vm', 100, 100, 0, 'NET/IB : Using ' + ' '.join('[%d]mlx5_%d:1/IB' % (k, k) for k in range(i, i + 16)) +
+                        ' [RO]; OOB eth0:192.0.2.1<0>'))
+    return one_log(out)
+
+
+def gdr_pairs(n):
+    out = begin('vm', 100, 0)
+    out += [line('vm', 100, 100, 0, 'GPU Direct RDMA Enabled for GPU %x / HCA %d (distance 4 <= 5), read 0 mode Default' % (0x1a000 + i, i))
+            for i in range(n)]
+    return one_log(out)
+
+
+def closed_by_lost(n):
+    """Of each host one rank vanishes."""
+    out = []
+    for i in range(n):
+        out += [line('node%d' % i, 100 + k, 200 + k, k, '[Service thread] Connection closed by localRank 7') for k in range(2)]
+    return one_log(out)
+
+
+def ras_json(n):
+    ranks = [{'rank': i, 'host': '192.0.2.%d' % (i % 250), 'pid': 100 + i, 'cuda_dev': i % 8, 'nvml_dev': i % 8, 'missing': False,
+              'init_state': 0, 'async_error': 0, 'finalize_called': False, 'destroy_flag': False, 'abort_flag': False,
+              'collective_counts': {'AllReduce': 60 + i % 3}} for i in range(n)]
+    return one_log(json.dumps({'nccl_version': '2.28.9', 'communicators_count': 1, 'communicators': [
+        {'hash': '0x78db921d1c117b4a', 'size': n, 'ranks': ranks}]}, indent=2).splitlines())
+
+
+def matrices(n):
+    """nvidia-smi topo -m of each host."""
+    out = []
+    for _ in range(n):
+        out += ['\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity', 'GPU0\t X \tNV18\t0-47\t0', 'GPU1\tNV18\t X \t0-47\t0', '']
+    return one_log(out)
+
+
+def unknown_lines(n):
+    return one_log([line('vm', 100, 100, 0, 'A plugin of ours says %d and %x' % (i, i * 7919)) for i in range(n)])
+
+
+def torn_lines(n):
+    return one_log([x for i in range(n) for x in (
+        'vm:100:100 [0] NCCL INFO Channel 00/0 : %d[0] -> %d[1] viavm:101:101 [1] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via P2P/CUMEM' % (
+            i, i + 1), ' P2P/CUMEM')])
+
+
 def pod_file(pods):
     return json.dumps({'apiVersion': 'v1', 'kind': 'List', 'items': pods})
 
@@ -449,6 +573,10 @@ SHAPES = {
     closed_by_peers: (400, 10000), paths_of_machines: (300, 10000), tests: (600, 20000), small_files: (200, 5000),
     files_of_one_name: (200, 5000), pod_variable_repeated: (400, 5000), pod_variables: (400, 5000), pod_limits: (400, 2500),
     pods: (300, 5000), pod_containers: (300, 2500),
+    ranks_of_a_large_old_communicator: (300, 10000), one_id_again: (300, 10000), unused_comms: (200, 5000),
+    failed_communicators: (200, 5000), told_twice: (200, 10000), rotated: (200, 5000), different_variables: (300, 10000),
+    net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), ras_json: (200, 10000), matrices: (200, 10000),
+    unknown_lines: (400, 20000), torn_lines: (300, 10000),
 }
 
 def write(folder, files):
@@ -462,10 +590,16 @@ def write(folder, files):
     return ['logs'] + (['--pod', 'pods.json'] if 'pods.json' in files else [])
 
 
-def read(tool, shape, n, extra=()):
+def write_apart(folder, shape, n):
+    """The same in a process of its own: what a process takes at most is at least what that took which started it."""
+    p = subprocess.run([sys.executable, __file__, '--write', folder, shape.__name__, str(n)], check=True, stdout=subprocess.PIPE)
+    return json.loads(p.stdout)
+
+
+def read(tool, shape, n, extra=(), writer=write_apart):
     """(seconds, kB at most, what it told on standard error) of one run over N of this shape; None for one that is not waited for."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = write(folder, shape(n))
+        arguments = writer(folder, shape, n)
         begun = time.monotonic()
         p = subprocess.Popen([os.path.abspath(tool), '--fail-on', 'never', *extra, *arguments], cwd=folder, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE)
@@ -484,7 +618,7 @@ def read(tool, shape, n, extra=()):
 
 
 def count(tool, shape, n, extra):
-    told = read(tool, shape, n, extra)
+    told = read(tool, shape, n, extra, lambda folder, one, many: write(folder, one(many)))
     if not told or 'blocks run: ' not in told[2]:
         raise SystemExit('%s of %d: tells no count' % (shape.__name__, n))
     return int(told[2].rsplit('blocks run: ', 1)[1])
@@ -529,6 +663,9 @@ def table(tool, shapes):
 
 def main():
     arguments = sys.argv[1:]
+    if arguments[:1] == ['--write']:
+        print(json.dumps(write(arguments[1], globals()[arguments[2]](int(arguments[3])))))
+        return 0
     counts = arguments[:1] == ['--counted']
     tool, *names = arguments[counts:]
     shapes = [s for s in SHAPES if not names or s.__name__ in names]

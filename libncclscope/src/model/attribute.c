@@ -111,17 +111,26 @@ struct fitting {
     size_t count;
 };
 
-/* From which rank of the process on some may not have said yet that they are connected in this way; NSC_NONE: all have. `sure`: and that
- * could be told of whom they said it. */
-static uint32_t first_open(struct ncclscope_model *m, uint32_t proc, enum nsc_structure what, bool sure)
+/* Was it destroyed before anything that any thread of the process has yet to give away? */
+static bool is_over(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_link *batch)
 {
-    struct nsc_key key = {proc, (uint64_t)what, sure};
-    uint32_t passed = what ? nsc_map_get(&m->connected_by, key) : NSC_NONE, at = passed;
-    uint32_t i = passed == NSC_NONE ? m->procs.item[proc].first_rank : m->ranks.item[passed].after;
-    for (; what && i != NSC_NONE; at = i, i = m->ranks.item[i].after)
-        if (!((m->ranks.item[i].done | (sure ? 0 : m->ranks.item[i].done_maybe)) & (unsigned)what))
+    return m->procs.item[r->proc].batches == 1 && r->destroyed.line && r->destroyed.source == batch->where.source &&
+           r->destroyed.line < batch->where.line;
+}
+
+/* From which rank of the process on one may not be over, nor have said that it is connected in this way; NSC_NONE: all are, or have.
+ * `sure`: and that could be told of whom they said it. */
+static uint32_t first_open(struct ncclscope_model *m, const struct nsc_link *batch, enum nsc_structure what, bool sure)
+{
+    struct nsc_key key = {batch->proc, (uint64_t)what, sure};
+    uint32_t passed = nsc_map_get(&m->passed_by, key), at = passed;
+    uint32_t i = passed == NSC_NONE ? m->procs.item[batch->proc].first_rank : m->ranks.item[passed].after;
+    for (; i != NSC_NONE; at = i, i = m->ranks.item[i].after) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (!((r->done | (sure ? 0 : r->done_maybe)) & (unsigned)what) && !is_over(m, r, batch))
             break;
-    if (at != passed && nsc_map_put(&m->connected_by, key, at))
+    }
+    if (at != passed && nsc_map_put(&m->passed_by, key, at))
         m->no_memory = true;
     return i;
 }
@@ -153,7 +162,7 @@ static struct choice choose(struct ncclscope_model *m, const struct nsc_link *ba
                             uint32_t just_made)
 {
     struct choice c = {NSC_NONE, NSC_NONE, false};
-    uint32_t proc = batch->proc, unsaid = first_open(m, proc, what, false), unsure = first_open(m, proc, what, true);
+    uint32_t unsaid = first_open(m, batch, what, false), unsure = first_open(m, batch, what, true);
     if (just_made != NSC_NONE && !m->ranks.item[just_made].used && fit(m, just_made, batch, n, what) == FIT_WELL)
         c.best = just_made; /* what the thread made last and nothing used yet is the likeliest */
     struct fitting x = find_fitting(m, unsaid, FIT_WELL, batch, n, what);
@@ -163,7 +172,7 @@ static struct choice choose(struct ncclscope_model *m, const struct nsc_link *ba
         consider(&c, &x, FIT_STALE);
     }
     if (c.best == NSC_NONE) {
-        x = find_fitting(m, m->procs.item[proc].first_rank, FIT_SPENT, batch, n, what);
+        x = find_fitting(m, first_open(m, batch, NSC_NO_STRUCTURE, true), FIT_SPENT, batch, n, what);
         consider(&c, &x, FIT_SPENT);
     }
     c.sure = c.best != NSC_NONE && c.other == NSC_NONE;
@@ -180,6 +189,7 @@ static void give_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
             l->attribution = attribution;
         add_link(m, l);
     }
+    m->procs.item[t->proc].batches -= t->waiting.len != 0;
     t->waiting.len = 0;
     nsc_map_free(&t->waiting_by);
     nsc_arena_free(&t->quotes);
@@ -394,6 +404,7 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
         m->no_memory = true;
         return;
     }
+    m->procs.item[proc].batches += t->waiting.len == 1;
     *new = l;
     take_first_line(m, rec, new);
     new->where.text = nsc_arena_copy(&t->quotes, new->where.text);

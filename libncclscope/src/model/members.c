@@ -65,6 +65,7 @@ struct joining {
     struct nsc_map about;   /* (comm, rank) to what members claim of that place */
     struct nsc_map next;    /* (key or size, n, rank): which n may have the place free; those between have not */
     struct nsc_map of_size; /* how many communicators that print an id have that size */
+    struct nsc_map turns;   /* (id, process, rank): up to which n all had their turn, and before which rank's start */
     uint32_t *claims;       /* of each rank: index into claim, or NSC_NONE */
     uint32_t *beside;       /* of each rank: one that joined its place before it, or NSC_NONE */
     NSC_VEC(struct claim) claim;
@@ -198,15 +199,24 @@ static bool had_its_turn(const struct ncclscope_model *m, const struct joining *
     return end->source == r->start.source && end->line < r->start.line;
 }
 
-/* Of an id: the first communicator of it that had not its turn. NSC_NONE: none; *n is told how many there are. */
-static uint32_t comm_of_id(const struct ncclscope_model *m, const struct joining *j, nsc_str key,
-                           const struct nsc_rank *r, uint32_t *n)
+/* Of an id: the first communicator of it that had not its turn. NSC_NONE: none; *n is told how many there are. Those that had it before
+ * an earlier start of this place in the process had it. */
+static uint32_t comm_of_id(struct ncclscope_model *m, struct joining *j, nsc_str key, uint32_t rank, uint32_t *n)
 {
-    uint32_t c;
-    for (*n = 0; (c = nsc_map_get(&j->by_key, (struct nsc_key){key, *n, OF_KEY})) != NSC_NONE; ++*n)
-        if (!had_its_turn(m, j, c, r))
-            return c;
-    return NSC_NONE;
+    enum { FROM, OF };
+    const struct nsc_rank *r = &m->ranks.item[rank];
+    struct nsc_key turn = {(uint64_t)key << 32 | r->proc, (uint64_t)r->rank, OF};
+    uint32_t last = nsc_map_get(&j->turns, turn), c;
+    const struct nsc_where *start = last == NSC_NONE ? NULL : &m->ranks.item[last].start;
+    bool later = start && start->source == r->start.source && start->line < r->start.line;
+    turn.c = FROM;
+    *n = later ? nsc_map_get(&j->turns, turn) : 0;
+    while ((c = nsc_map_get(&j->by_key, (struct nsc_key){key, *n, OF_KEY})) != NSC_NONE && had_its_turn(m, j, c, r))
+        ++*n;
+    bool kept = !nsc_map_put(&j->turns, turn, *n);
+    turn.c = OF;
+    m->no_memory = m->no_memory || !kept || nsc_map_put(&j->turns, turn, rank);
+    return c;
 }
 
 /* The communicator of this key that the rank belongs to. Where the key does not say it alone: the first of those of that key that
@@ -216,7 +226,7 @@ static uint32_t comm_for(struct ncclscope_model *m, struct joining *j, nsc_str k
     const struct nsc_rank *r = &m->ranks.item[rank];
     uint32_t best = NSC_NONE, n = 0, c;
     if (r->has_id) {
-        c = comm_of_id(m, j, key, r, &n);
+        c = comm_of_id(m, j, key, rank, &n);
         return c != NSC_NONE ? c : comm_new(m, j, key, n, r);
     }
     for (; (c = next_open(m, j, (struct nsc_key){key, 0, OF_KEY}, r->rank, &n)) != NSC_NONE; n++) {
@@ -322,7 +332,7 @@ void nsc_join_ranks(struct ncclscope_model *m)
                 join_rank(m, &j, order[i]);
         nsc_mark_guesses(m);
     }
-    struct nsc_map *maps[] = {&j.by_key, &j.place, &j.present, &j.about, &j.next, &j.of_size};
+    struct nsc_map *maps[] = {&j.by_key, &j.place, &j.present, &j.about, &j.next, &j.of_size, &j.turns};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
     nsc_vec_free(&j.claim);

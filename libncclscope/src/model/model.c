@@ -59,7 +59,7 @@ void ncclscope_model_free(ncclscope_model *m)
     struct nsc_map *maps[] = {&m->proc_by,     &m->rank_by,     &m->thread_by,  &m->link_by,    &m->env_by,
                               &m->device_by,   &m->plugin_by,   &m->event_by,   &m->warning_by, &m->path_by,
                               &m->ring_by,     &m->tree_by,     &m->nvlink_by,  &m->legs_by,    &m->printed_by,
-                              &m->printed_on,  &m->tree_links,  &m->use_by,     &m->told_by,    &m->connected_by,
+                              &m->printed_on,  &m->tree_links,  &m->use_by,     &m->told_by,    &m->passed_by,
                               &m->whole.heard, &m->whole.words, &m->whole.event};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)

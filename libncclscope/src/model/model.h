@@ -54,6 +54,7 @@ struct nsc_proc {
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;       /* different ones of it in model.events */
     uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
+    uint32_t batches;      /* threads of it that hold connections of which it is not yet known whose they are */
     uint32_t threads;      /* that printed what is kept by thread */
     uint32_t last_thread;  /* from there nsc_thread.before leads to the first; or NSC_NONE */
     uint32_t first_rank;   /* from there nsc_rank.after leads to the last */
@@ -465,10 +466,10 @@ struct ncclscope_model {
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
         ring_by, tree_by;
-    struct nsc_map connected_by; /* process and what it connects: the last of its first ranks that said it all is */
-    struct nsc_map use_by,       /* process and pointer: the rank made last with it */
-        told_by;                 /* process, pointer, id and number among children: the rank that told them last */
-    struct nsc_map tree_links;   /* host and two bus ids: NVLinks that a dump of the machine shows */
+    struct nsc_map passed_by;  /* process and what it connects: the last of its first ranks that need not be asked */
+    struct nsc_map use_by,     /* process and pointer: the rank made last with it */
+        told_by;               /* process, pointer, id and number among children: the rank that told them last */
+    struct nsc_map tree_links; /* host and two bus ids: NVLinks that a dump of the machine shows */
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
         legs_by,    /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
