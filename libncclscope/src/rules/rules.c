@@ -472,6 +472,7 @@ void ncclscope_findings_free(ncclscope_findings *f)
         nsc_finding_free(&f->list.item[i]);
     nsc_vec_free(&f->list);
     nsc_map_free(&f->about_by);
+    nsc_map_free(&f->said_by);
     nsc_vec_free(&f->skipped);
     nsc_vec_free(&f->expected);
     nsc_vec_free(&f->confirmed);

@@ -90,6 +90,7 @@ struct ncclscope_findings {
     struct nsc_arena arena;
     NSC_VEC(struct nsc_finding) list;
     size_t raised[NSC_IDS];  /* how many of each id */
+    struct nsc_map said_by;  /* kind and words of causes.def: the first event that has them, or NSC_NONE - 1 */
     struct nsc_map about_by; /* id and variable: the finding of it */
     NSC_VEC(struct nsc_skip) skipped;
     NSC_VEC(struct nsc_expectation) expected;

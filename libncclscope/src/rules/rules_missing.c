@@ -32,13 +32,15 @@ static const char *who_is_missing(struct nsc_case *c, const struct nsc_finding *
 /* Does a process of it end in connections that time out? */
 static bool is_unanswered(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        if (!nsc_ends_in_tries(m, e) || nsc_text_find(e->where.text, "timed out") < 0)
-            continue;
-        for (uint32_t x = 0; x < k->count; x++)
-            if (m->ranks.item[m->members.item[k->first + x]].proc == e->proc)
+    for (uint32_t x = 0; x < k->count; x++) {
+        uint32_t proc = m->ranks.item[m->members.item[k->first + x]].proc;
+        for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+            const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+            if (e->proc != proc)
+                break;
+            if (nsc_ends_in_tries(m, e) && nsc_text_find(e->where.text, "timed out") >= 0)
                 return true;
+        }
     }
     return false;
 }
@@ -127,16 +129,48 @@ static bool has_place(const struct ncclscope_model *m, const struct nsc_comm *k,
     return false;
 }
 
+/* Communicators that wait and print their id, by size, how many of their ranks there are, and the lowest of these. */
+struct halves {
+    struct nsc_map first;
+    uint32_t *next; /* by communicator: the next that is alike, or NSC_NONE */
+};
+
+static bool may_be_half(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    return nsc_text_starts(nsc_say(m, k->id), "0x") && k->parent == NSC_NONE && k->count && k->nranks < NAMED_MISSING;
+}
+
+static bool list_halves(const struct ncclscope_model *m, struct halves *h)
+{
+    bool fine = (h->next = nsc_alloc(m->comms.len * sizeof *h->next)) != NULL;
+    for (uint32_t i = (uint32_t)m->comms.len; fine && i-- > 0;) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        struct nsc_key key = {(uint64_t)k->nranks, (uint64_t)k->seen, 0};
+        if (!may_be_half(m, k) || (k->state != NSC_INCOMPLETE && k->state != NSC_FAILED))
+            continue;
+        key.c = (uint64_t)m->ranks.item[m->members.item[k->first]].rank;
+        h->next[i] = nsc_map_get(&h->first, key);
+        fine = !nsc_map_put(&h->first, key, i);
+    }
+    return fine;
+}
+
+static int64_t lowest_missing(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    int64_t rank = 0;
+    for (uint32_t i = 0; i < k->count; i++)
+        rank += m->ranks.item[m->members.item[k->first + i]].rank == rank;
+    return rank;
+}
+
 /* Another communicator of that size which waits for just those ranks that wait in this one; NSC_NONE if there is none. */
-static uint32_t other_half(const struct ncclscope_model *m, uint32_t comm)
+static uint32_t other_half(const struct ncclscope_model *m, const struct halves *h, uint32_t comm)
 {
     const struct nsc_comm *k = &m->comms.item[comm];
-    bool named = nsc_text_starts(nsc_say(m, k->id), "0x"); /* by its commId */
-    for (uint32_t i = 0; named && i < m->comms.len && k->nranks < NAMED_MISSING; i++) {
+    struct nsc_key key = {(uint64_t)k->nranks, (uint64_t)(k->nranks - k->seen), (uint64_t)lowest_missing(m, k)};
+    for (uint32_t i = may_be_half(m, k) ? nsc_map_get(&h->first, key) : NSC_NONE; i != NSC_NONE; i = h->next[i]) {
         const struct nsc_comm *x = &m->comms.item[i];
-        bool waits = i != comm && nsc_text_starts(nsc_say(m, x->id), "0x") && x->nranks == k->nranks &&
-                     x->seen + k->seen == k->nranks && (x->state == NSC_INCOMPLETE || x->state == NSC_FAILED) &&
-                     x->parent == NSC_NONE && k->parent == NSC_NONE;
+        bool waits = i != comm;
         for (uint32_t n = 0; waits && n < x->count; n++)
             waits = !has_place(m, k, m->ranks.item[m->members.item[x->first + n]].rank);
         if (waits)
@@ -252,10 +286,10 @@ static const struct nsc_own_record *last_words_of(const struct ncclscope_model *
     return r;
 }
 
-static void tell_missing(struct nsc_case *c, uint32_t comm)
+static void tell_missing(struct nsc_case *c, const struct halves *h, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
-    uint32_t other = other_half(m, comm);
+    uint32_t other = other_half(m, h, comm);
     if (other != NSC_NONE) {
         if (comm < other)
             tell_two_ids(c, comm, other);
@@ -433,14 +467,19 @@ static void tell_unmet(struct nsc_case *c)
 
 void nsc_rule_ranks_missing(struct nsc_case *c)
 {
+    struct halves halves = {0};
+    bool fine = list_halves(c->m, &halves);
+    c->f->no_memory = c->f->no_memory || !fine;
     tell_unmet(c);
-    for (size_t i = 0; i < c->m->comms.len; i++) {
+    for (size_t i = 0; fine && i < c->m->comms.len; i++) {
         int state = c->m->comms.item[i].state;
         if (state == NSC_INCOMPLETE && program_ran_on(c->m, &c->m->comms.item[i]))
             tell_lost_end(c, (uint32_t)i);
         else if (state == NSC_INCOMPLETE || state == NSC_FAILED)
-            tell_missing(c, (uint32_t)i);
+            tell_missing(c, &halves, (uint32_t)i);
     }
+    nsc_map_free(&halves.first);
+    nsc_free(halves.next);
 }
 
 /* ---- ranks that are elsewhere ---- */
