@@ -464,7 +464,7 @@ def rotated(n):
 
 
 def different_variables(n):
-    out = begin('vm', 100, 0) + [line('vm', 100, 100, 0, 'NCCL_X%d set by environment to %d' % (i, i)) for i in range(n)]
+    out = begin('vm', 100, 0) + [line('vm', 100, 100, 0, 'NCCL_X%06d set by environment to 1' % i) for i in range(n)]
     return one_log(out)
 
 
@@ -536,12 +536,12 @@ def pod_variable_repeated(n):
 
 
 def pod_variables(n):
-    return {'job.log': LITTLE, 'pods.json': pod_file([pod(0, [{'name': 'NCCL_X%d' % i, 'value': str(i)} for i in range(n)],
+    return {'job.log': LITTLE, 'pods.json': pod_file([pod(0, [{'name': 'NCCL_X%06d' % i, 'value': str(i)} for i in range(n)],
                                                           {'nvidia.com/gpu': '8'})])}
 
 
 def pod_limits(n):
-    env = [{'name': 'NCCL_X%d' % i, 'value': '1'} for i in range(n)]
+    env = [{'name': 'NCCL_X%06d' % i, 'value': '1'} for i in range(n)]
     return {'job.log': LITTLE, 'pods.json': pod_file([pod(0, env, {'example.com/r%d' % i: '1' for i in range(n)})])}
 
 
@@ -563,18 +563,18 @@ def pod_containers(n):
 
 # Of each: the N of the test, and that of the table.
 SHAPES = {
-    ranks_without_id: (400, 5000), comms_without_id: (400, 5000), pointer_used_again: (300, 5000), comms_with_batches: (300, 5000),
-    batches_of_old_comms: (300, 5000), links_of_a_batch: (600, 20000), distinct_ids: (400, 10000), splits: (400, 10000),
-    lost_beginnings: (400, 10000), ranks_of_a_ring: (400, 16000), ranks_of_a_node: (400, 8000), listed_rings: (400, 10000),
-    failed_ranks: (300, 10000), hung_ranks: (400, 10000), missing_ranks: (300, 10000), calls: (300, 10000), hosts: (300, 40000),
-    hosts_by_one_communicator_each: (300, 10000), torn_names: (300, 10000), variables: (300, 10000), networks: (300, 10000), threads: (400, 50000),
-    silent_threads: (400, 50000), warnings: (400, 10000), watchdog: (400, 10000), watchdog_of_groups: (300, 5000), ras: (400, 10000),
+    ranks_without_id: (400, 5000), comms_without_id: (400, 5000), pointer_used_again: (300, 5000), comms_with_batches: (150, 5000),
+    batches_of_old_comms: (150, 5000), links_of_a_batch: (600, 20000), distinct_ids: (200, 10000), splits: (200, 10000),
+    lost_beginnings: (200, 10000), ranks_of_a_ring: (150, 16000), ranks_of_a_node: (200, 8000), listed_rings: (400, 10000),
+    failed_ranks: (120, 10000), hung_ranks: (400, 10000), missing_ranks: (300, 10000), calls: (300, 10000), hosts: (300, 40000),
+    hosts_by_one_communicator_each: (150, 10000), torn_names: (300, 10000), variables: (120, 10000), networks: (200, 10000), threads: (400, 50000),
+    silent_threads: (400, 50000), warnings: (400, 10000), watchdog: (260, 10000), watchdog_of_groups: (300, 5000), ras: (400, 10000),
     ras_lost: (400, 10000), killed_tasks: (400, 10000), crashes: (400, 10000), exceptions: (400, 10000), torchruns: (300, 5000),
-    closed_by_peers: (400, 10000), paths_of_machines: (300, 10000), tests: (600, 20000), small_files: (200, 5000),
+    closed_by_peers: (400, 10000), paths_of_machines: (150, 10000), tests: (600, 20000), small_files: (120, 5000),
     files_of_one_name: (200, 5000), pod_variable_repeated: (400, 5000), pod_variables: (400, 5000), pod_limits: (400, 2500),
-    pods: (300, 5000), pod_containers: (300, 2500),
-    ranks_of_a_large_old_communicator: (300, 10000), one_id_again: (300, 10000), unused_comms: (200, 5000),
-    failed_communicators: (200, 5000), told_twice: (200, 10000), rotated: (200, 5000), different_variables: (300, 10000),
+    pods: (150, 5000), pod_containers: (300, 2500),
+    ranks_of_a_large_old_communicator: (120, 10000), one_id_again: (300, 10000), unused_comms: (120, 5000),
+    failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
     net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), ras_json: (200, 10000), matrices: (200, 10000),
     unknown_lines: (400, 20000), torn_lines: (300, 10000),
 }

@@ -146,6 +146,27 @@ static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c, con
                                                    : NSC_PARTIAL;
 }
 
+static struct nsc_key place_on_host(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    return (struct nsc_key){r->comm, m->procs.item[r->proc].host, 0};
+}
+
+static void count_on_hosts(struct ncclscope_model *m)
+{
+    struct nsc_map ranks = {0};
+    for (size_t i = 0; i < m->members.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[i]];
+        uint32_t before = nsc_map_get(&ranks, place_on_host(m, r));
+        if (nsc_map_put(&ranks, place_on_host(m, r), before == NSC_NONE ? 1 : before + 1))
+            m->no_memory = true;
+    }
+    for (size_t i = 0; i < m->members.len; i++) {
+        struct nsc_rank *r = &m->ranks.item[m->members.item[i]];
+        r->on_host = nsc_map_get(&ranks, place_on_host(m, r));
+    }
+    nsc_map_free(&ranks);
+}
+
 static void list_members(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->ranks.len; i++) {
@@ -164,6 +185,7 @@ static void list_members(struct ncclscope_model *m)
         if (r->parent != NSC_NONE)
             c->parent = m->ranks.item[r->parent].comm;
     }
+    count_on_hosts(m);
     uint8_t *broken = find_broken(m);
     for (size_t i = 0; broken && i < m->comms.len; i++) {
         judge_state(m, &m->comms.item[i], broken);

@@ -51,6 +51,7 @@ struct nsc_proc {
     uint64_t devices;      /* bits: CUDA devices in the headers of its records; of those beyond 63 none */
     uint64_t last_connect; /* the line of the last connection that it printed; 0: none */
     uint32_t in_pod;       /* index into model.pods, or NSC_NONE */
+    uint32_t next_in_pod;  /* another process there, or NSC_NONE */
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;       /* different ones of it in model.events */
     uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
@@ -94,6 +95,7 @@ struct nsc_rank {
     uint32_t births,
         parent_births; /* START lines of it; those of its parent when it was born: a log put together twice repeats them */
     uint32_t next_member; /* while ranks are joined: another of its communicator, or NSC_NONE */
+    uint32_t on_host;     /* ranks of its communicator on its host */
     uint32_t nth;         /* how many of this size the process and device had made before */
     int64_t tid;
     int64_t rank, nranks, cuda_dev, nvml_dev, split, color,
@@ -176,7 +178,8 @@ struct nsc_pod {
     int64_t gpus, efa; /* limits of all its containers; -1: none asked for */
     int64_t shm_size;  /* of the volume at /dev/shm, in bytes; -1: no limit, or no volume */
     bool mig, host_ipc, host_network, share_processes, shm_volume, ipc_lock, privileged, env_from;
-    uint32_t processes; /* of the log that run in it */
+    uint32_t processes;                   /* of the log that run in it */
+    uint32_t first_process, last_process; /* from which to which nsc_proc.next_in_pod leads, where there are any */
 };
 struct nsc_pod_env {
     uint32_t pod;

@@ -322,6 +322,16 @@ void nsc_take_commands(struct ncclscope_model *m)
             take_command(m, &m->happened.item[i]);
 }
 
+static void add_process(struct ncclscope_model *m, struct nsc_pod *pod, uint32_t proc)
+{
+    if (pod->processes++)
+        m->procs.item[pod->last_process].next_in_pod = proc;
+    else
+        pod->first_process = proc;
+    pod->last_process = proc;
+    m->procs.item[proc].next_in_pod = NSC_NONE;
+}
+
 int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err)
 {
     sqlite3 *db = NULL;
@@ -342,7 +352,7 @@ int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *
         p->in_pod = pod_of(&by, p);
         if (p->in_pod == NSC_NONE)
             continue;
-        m->pods.item[p->in_pod].processes++;
+        add_process(m, &m->pods.item[p->in_pod], m->proc_order.item[i]);
         p->platform = p->platform ? p->platform : m->pods.item[p->in_pod].instance;
         take_env(m, m->proc_order.item[i], env_of_pod(m, p->in_pod), &disputed);
     }

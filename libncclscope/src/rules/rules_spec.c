@@ -6,11 +6,9 @@
 
 static void name_pod_hosts(struct nsc_case *c, struct nsc_finding *f, uint32_t pod)
 {
-    for (size_t i = 0; i < c->m->proc_order.len; i++) {
-        const struct nsc_proc *p = &c->m->procs.item[c->m->proc_order.item[i]];
-        if (p->in_pod == pod)
-            nsc_name_host(c, f, p->host);
-    }
+    const struct nsc_pod *p = &c->m->pods.item[pod];
+    for (uint32_t i = p->processes ? p->first_process : NSC_NONE; i != NSC_NONE; i = c->m->procs.item[i].next_in_pod)
+        nsc_name_host(c, f, c->m->procs.item[i].host);
 }
 
 static void tell_unread(struct nsc_case *c, struct nsc_finding *f, const struct nsc_pod_env *e)
