@@ -114,16 +114,41 @@ def distinct_ids(n):
     return one_log(out)
 
 
-def splits(n):
-    """Children of one parent, all with one commId where they have one colour."""
+def split_lines(i, comm, parent, colour, said):
+    """`said`: what stands of the communicator behind its bus id."""
+    said %= {'parent': parent, 'nth': i + 1, 'colour': colour, 'id': name(colour + 1)}
+    return [line('vm', 100, 100, 0, 'ncclCommSplit comm 0x%x rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1a000 %s- Init %s' % (comm, said, 'START')),
+            line('vm', 100, 100, 0, 'ncclCommSplit comm 0x%x rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1a000 %s - Init %s' % (
+                comm, said.rstrip(), 'COMPLETE'))]
+
+
+def splits_of(n, said, pointers):
+    """Children of one parent, in four colours; `pointers`: how many NCCL uses for them, in turn."""
     parent = 0x5581e00d0000
     out = begin('vm', 100, 0) + [init('vm', 100, 0, parent, 0, 8, name(0), what) for what in ('START', 'COMPLETE')]
     for i in range(n):
-        for what in ('START', 'COMPLETE'):
-            out.append(line('vm', 100, 100, 0, 'ncclCommSplit comm 0x%x rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1a000 parent 0x%x '
-                            'splitCount %d color %d key 0 commId 0x%x - Init %s' % (0x5581f00d0000 + i * 4096, parent, i + 1, i % 4,
-                                                                                  name(i % 4 + 1), what)))
+        comm = 0x5581f00d0000 + i % pointers * 4096
+        out += split_lines(i, comm, parent, i % 4, said)
+        out.append(line('vm', 100, 100, 0, 'comm 0x%x rank 0 nranks 2 cudaDev 0 busId 1a000 - Destroy COMPLETE' % comm))
     return one_log(out)
+
+
+def splits(n):
+    """2.27: the parent, how many children it had made, and an id."""
+    return splits_of(n, 'commId 0x%(id)x parent 0x%(parent)x childCount %(nth)d color %(colour)d key 0 ', n)
+
+
+def splits_of_one_pointer(n):
+    return splits_of(n, 'commId 0x%(id)x parent 0x%(parent)x childCount %(nth)d color %(colour)d key 0 ', 1)
+
+
+def splits_of_one_id(n):
+    """Up to 2.22 all children of a parent and colour have one commId."""
+    return splits_of(n, 'parent 0x%(parent)x color %(colour)d key 0 commId 0x%(id)x ', n)
+
+
+def splits_without_id(n):
+    return splits_of(n, 'parent 0x%(parent)x splitCount %(nth)d color %(colour)d key 0', n)
 
 
 def lost_beginnings(n):
@@ -564,7 +589,8 @@ def pod_containers(n):
 # Of each: the N of the test, and that of the table.
 SHAPES = {
     ranks_without_id: (400, 5000), comms_without_id: (400, 5000), pointer_used_again: (300, 5000), comms_with_batches: (150, 5000),
-    batches_of_old_comms: (150, 5000), links_of_a_batch: (600, 20000), distinct_ids: (200, 10000), splits: (200, 10000),
+    batches_of_old_comms: (150, 5000), links_of_a_batch: (600, 20000), distinct_ids: (200, 10000), splits: (200, 10000), splits_of_one_pointer: (200, 10000),
+    splits_of_one_id: (200, 10000), splits_without_id: (200, 10000),
     lost_beginnings: (200, 10000), ranks_of_a_ring: (150, 16000), ranks_of_a_node: (200, 8000), listed_rings: (400, 10000),
     failed_ranks: (120, 10000), hung_ranks: (400, 10000), missing_ranks: (300, 10000), calls: (300, 10000), hosts: (300, 40000),
     hosts_by_one_communicator_each: (150, 10000), torn_names: (300, 10000), variables: (120, 10000), networks: (200, 10000), threads: (400, 50000),
