@@ -12,7 +12,7 @@ testdata/rules/<id with a dot for the slash>.txt holds both kinds:
 Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), the row of
 causes.def that explains it (why=NAME), part of its advice (fix="words"), parts of its title. `silent`
 may be followed by `but` and a severity: the finding may be there, but not above it. `@job` writes the lines of a healthy job (see `job`), `@log`
-those of a recorded one; `---- NAME` begins another input; `---- facts MACHINE gpus.1.nvlinks_up=16 ...` gives --facts with that file of
+those of a recorded one, `@threads` a line of each of so many threads; `---- NAME` begins another input; `---- facts MACHINE gpus.1.nvlinks_up=16 ...` gives --facts with that file of
 testdata/machines, changed so (`*` is each, `-` takes a key away); `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs and
 {pods} testdata/pods.
 Every id of rules.def must have both kinds, every CAUSE of causes.def a section that reaches it."""
@@ -80,6 +80,8 @@ class Section:
             self.files.append((line[5:].strip(), []))
         elif line.startswith('@job'):
             self.files[-1][1].extend(job(**dict(re.findall(r' (\w+)=(.*?)(?= \w+=|$)', line))))
+        elif line.startswith('@threads '):
+            self.files[-1][1].extend('vm:100:%d [0] NCCL INFO P2P Chunksize set to 131072' % (1000 + i) for i in range(int(line[9:])))
         elif line.startswith('@log '):
             self.files[-1][1].extend(recorded(line[5:].strip()))
         else:

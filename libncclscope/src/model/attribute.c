@@ -103,29 +103,75 @@ static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct
     return has || (r->done_maybe & (unsigned)what) ? FIT_STALE : FIT_WELL;
 }
 
+/* Ranks of one fit, from the oldest on: whose the batch is, and who else might be. */
+struct fitting {
+    uint32_t rank[2];
+    size_t count;
+};
+
+/* Was it destroyed before anything that any thread of the process has yet to give away? */
+static bool is_over(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_link *batch)
+{
+    return m->procs.item[r->proc].batches == 1 && r->destroyed.line && r->destroyed.source == batch->where.source &&
+           r->destroyed.line < batch->where.line;
+}
+
+/* From which rank of the process on one may not be over, nor have said that it is connected in this way; NSC_NONE: all are, or have.
+ * `sure`: and that could be told of whom they said it. */
+static uint32_t first_open(struct ncclscope_model *m, const struct nsc_link *batch, enum nsc_structure what, bool sure)
+{
+    struct nsc_key key = {batch->proc, (uint64_t)what, sure};
+    uint32_t passed = nsc_map_get(&m->passed_by, key), at = passed;
+    uint32_t i = passed == NSC_NONE ? m->procs.item[batch->proc].first_rank : m->ranks.item[passed].after;
+    for (; i != NSC_NONE; at = i, i = m->ranks.item[i].after) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (!((r->done | (sure ? 0 : r->done_maybe)) & (unsigned)what) && !is_over(m, r, batch))
+            break;
+    }
+    if (at != passed && nsc_map_put(&m->passed_by, key, at))
+        m->no_memory = true;
+    return i;
+}
+
+/* The two oldest that fit so, of those from `from` on. */
+static struct fitting find_fitting(const struct ncclscope_model *m, uint32_t from, enum fit how,
+                                   const struct nsc_link *batch, size_t n, enum nsc_structure what)
+{
+    struct fitting x = {{NSC_NONE, NSC_NONE}, 0};
+    size_t most = how == FIT_SPENT ? 1 : 2; /* of those that are connected no second is asked for */
+    for (uint32_t i = from; i != NSC_NONE && x.count < most; i = m->ranks.item[i].after)
+        if (fit(m, i, batch, n, what) == how)
+            x.rank[x.count++] = i;
+    return x;
+}
+
+static void consider(struct choice *c, const struct fitting *x, enum fit how)
+{
+    for (size_t k = 0; k < x->count; k++) {
+        if (c->best == NSC_NONE)
+            c->best = x->rank[k];
+        else if (c->best != x->rank[k] && c->other == NSC_NONE && how > FIT_SPENT)
+            c->other = x->rank[k];
+    }
+}
+
 /* Of all ranks of the process, the one that fits best. Sure if no other fits, but such as said before that they are connected. */
-static struct choice choose(const struct ncclscope_model *m, const struct nsc_link *batch, size_t n,
-                            enum nsc_structure what, uint32_t just_made)
+static struct choice choose(struct ncclscope_model *m, const struct nsc_link *batch, size_t n, enum nsc_structure what,
+                            uint32_t just_made)
 {
     struct choice c = {NSC_NONE, NSC_NONE, false};
-    uint32_t first[FITS] = {0}, second[FITS] = {0};
-    size_t count[FITS] = {0};
-    for (uint32_t i = m->procs.item[batch->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
-        enum fit f = fit(m, i, batch, n, what);
-        second[f] = first[f]; /* the oldest come last */
-        first[f] = i;
-        count[f]++;
-    }
+    uint32_t unsaid = first_open(m, batch, what, false), unsure = first_open(m, batch, what, true);
     if (just_made != NSC_NONE && !m->ranks.item[just_made].used && fit(m, just_made, batch, n, what) == FIT_WELL)
         c.best = just_made; /* what the thread made last and nothing used yet is the likeliest */
-    for (int f = FIT_WELL; f > FIT_NOT; f--) {
-        for (size_t k = 0; k < count[f] && k < 2; k++) {
-            uint32_t x = k ? second[f] : first[f];
-            if (c.best == NSC_NONE)
-                c.best = x;
-            else if (c.best != x && c.other == NSC_NONE && f > FIT_SPENT)
-                c.other = x;
-        }
+    struct fitting x = find_fitting(m, unsaid, FIT_WELL, batch, n, what);
+    consider(&c, &x, FIT_WELL);
+    if (c.other == NSC_NONE) {
+        x = find_fitting(m, unsure, FIT_STALE, batch, n, what);
+        consider(&c, &x, FIT_STALE);
+    }
+    if (c.best == NSC_NONE) {
+        x = find_fitting(m, first_open(m, batch, NSC_NO_STRUCTURE, true), FIT_SPENT, batch, n, what);
+        consider(&c, &x, FIT_SPENT);
     }
     c.sure = c.best != NSC_NONE && c.other == NSC_NONE;
     return c;
@@ -141,7 +187,9 @@ static void give_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
             l->attribution = attribution;
         add_link(m, l);
     }
+    m->procs.item[t->proc].batches -= t->waiting.len != 0;
     t->waiting.len = 0;
+    nsc_map_free(&t->waiting_by);
     nsc_arena_free(&t->quotes);
     t->hit = 0;
 }
@@ -183,8 +231,11 @@ void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
 
 void nsc_end_source(struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->threads.len; i++)
+    for (size_t i = m->threads_before; i < m->threads.len; i++) {
         close_batch(m, &m->threads.item[i], NSC_NONE, NSC_NO_STRUCTURE, true);
+        nsc_vec_free(&m->threads.item[i].waiting);
+    }
+    m->threads_before = m->threads.len;
 }
 
 static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str text, uint64_t repeated)
@@ -208,22 +259,43 @@ static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str 
     m->connections.item[*at - 1].repeated += repeated;
 }
 
+static struct nsc_key place_in_batch(const struct nsc_link *l)
+{
+    return (struct nsc_key){l->src, l->dst, (uint64_t)l->via << 2 | (unsigned)l->direction};
+}
+
+enum { FEW = 32 }; /* so many are looked through as fast */
+
+/* Index of the thread's link of this place, or NSC_NONE. */
+static uint32_t find_in_batch(struct nsc_thread *t, const struct nsc_link *l)
+{
+    for (size_t k = 0; t->waiting.len <= FEW && k < t->waiting.len; k++) {
+        size_t i = (t->hit + k) % t->waiting.len;
+        const struct nsc_link *x = &t->waiting.item[i];
+        if (x->src == l->src && x->dst == l->dst && x->direction == l->direction && x->via == l->via)
+            return (uint32_t)i;
+    }
+    return t->waiting.len <= FEW ? NSC_NONE : nsc_map_get(&t->waiting_by, place_in_batch(l));
+}
+
+/* Behind the first few links of a batch each is found by its place. */
+static int index_batch(struct nsc_thread *t)
+{
+    int rc = NCCLSCOPE_OK;
+    for (size_t i = t->waiting.len == FEW + 1 ? 0 : t->waiting.len - 1; t->waiting.len > FEW && i < t->waiting.len; i++)
+        rc = rc ? rc : nsc_map_put(&t->waiting_by, place_in_batch(&t->waiting.item[i]), (uint32_t)i);
+    return rc;
+}
+
 /* The link of the thread's batch that this line adds to, or a new one; NULL when there is no memory. `begins`: the line repeats
  * what the batch already has, so it is of another communicator. */
 static struct nsc_link *in_batch(struct nsc_thread *t, const struct nsc_link *l, int conn, uint64_t channel,
                                  bool *begins)
 {
-    *begins = false;
-    for (size_t k = 0; k < t->waiting.len; k++) {
-        size_t i = (t->hit + k) % t->waiting.len;
-        struct nsc_link *x = &t->waiting.item[i];
-        if (x->src != l->src || x->dst != l->dst || x->direction != l->direction || x->via != l->via)
-            continue;
-        t->hit = i;
-        *begins = has_channel(x, conn, channel);
-        return x;
-    }
-    return NULL;
+    uint32_t i = find_in_batch(t, l);
+    *begins = i != NSC_NONE && has_channel(&t->waiting.item[i], conn, channel);
+    t->hit = i == NSC_NONE ? t->hit : i;
+    return i == NSC_NONE ? NULL : &t->waiting.item[i];
 }
 
 static bool read_line(const ncclscope_record *rec, struct nsc_link *l, uint64_t *channel, uint64_t *conn)
@@ -330,10 +402,12 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
         m->no_memory = true;
         return;
     }
+    m->procs.item[proc].batches += t->waiting.len == 1;
     *new = l;
     take_first_line(m, rec, new);
     new->where.text = nsc_arena_copy(&t->quotes, new->where.text);
     t->hit = t->waiting.len - 1;
+    m->no_memory = m->no_memory || index_batch(t);
 }
 
 /* What the peers' processes say of themselves decides: a communicator whose rank `dst` sits on another device than the line prints is
@@ -359,14 +433,14 @@ static bool contradicts(const struct ncclscope_model *m, uint32_t rank, const st
 /* Connections of one source, the communicator named only in another: a log that was rotated. */
 static void find_owner(struct ncclscope_model *m, struct nsc_link *l)
 {
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *r = &m->ranks.item[i];
-        if (r->proc != l->proc || !could_be(r, l))
+    uint32_t i = m->procs.item[l->proc].first_rank;
+    for (; i != NSC_NONE && l->other == NSC_NONE; i = m->ranks.item[i].after) {
+        if (!could_be(&m->ranks.item[i], l))
             continue;
         if (l->rank == NSC_NONE)
-            l->rank = (uint32_t)i;
-        else if (l->other == NSC_NONE)
-            l->other = (uint32_t)i;
+            l->rank = i;
+        else
+            l->other = i;
     }
     if (l->rank == NSC_NONE)
         return;

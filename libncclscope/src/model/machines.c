@@ -43,7 +43,7 @@ struct joined {
 static uint32_t root(const struct joined *j, uint32_t host)
 {
     while (j->to[host] != host)
-        host = j->to[host];
+        host = j->to[host] = j->to[j->to[host]]; /* the way is half as long for the next who asks */
     return host;
 }
 
@@ -162,7 +162,7 @@ static void list_hosts(struct ncclscope_model *m)
             continue;
         struct nsc_host *h = nsc_vec_push(&m->hosts);
         if (h)
-            *h = (struct nsc_host){name, NSC_NONE};
+            *h = (struct nsc_host){name, NSC_NONE, NSC_NONE};
         else
             m->no_memory = true;
     }
@@ -179,12 +179,16 @@ static void make_machines(struct ncclscope_model *m, const struct joined *j)
             }
             *new_one = (struct nsc_machine){.confidence = j->why[i] ? NSC_CERTAIN : NSC_POSSIBLE,
                                             .why = j->why[i] ? j->why[i] : "nothing joins this name to another",
-                                            .where = j->where[i]};
+                                            .where = j->where[i],
+                                            .first_host = i};
             m->hosts.item[i].machine = (uint32_t)(m->machines.len - 1);
         } else {
             m->hosts.item[i].machine = m->hosts.item[root(j, i)].machine;
         }
-        m->machines.item[m->hosts.item[i].machine].hosts++;
+        struct nsc_machine *x = &m->machines.item[m->hosts.item[i].machine];
+        if (x->hosts++)
+            m->hosts.item[x->last_host].next = i;
+        x->last_host = i;
     }
     if (m->machines.len == 1 && m->hosts.len == 1) {
         m->machines.item[0].confidence = NSC_LIKELY;

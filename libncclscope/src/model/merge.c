@@ -8,36 +8,153 @@ static bool same_rank(const struct nsc_rank *a, const struct nsc_rank *b)
     return a->pointer == b->pointer && a->rank == b->rank && a->nranks == b->nranks && same_id;
 }
 
-/* Have the two a rank in common; or do they contradict each other: two ranks of one communicator on the one device? */
-static void compare_ranks(const struct ncclscope_model *m, uint32_t a, uint32_t b, bool *common, bool *conflict)
+struct sighting {
+    uint32_t rank, next; /* next: index of the one behind it, or NSC_NONE */
+};
+
+/* Ranks of one key, in the order in which they were put there. */
+struct sightings {
+    struct nsc_map first, last;
+    NSC_VEC(struct sighting) list;
+};
+
+static void sight(struct ncclscope_model *m, struct sightings *s, struct nsc_key key, uint32_t rank)
 {
-    *common = *conflict = false;
+    uint32_t before = nsc_map_get(&s->last, key), i = (uint32_t)s->list.len;
+    struct sighting *x = nsc_vec_push(&s->list);
+    if (!x || nsc_map_put(&s->last, key, i) || (before == NSC_NONE && nsc_map_put(&s->first, key, i))) {
+        m->no_memory = true;
+        return;
+    }
+    *x = (struct sighting){rank, NSC_NONE};
+    if (before != NSC_NONE)
+        s->list.item[before].next = i;
+}
+
+static void forget(struct sightings *s)
+{
+    nsc_map_free(&s->first);
+    nsc_map_free(&s->last);
+    nsc_vec_free(&s->list);
+}
+
+enum { ANY_ID = UINT32_MAX };
+
+/* What same_rank compares, of the ranks that are put under one number. */
+static struct nsc_key role_of(const struct nsc_rank *r, uint32_t of, nsc_str id)
+{
+    return (struct nsc_key){(uint64_t)of << 32 | id, r->pointer, (uint64_t)r->rank << 32 ^ (uint64_t)r->nranks};
+}
+
+static void sight_rank(struct ncclscope_model *m, struct sightings *s, uint32_t of, uint32_t rank)
+{
+    const struct nsc_rank *r = &m->ranks.item[rank];
+    sight(m, s, role_of(r, of, r->comm_id), rank);
+    sight(m, s, role_of(r, of, ANY_ID), rank);
+}
+
+/* Where those begin that same_rank may hold for: of its id, and of none; or of any. */
+static void look_up(const struct sightings *s, const struct nsc_rank *r, uint32_t of, uint32_t at[2])
+{
+    at[0] = nsc_map_get(&s->first, role_of(r, of, r->comm_id ? r->comm_id : (nsc_str)ANY_ID));
+    at[1] = r->comm_id ? nsc_map_get(&s->first, role_of(r, of, 0)) : NSC_NONE;
+}
+
+/* Of processes under one name, while they are put together: those that stand for themselves. */
+struct namesakes {
+    struct nsc_map by_name; /* host and pid: the first process of that name, which stands for the name */
+    struct sightings ranks; /* under the name */
+    struct nsc_map place;   /* process, communicator and device: its rank there, or SEVERAL */
+    struct chain {          /* by process: the first and last of its name, and the next behind it, or NSC_NONE */
+        uint32_t first, last, next;
+    } * all, *unbegun; /* unbegun: that did not print what a process prints at its start */
+};
+
+enum { SEVERAL = NSC_NONE - 1 };
+
+static void find_places(struct ncclscope_model *m, struct namesakes *x)
+{
     for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *x = &m->ranks.item[i];
-        for (size_t k = 0; x->proc == a && k < m->ranks.len; k++) {
-            const struct nsc_rank *y = &m->ranks.item[k];
-            if (y->proc != b)
-                continue;
-            *common = *common || same_rank(x, y);
-            *conflict = *conflict ||
-                        (x->comm_id && x->comm_id == y->comm_id && x->rank != y->rank && x->cuda_dev == y->cuda_dev);
-        }
+        const struct nsc_rank *r = &m->ranks.item[i];
+        struct nsc_key key = {(uint64_t)r->proc << 32 | r->comm_id, (uint64_t)r->cuda_dev, 0};
+        uint32_t before = nsc_map_get(&x->place, key);
+        bool other = before != NSC_NONE && before != (uint32_t)r->rank;
+        if (r->comm_id && nsc_map_put(&x->place, key, other ? SEVERAL : (uint32_t)r->rank))
+            m->no_memory = true;
     }
 }
 
-/* Two sources name one host and pid. Pods may share both: what each process prints once at its start, printed twice, makes two,
- * unless the very same communicator was seen (the same log given twice). */
-static bool is_one_process(const struct ncclscope_model *m, uint32_t a, uint32_t b)
+/* Do they contradict each other: two ranks of one communicator on the one device? */
+static bool contradict(const struct ncclscope_model *m, const struct namesakes *x, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = m->procs.item[b].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        struct nsc_key key = {(uint64_t)a << 32 | r->comm_id, (uint64_t)r->cuda_dev, 0};
+        uint32_t other = r->comm_id ? nsc_map_get(&x->place, key) : NSC_NONE;
+        if (other != NSC_NONE && other != (uint32_t)r->rank)
+            return true;
+    }
+    return false;
+}
+
+/* Two sources name one host and pid: as far as sources and pods tell. */
+static bool may_be_one(const struct nsc_proc *p, const struct nsc_proc *q)
+{
+    return p->source != q->source && !(p->pod && q->pod && p->pod != q->pod);
+}
+
+/* The first of its name that has the very same communicator: the same log was given twice. NSC_NONE: none has. */
+static uint32_t with_same_rank(const struct ncclscope_model *m, const struct namesakes *x, uint32_t name, uint32_t proc)
+{
+    uint32_t best = NSC_NONE, at[2];
+    for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        look_up(&x->ranks, r, name, at);
+        for (int n = 0; n < 2; n++)
+            for (uint32_t k = at[n]; k != NSC_NONE; k = x->ranks.list.item[k].next) {
+                const struct nsc_rank *old = &m->ranks.item[x->ranks.list.item[k].rank];
+                if (!same_rank(old, r) || !may_be_one(&m->procs.item[old->proc], &m->procs.item[proc]))
+                    continue;
+                best = old->proc < best ? old->proc : best;
+                break;
+            }
+    }
+    return best;
+}
+
+/* Pods may share host and pid: what each process prints once at its start, printed twice, makes two. */
+static bool is_one_process(const struct ncclscope_model *m, const struct namesakes *x, uint32_t a, uint32_t b)
 {
     const struct nsc_proc *p = &m->procs.item[a], *q = &m->procs.item[b];
-    bool common, conflict;
-    if (p->host != q->host || p->pid != q->pid || (p->pod && q->pod && p->pod != q->pod))
-        return false;
-    compare_ranks(m, a, b, &common, &conflict);
-    if (common)
-        return true;
     bool other_address = p->bootstrap_addr && q->bootstrap_addr && p->bootstrap_addr != q->bootstrap_addr;
-    return !conflict && !other_address && !(p->starts & q->starts);
+    return may_be_one(p, q) && !other_address && !(p->starts & q->starts) && !contradict(m, x, a, b);
+}
+
+/* The first of its name before `end` whose start leaves room for that of `proc`; `end`: none has. */
+static uint32_t with_room(const struct ncclscope_model *m, struct namesakes *x, uint32_t name, uint32_t proc,
+                          uint32_t end)
+{
+    struct chain *chain = m->procs.item[proc].starts ? x->unbegun : x->all;
+    uint32_t *at = &chain[name].first;
+    while (*at < end) {
+        uint32_t i = *at;
+        if (is_one_process(m, x, i, proc))
+            return i;
+        if (chain == x->unbegun && m->procs.item[i].starts && chain[i].next != NSC_NONE)
+            *at = chain[i].next; /* it has no room any more */
+        else
+            at = &chain[i].next;
+    }
+    return end;
+}
+
+static void append(struct chain *chain, uint32_t name, uint32_t proc)
+{
+    if (chain[name].first == NSC_NONE)
+        chain[name].first = proc;
+    else
+        chain[chain[name].last].next = proc;
+    chain[name].last = proc;
 }
 
 static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
@@ -95,10 +212,8 @@ static bool is_mangled(nsc_text name, nsc_text of)
 static bool shares_threads(const struct ncclscope_model *m, uint32_t proc, uint32_t of)
 {
     bool any = false;
-    for (size_t i = 0; i < m->threads.len; i++) {
+    for (uint32_t i = m->procs.item[proc].last_thread; i != NSC_NONE; i = m->threads.item[i].before) {
         const struct nsc_thread *t = &m->threads.item[i];
-        if (t->proc != proc)
-            continue;
         if (t->tid == m->procs.item[proc].pid ||
             nsc_map_get(&m->thread_by, (struct nsc_key){of, (uint64_t)t->tid, 0}) == NSC_NONE)
             return false;
@@ -144,27 +259,49 @@ static bool mend_torn_names(struct ncclscope_model *m)
     return any;
 }
 
-static bool merge_processes(struct ncclscope_model *m)
+/* The process stands for itself: others of its name may be it. */
+static void keep_apart(struct ncclscope_model *m, struct namesakes *x, uint32_t name, uint32_t proc)
+{
+    append(x->all, name, proc);
+    if (!m->procs.item[proc].starts)
+        append(x->unbegun, name, proc);
+    for (uint32_t i = m->procs.item[proc].first_rank; i != NSC_NONE; i = m->ranks.item[i].after)
+        sight_rank(m, &x->ranks, name, i);
+}
+
+static bool merge_by_name(struct ncclscope_model *m, struct namesakes *x)
 {
     bool any = false;
-    struct nsc_map first = {0}; /* by host and pid: the first process of that name, from which on others may follow */
-    for (size_t i = 0; i < m->procs.len; i++) {
+    find_places(m, x);
+    for (uint32_t i = 0; i < m->procs.len; i++) {
+        x->all[i] = x->unbegun[i] = (struct chain){NSC_NONE, NSC_NONE, NSC_NONE};
         if (m->procs.item[i].nameless)
             continue;
         struct nsc_key key = {m->procs.item[i].host, (uint64_t)m->procs.item[i].pid, 0};
-        uint32_t from = nsc_map_get(&first, key);
-        if (from == NSC_NONE && nsc_map_put(&first, key, (uint32_t)i))
+        uint32_t name = nsc_map_get(&x->by_name, key);
+        if (name == NSC_NONE && nsc_map_put(&x->by_name, key, i))
             m->no_memory = true;
-        for (size_t k = from; from != NSC_NONE && k < i; k++) {
-            if (m->procs.item[k].merged_into != NSC_NONE || m->procs.item[k].source == m->procs.item[i].source ||
-                !is_one_process(m, (uint32_t)k, (uint32_t)i))
-                continue;
-            absorb(m, (uint32_t)k, (uint32_t)i);
-            any = true;
-            break;
-        }
+        uint32_t to = name == NSC_NONE ? NSC_NONE : with_room(m, x, name, i, with_same_rank(m, x, name, i));
+        if (to != NSC_NONE)
+            absorb(m, to, i);
+        else if (m->procs.item[i].merged_into == NSC_NONE)
+            keep_apart(m, x, name == NSC_NONE ? i : name, i);
+        any = any || to != NSC_NONE;
     }
-    nsc_map_free(&first);
+    return any;
+}
+
+static bool merge_processes(struct ncclscope_model *m)
+{
+    struct namesakes x = {.all = nsc_alloc(m->procs.len * sizeof *x.all),
+                          .unbegun = nsc_alloc(m->procs.len * sizeof *x.unbegun)};
+    bool fine = x.all && x.unbegun, any = fine && merge_by_name(m, &x);
+    m->no_memory = m->no_memory || !fine;
+    nsc_map_free(&x.by_name);
+    nsc_map_free(&x.place);
+    forget(&x.ranks);
+    nsc_free(x.all);
+    nsc_free(x.unbegun);
     return any;
 }
 
@@ -235,23 +372,40 @@ static bool is_one_rank(const struct nsc_rank *a, const struct nsc_rank *b)
     return same_rank(a, b) && apart && (!both_born || told);
 }
 
+/* The first rank of its process that it is one with, or NSC_NONE. */
+static uint32_t twin_of(const struct ncclscope_model *m, const struct sightings *s, uint32_t rank)
+{
+    const struct nsc_rank *r = &m->ranks.item[rank];
+    uint32_t best = NSC_NONE, at[2];
+    look_up(s, r, r->proc, at);
+    for (int n = 0; n < 2; n++)
+        for (uint32_t k = at[n]; k != NSC_NONE && s->list.item[k].rank < best; k = s->list.item[k].next)
+            if (is_one_rank(&m->ranks.item[s->list.item[k].rank], r))
+                best = s->list.item[k].rank;
+    return best;
+}
+
 /* The index of each rank after merging; NULL when there is no memory. */
 static uint32_t *merge_ranks(struct ncclscope_model *m)
 {
     uint32_t *now = nsc_alloc(m->ranks.len * sizeof *now);
-    for (size_t i = 0; now && i < m->ranks.len; i++) {
+    struct sightings seen = {0};
+    for (uint32_t i = 0; now && i < m->ranks.len; i++) {
         struct nsc_rank *r = &m->ranks.item[i];
-        now[i] = (uint32_t)i;
-        for (size_t k = 0; k < i && r->rank >= 0; k++) {
-            struct nsc_rank *old = &m->ranks.item[k];
-            if (now[k] != k || old->proc != r->proc || !is_one_rank(old, r))
-                continue;
-            absorb_rank(old, r);
-            now[i] = (uint32_t)k;
-            r->rank = r->nranks = -1; /* joins no communicator any more */
-            break;
+        uint32_t twin = r->rank < 0 ? NSC_NONE : twin_of(m, &seen, i);
+        now[i] = twin == NSC_NONE ? i : twin;
+        if (twin == NSC_NONE) {
+            sight_rank(m, &seen, r->proc, i);
+            continue;
         }
+        struct nsc_rank *old = &m->ranks.item[twin];
+        bool named = !old->comm_id && r->comm_id;
+        absorb_rank(old, r);
+        r->rank = r->nranks = -1; /* joins no communicator any more */
+        if (named)
+            sight(m, &seen, role_of(old, old->proc, old->comm_id), twin);
     }
+    forget(&seen);
     return now;
 }
 
@@ -297,12 +451,14 @@ static void renumber(struct ncclscope_model *m, const uint32_t *now)
 static void chain_ranks(struct ncclscope_model *m, const uint32_t *now)
 {
     for (size_t i = 0; i < m->procs.len; i++)
-        m->procs.item[i].last_rank = NSC_NONE;
+        m->procs.item[i].last_rank = m->procs.item[i].first_rank = NSC_NONE;
     for (size_t i = 0; i < m->ranks.len; i++) {
         struct nsc_proc *p = &m->procs.item[m->ranks.item[i].proc];
         if (now[i] != i)
             continue;
         m->ranks.item[i].before = p->last_rank;
+        m->ranks.item[i].after = NSC_NONE;
+        *(p->last_rank == NSC_NONE ? &p->first_rank : &m->ranks.item[p->last_rank].after) = (uint32_t)i;
         p->last_rank = (uint32_t)i;
     }
 }

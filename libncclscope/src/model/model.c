@@ -43,7 +43,7 @@ int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err)
     *out = nsc_alloc(sizeof **out);
     if (!*out)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    (*out)->matrix_open = NSC_NONE;
+    (*out)->matrix_open = (*out)->whole.done = NSC_NONE;
     return NCCLSCOPE_OK;
 }
 
@@ -53,11 +53,14 @@ void ncclscope_model_free(ncclscope_model *m)
         return;
     for (size_t i = 0; i < m->threads.len; i++) {
         nsc_vec_free(&m->threads.item[i].waiting);
+        nsc_map_free(&m->threads.item[i].waiting_by);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
-    struct nsc_map *maps[] = {&m->proc_by,   &m->rank_by,  &m->thread_by,  &m->link_by,    &m->env_by,    &m->device_by,
-                              &m->plugin_by, &m->event_by, &m->warning_by, &m->path_by,    &m->ring_by,   &m->tree_by,
-                              &m->nvlink_by, &m->legs_by,  &m->printed_by, &m->printed_on, &m->tree_links};
+    struct nsc_map *maps[] = {&m->proc_by,     &m->rank_by,     &m->thread_by,  &m->link_by,    &m->env_by,
+                              &m->device_by,   &m->plugin_by,   &m->event_by,   &m->warning_by, &m->path_by,
+                              &m->ring_by,     &m->tree_by,     &m->nvlink_by,  &m->legs_by,    &m->printed_by,
+                              &m->printed_on,  &m->tree_links,  &m->use_by,     &m->told_by,    &m->passed_by,
+                              &m->whole.heard, &m->whole.words, &m->whole.event};
     nsc_vec_free(&m->count_at);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
@@ -127,7 +130,7 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->pod = pod;
     p->container = nsc_keep(m, rec->container);
     p->source = source;
-    p->merged_into = p->last_rank = p->plugin = p->in_pod = NSC_NONE;
+    p->merged_into = p->last_thread = p->last_rank = p->first_rank = p->plugin = p->in_pod = NSC_NONE;
     p->version_high = NSC_VERSION_OPEN;
     p->pid = rec->pid;
     p->nameless = rec->pid < 0;
@@ -160,15 +163,24 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
 {
     struct nsc_key key = {proc, (uint64_t)tid, 0};
     uint32_t i = nsc_map_get(&m->thread_by, key);
+    bool flood = i == NSC_NONE && m->procs.item[proc].threads >= NSC_THREADS;
+    if (flood) {
+        key = (struct nsc_key){proc, 0, 1};
+        i = nsc_map_get(&m->thread_by, key);
+    }
     if (i != NSC_NONE)
         return &m->threads.item[i];
+    m->procs.item[proc].threads++;
     struct nsc_thread *t = nsc_vec_push(&m->threads);
     if (!t || nsc_map_put(&m->thread_by, key, (uint32_t)(m->threads.len - 1))) {
         m->no_memory = true;
         return NULL;
     }
     t->proc = proc;
+    t->before = m->procs.item[proc].last_thread;
+    m->procs.item[proc].last_thread = (uint32_t)(m->threads.len - 1);
     t->tid = tid;
+    t->stands_for_rest = flood;
     t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = t->in_tree = -1;
     return t;
@@ -183,12 +195,17 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
 {
     uint32_t before = nsc_rank_of(m, proc, pointer), i = (uint32_t)m->ranks.len;
     struct nsc_rank *r = nsc_vec_push(&m->ranks);
-    if (!r || nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i)) {
+    struct nsc_key use = {proc, pointer, 0};
+    uint32_t used_before = nsc_map_get(&m->use_by, use);
+    if (!r || nsc_map_put(&m->rank_by, use, i) || nsc_map_put(&m->use_by, use, i)) {
         m->no_memory = true;
         return NSC_NONE;
     }
     r->proc = proc;
     r->before = m->procs.item[proc].last_rank;
+    r->used_before = used_before;
+    r->after = NSC_NONE;
+    *(r->before == NSC_NONE ? &m->procs.item[proc].first_rank : &m->ranks.item[r->before].after) = i;
     m->procs.item[proc].last_rank = i;
     r->pointer = pointer;
     r->comm = r->parent = NSC_NONE;

@@ -51,9 +51,14 @@ struct nsc_proc {
     uint64_t devices;      /* bits: CUDA devices in the headers of its records; of those beyond 63 none */
     uint64_t last_connect; /* the line of the last connection that it printed; 0: none */
     uint32_t in_pod;       /* index into model.pods, or NSC_NONE */
+    uint32_t next_in_pod;  /* another process there, or NSC_NONE */
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */
     uint32_t events;       /* different ones of it in model.events */
     uint32_t last_rank;    /* the one it made last, or NSC_NONE: from there nsc_rank.before leads to the first */
+    uint32_t batches;      /* threads of it that hold connections of which it is not yet known whose they are */
+    uint32_t threads;      /* that printed what is kept by thread */
+    uint32_t last_thread;  /* from there nsc_thread.before leads to the first; or NSC_NONE */
+    uint32_t first_rank;   /* from there nsc_rank.after leads to the last */
     bool starts;           /* printed what a process prints once, at its start */
     bool informs;          /* prints INFO, so that its last line is its last word */
     bool p2p_reads,
@@ -83,11 +88,14 @@ struct nsc_proc {
 struct nsc_rank {
     uint32_t proc, comm, parent; /* comm: index into model.comms; parent: index into model.ranks or NSC_NONE */
     uint32_t before;             /* the rank that the process made before this one, or NSC_NONE */
+    uint32_t after;              /* the one that it made next, or NSC_NONE */
+    uint32_t used_before;        /* the one before it with this pointer, or NSC_NONE */
     uint64_t pointer, parent_pointer;
     uint32_t reuse; /* how often the process had used the pointer before */
     uint32_t births,
         parent_births; /* START lines of it; those of its parent when it was born: a log put together twice repeats them */
     uint32_t next_member; /* while ranks are joined: another of its communicator, or NSC_NONE */
+    uint32_t on_host;     /* ranks of its communicator on its host */
     uint32_t nth;         /* how many of this size the process and device had made before */
     int64_t tid;
     int64_t rank, nranks, cuda_dev, nvml_dev, split, color,
@@ -170,7 +178,8 @@ struct nsc_pod {
     int64_t gpus, efa; /* limits of all its containers; -1: none asked for */
     int64_t shm_size;  /* of the volume at /dev/shm, in bytes; -1: no limit, or no volume */
     bool mig, host_ipc, host_network, share_processes, shm_volume, ipc_lock, privileged, env_from;
-    uint32_t processes; /* of the log that run in it */
+    uint32_t processes;                   /* of the log that run in it */
+    uint32_t first_process, last_process; /* from which to which nsc_proc.next_in_pod leads, where there are any */
 };
 struct nsc_pod_env {
     uint32_t pod;
@@ -341,14 +350,15 @@ enum nsc_shape {
 struct nsc_host {
     nsc_str name;
     uint32_t machine;
+    uint32_t next; /* the next of its machine, or NSC_NONE */
 };
 enum nsc_confidence { NSC_POSSIBLE, NSC_LIKELY, NSC_CERTAIN };
 struct nsc_machine {
     enum nsc_confidence confidence; /* that its host names are one machine, and no other is */
     const char *why;
-    struct nsc_where where; /* line 0: no line */
-    uint32_t hosts;
-    bool several; /* one name, several machines */
+    struct nsc_where where;                /* line 0: no line */
+    uint32_t hosts, first_host, last_host; /* how many, and from which to which nsc_host.next leads */
+    bool several;                          /* one name, several machines */
 };
 enum nsc_comm_state { NSC_COMPLETE, NSC_PARTIAL, NSC_INCOMPLETE, NSC_FAILED, NSC_ABORTED };
 
@@ -362,15 +372,18 @@ struct nsc_count {
 /* What a thread of a process is doing: which communicator it makes, and what it said before it named one. */
 struct nsc_thread {
     uint32_t proc, rank, made; /* rank: the one being made; made: the one made last; or NSC_NONE */
+    uint32_t before;           /* another thread of its process, or NSC_NONE */
     int64_t tid;
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
+    struct nsc_map waiting_by;        /* where there are many: source, destination, path and direction to their index */
     struct nsc_arena quotes;          /* of them, until they are links of the model */
     uint32_t warned, warned_of;       /* its last WARN: index into model.warnings and model.events, or NSC_NONE */
     struct nsc_where
-        chose;    /* the network, for a communicator of which it printed nothing since; line 0: there is none */
-    bool in_init; /* it listed rings or trees, and did not say COMPLETE yet */
-    size_t hit;   /* of them, the one that the last line belonged to */
+        chose;            /* the network, for a communicator of which it printed nothing since; line 0: there is none */
+    bool stands_for_rest; /* for all threads of its process beyond NSC_THREADS */
+    bool in_init;         /* it listed rings or trees, and did not say COMPLETE yet */
+    size_t hit;           /* of them, the one that the last line belonged to */
     /* said before the communicator was named (up to 2.18.1 only the COMPLETE line names it) */
     int64_t coll, collnet, nvls, p2p, per_peer, chunk, direct;
     nsc_str cpus;
@@ -383,6 +396,24 @@ struct nsc_thread {
     struct nsc_where in_tree_at;
     int64_t dev; /* of that line */
 };
+
+/* What rules ask of a whole input for each thing that they find: looked for once, when all is read. */
+struct nsc_whole {
+    bool rccl;            /* AMD's library */
+    bool unended;         /* a source ends within a line */
+    bool battered;        /* one line in ten is torn, or more: what is not there may have been lost */
+    bool stranger_failed; /* a process failed that belongs to no communicator of the input */
+    uint32_t done;   /* the line that says that the program had done its work: index into model.happened, or NSC_NONE */
+    uint64_t listed; /* ranks that nccl-tests lists */
+    uint64_t warned; /* warnings that may have to do with a failure */
+    int64_t unnamed_gpus; /* that speak, and of which no line says what rank they are */
+    struct nsc_map heard; /* kind: the first line of other.def that is so, index into model.happened */
+    struct nsc_map words; /* rank: the last in which its program tells of it */
+    struct nsc_map event; /* kind: the first event */
+};
+
+/* Threads of one process of which each is known; programs have some tens. */
+enum { NSC_THREADS = 4096 };
 
 enum { NSC_RECENT = 256, NSC_RECENT_HOST = 64 };
 
@@ -438,6 +469,9 @@ struct ncclscope_model {
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
         ring_by, tree_by;
+    struct nsc_map passed_by;  /* process and what it connects: the last of its first ranks that need not be asked */
+    struct nsc_map use_by,     /* process and pointer: the rank made last with it */
+        told_by;               /* process, pointer, id and number among children: the rank that told them last */
     struct nsc_map tree_links; /* host and two bus ids: NVLinks that a dump of the machine shows */
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
@@ -446,6 +480,7 @@ struct ncclscope_model {
         printed_on; /* source and rank of such links, to the process that prints them; beyond all: several */
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
+    size_t threads_before;         /* of sources before the one that is read */
     bool test_open, test_in_place; /* of nccl-tests' JSON: a size was read; which side comes */
     struct nsc_ras_state {         /* of the report that is being read */
         struct nsc_ras_rank next;
@@ -472,6 +507,7 @@ struct ncclscope_model {
     } recent[NSC_RECENT];
     char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
     size_t last_time;
+    struct nsc_whole whole;
     bool finished, no_memory;
 };
 
@@ -495,10 +531,17 @@ void nsc_apply_json(struct ncclscope_model *m, const ncclscope_record *rec);  /*
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
                        enum nsc_structure what); /* attribute.c */
 void nsc_end_source(struct ncclscope_model *m);
-void nsc_join(struct ncclscope_model *m);          /* join.c: ranks to communicators */
-void nsc_put_in_order(struct ncclscope_model *m);  /* order.c */
-void nsc_find_machines(struct ncclscope_model *m); /* machines.c */
-void nsc_find_shapes(struct ncclscope_model *m);   /* shape.c */
+void nsc_join(struct ncclscope_model *m);                           /* join.c: ranks to communicators */
+void nsc_join_ranks(struct ncclscope_model *m);                     /* members.c */
+int nsc_by_host_and_pid(const void *a, const void *b, void *model); /* of indices into model.procs */
+void nsc_put_in_order(struct ncclscope_model *m);                   /* order.c */
+void nsc_find_machines(struct ncclscope_model *m);                  /* machines.c */
+void nsc_find_shapes(struct ncclscope_model *m);                    /* shape.c */
+void nsc_look_at_whole(struct ncclscope_model *m);                  /* whole.c */
+/* The line by which the job's own program says that it reached its end; NULL: none does. */
+const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
+/* The first line of other.def that is of this kind, or NULL. */
+const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind);
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
 void nsc_adopt(struct ncclscope_model *m);

@@ -166,13 +166,7 @@ static bool env_is_there(const struct ncclscope_model *m, uint32_t proc, const c
 
 bool nsc_is_rccl(const struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->procs.len; i++)
-        if (m->procs.item[i].rccl || nsc_text_find(nsc_say(m, m->procs.item[i].version), "+hip") >= 0)
-            return true;
-    for (size_t i = 0; i < m->sources.len; i++)
-        if (m->sources.item[i].bare_rccl || nsc_text_find(nsc_say(m, m->sources.item[i].bare_version), "+hip") >= 0)
-            return true;
-    return false;
+    return m->whole.rccl;
 }
 
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)

@@ -47,8 +47,10 @@ static const char tables_sql[] =
     "'object' AND json_type(e.value, '$.name') = 'text';"
     "CREATE INDEX lim_of ON lim(pod, name); CREATE INDEX mount_of ON mount(pod); CREATE INDEX volume_of ON volume(pod, "
     "name);"
-    "CREATE INDEX cap_of ON cap(pod); CREATE INDEX env_of ON env(pod, nth, name); CREATE INDEX container_of ON "
-    "container(pod);";
+    "CREATE INDEX cap_of ON cap(pod); CREATE INDEX env_of ON env(pod, nth, name, n); CREATE INDEX container_of ON "
+    "container(pod);"
+    "CREATE TABLE gpu AS SELECT DISTINCT pod, nth FROM lim WHERE name GLOB 'nvidia.com/*';"
+    "CREATE INDEX gpu_of ON gpu(pod, nth);";
 
 #define LIMIT_OF(what) \
     "(SELECT CASE WHEN count(*) > 0 AND total(l.value) < 1e9 THEN CAST(total(l.value) AS INTEGER) END FROM lim l " \
@@ -80,8 +82,8 @@ static const char env_sql[] =
     "GLOB "
     "'RDMAV_*') AND NOT EXISTS(SELECT 1 FROM env x WHERE x.pod = e.pod AND x.nth = e.nth AND x.name = e.name AND x.n > "
     "e.n) "
-    "AND (EXISTS(SELECT 1 FROM lim l WHERE l.pod = e.pod AND l.name GLOB 'nvidia.com/*' AND l.nth = e.nth) OR NOT "
-    "EXISTS(SELECT 1 FROM lim l WHERE l.pod = e.pod AND l.name GLOB 'nvidia.com/*')) ORDER BY e.pod, e.nth, e.n";
+    "AND (EXISTS(SELECT 1 FROM gpu g WHERE g.pod = e.pod AND g.nth = e.nth) OR NOT EXISTS(SELECT 1 FROM gpu g WHERE "
+    "g.pod = e.pod)) ORDER BY e.pod, e.nth, e.n";
 
 /* "64Gi", "512M", "1073741824" to bytes; -1: no such quantity. */
 static int64_t bytes_of(nsc_text t)
@@ -229,24 +231,31 @@ static uint32_t pod_of(const struct nsc_map *by, const struct nsc_proc *p)
     return i == NSC_NONE - 1 ? NSC_NONE : i;
 }
 
-/* Do containers of the pod contradict each other about it? */
-static bool is_disputed(const struct ncclscope_model *m, size_t from, const struct nsc_pod_env *e)
+/* Variables that containers of one pod set to different values. */
+static void find_disputed(struct ncclscope_model *m, struct nsc_map *disputed)
 {
-    for (size_t i = from; i < m->pod_env.len && m->pod_env.item[i].pod == e->pod; i++)
-        if (m->pod_env.item[i].name == e->name && m->pod_env.item[i].value != e->value)
-            return true;
-    return false;
+    struct nsc_map values = {0};
+    for (size_t i = 0; i < m->pod_env.len; i++) {
+        const struct nsc_pod_env *e = &m->pod_env.item[i];
+        struct nsc_key key = {e->pod, e->name, 0};
+        uint32_t before = nsc_map_get(&values, key);
+        bool other = before != NSC_NONE && before != e->value;
+        if (nsc_map_put(&values, key, e->value) || (other && nsc_map_put(disputed, key, 0)))
+            m->no_memory = true;
+    }
+    nsc_map_free(&values);
 }
 
 /* A variable of the spec that the log cannot show counts as set. `from`: where those of its pod begin. */
-static void take_env(struct ncclscope_model *m, uint32_t proc, size_t from)
+static void take_env(struct ncclscope_model *m, uint32_t proc, size_t from, const struct nsc_map *disputed)
 {
     for (size_t i = from; i < m->pod_env.len && m->pod_env.item[i].pod == m->procs.item[proc].in_pod; i++) {
         const struct nsc_pod_env *e = &m->pod_env.item[i];
         nsc_text name = nsc_say(m, e->name);
         bool silent = nsc_text_is(name, "NCCL_NET") || !nsc_env_is_visible(m, proc);
         if (!e->value || !silent || nsc_env_of(m, proc, name.ptr) || !nsc_variable_reader(name) ||
-            !nsc_takes_level(name, nsc_say(m, e->value)) || is_disputed(m, from, e))
+            !nsc_takes_level(name, nsc_say(m, e->value)) ||
+            nsc_map_get(disputed, (struct nsc_key){e->pod, e->name, 0}) != NSC_NONE)
             continue;
         int64_t taken;
         char number[32];
@@ -314,6 +323,16 @@ void nsc_take_commands(struct ncclscope_model *m)
             take_command(m, &m->happened.item[i]);
 }
 
+static void add_process(struct ncclscope_model *m, struct nsc_pod *pod, uint32_t proc)
+{
+    if (pod->processes++)
+        m->procs.item[pod->last_process].next_in_pod = proc;
+    else
+        pod->first_process = proc;
+    pod->last_process = proc;
+    m->procs.item[proc].next_in_pod = NSC_NONE;
+}
+
 int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err)
 {
     unsigned before = nsc_failed_allocations();
@@ -327,18 +346,20 @@ int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *
     rc = rc ? rc : add_pods(m, db, json, len, nsc_keep(m, nsc_text_of(path)), err);
     sqlite3_close(db);
     nsc_free(json);
-    struct nsc_map by = {0};
+    struct nsc_map by = {0}, disputed = {0};
     index_pods(m, &by);
+    find_disputed(m, &disputed);
     for (size_t i = 0; rc == NCCLSCOPE_OK && i < m->proc_order.len; i++) {
         struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         p->in_pod = pod_of(&by, p);
         if (p->in_pod == NSC_NONE)
             continue;
-        m->pods.item[p->in_pod].processes++;
+        add_process(m, &m->pods.item[p->in_pod], m->proc_order.item[i]);
         p->platform = p->platform ? p->platform : m->pods.item[p->in_pod].instance;
-        take_env(m, m->proc_order.item[i], env_of_pod(m, p->in_pod));
+        take_env(m, m->proc_order.item[i], env_of_pod(m, p->in_pod), &disputed);
     }
     nsc_map_free(&by);
+    nsc_map_free(&disputed);
     if (rc == NCCLSCOPE_OK)
         nsc_find_machines(m);
     m->no_memory = m->no_memory || nsc_failed_allocations() != before;

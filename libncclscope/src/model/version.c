@@ -153,11 +153,22 @@ static void share_all(struct ncclscope_model *m)
     nsc_free(said);
 }
 
+static bool names_rccl(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].rccl || nsc_text_find(nsc_say(m, m->procs.item[i].version), "+hip") >= 0)
+            return true;
+    for (size_t i = 0; i < m->sources.len; i++)
+        if (m->sources.item[i].bare_rccl || nsc_text_find(nsc_say(m, m->sources.item[i].bare_version), "+hip") >= 0)
+            return true;
+    return false;
+}
+
 void nsc_version_settle(struct ncclscope_model *m)
 {
     ncclscope_grammar *g = NULL;
     struct nsc_match match = {0};
-    bool rccl = nsc_is_rccl(m);
+    bool rccl = m->whole.rccl = names_rccl(m);
     if (ncclscope_grammar_new(&g, NULL) || nsc_match_new(&match, NULL)) {
         m->no_memory = true;
         goto out;

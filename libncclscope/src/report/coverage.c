@@ -260,7 +260,8 @@ int ncclscope_coverage_report(const ncclscope_coverage *c, const char *format, i
     struct nsc_out *out = nsc_out_new(write, user);
     if (!out)
         return NCCLSCOPE_ENOMEM;
-    const struct nsc_report page = {c->model, NULL, out, columns > 0 ? columns : 80, flags, ""};
+    const struct nsc_report page = {
+        .m = c->model, .out = out, .columns = columns > 0 ? columns : 80, .flags = flags, .about = ""};
     if (json)
         write_json(&page, c);
     else

@@ -52,7 +52,13 @@ static int report(const ncclscope_model *m, const ncclscope_findings *f, enum pa
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (strcmp(format, formats[i].name) != 0)
             continue;
-        const struct nsc_report r = {m, f, out, columns > 0 ? columns : 80, flags, page == LOG ? "" : "probe/"};
+        const struct nsc_report r = {.m = m,
+                                     .f = f,
+                                     .out = out,
+                                     .columns = columns > 0 ? columns : 80,
+                                     .flags = flags,
+                                     .about = page == LOG ? "" : "probe/",
+                                     .folds = f && nsc_folds_variables(f)};
         formats[i].write[page](&r);
         known = true;
     }

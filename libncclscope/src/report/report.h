@@ -11,8 +11,10 @@ struct nsc_report {
     struct nsc_out *out;
     int columns, flags;
     const char *about; /* how the ids of the rules begin that it is about; "" for all */
+    bool folds;        /* a finding that is no variable says what is configured: variables are told with it */
 };
 
+bool nsc_folds_variables(const struct ncclscope_findings *f); /* text_verdict.c */
 void nsc_report_json(const struct nsc_report *r);
 void nsc_report_text(const struct nsc_report *r);
 void nsc_facts_text(const struct nsc_report *r); /* of r->m->facts */

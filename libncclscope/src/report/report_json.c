@@ -154,9 +154,8 @@ static void machines(struct nsc_json *j, const struct ncclscope_model *m)
         const struct nsc_machine *x = &m->machines.item[i];
         nsc_json_open(j, NULL, '{');
         nsc_json_open(j, "hosts", '[');
-        for (size_t k = 0; k < m->hosts.len; k++)
-            if (m->hosts.item[k].machine == i)
-                nsc_json_text(j, NULL, nsc_say(m, m->hosts.item[k].name));
+        for (uint32_t k = x->first_host; k != NSC_NONE; k = m->hosts.item[k].next)
+            nsc_json_text(j, NULL, nsc_say(m, m->hosts.item[k].name));
         nsc_json_close(j, ']');
         nsc_json_bool(j, "several", x->several);
         nsc_json_string(j, "confidence", nsc_confidence_name(x->confidence));
@@ -175,6 +174,7 @@ static void pods(struct nsc_json *j, const struct ncclscope_model *m)
 {
     if (!m->pods.len)
         return;
+    size_t env = 0;
     nsc_json_open(j, "pods", '[');
     for (uint32_t i = 0; i < m->pods.len; i++) {
         const struct nsc_pod *p = &m->pods.item[i];
@@ -195,19 +195,25 @@ static void pods(struct nsc_json *j, const struct ncclscope_model *m)
         nsc_json_bool(j, "env_from_elsewhere", p->env_from);
         nsc_json_int(j, "processes", p->processes);
         nsc_json_open(j, "env", '[');
-        for (size_t k = 0; k < m->pod_env.len; k++) {
-            if (m->pod_env.item[k].pod != i)
-                continue;
+        for (; env < m->pod_env.len && m->pod_env.item[env].pod == i; env++) { /* they lie by pod */
+            const struct nsc_pod_env *e = &m->pod_env.item[env];
             nsc_json_open(j, NULL, '{');
-            nsc_json_text(j, "container", NSC_JSON_TEXT(m, m->pod_env.item[k].container));
-            nsc_json_text(j, "name", nsc_say(m, m->pod_env.item[k].name));
-            nsc_json_text(j, "value", NSC_JSON_TEXT(m, m->pod_env.item[k].value));
+            nsc_json_text(j, "container", NSC_JSON_TEXT(m, e->container));
+            nsc_json_text(j, "name", nsc_say(m, e->name));
+            nsc_json_text(j, "value", NSC_JSON_TEXT(m, e->value));
             nsc_json_close(j, '}');
         }
         nsc_json_close(j, ']');
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
+}
+
+static int by_name_and_number(const void *a, const void *b)
+{
+    const struct named *p = a, *q = b;
+    int c = nsc_compare(p->name, q->name);
+    return c ? c : p->n < q->n ? -1 : p->n > q->n;
 }
 
 /* Networks that a process says it uses, or that a connection names; each with its processes. */
@@ -222,16 +228,12 @@ static void networks(struct nsc_json *j, const struct ncclscope_model *m)
         if (m->links.item[i].network && m->links.item[i].proc != NSC_NONE)
             list[k++] = (struct named){nsc_say(m, m->links.item[i].network), m->links.item[i].proc};
     if (k)
-        qsort(list, k, sizeof *list, by_name);
+        qsort(list, k, sizeof *list, by_name_and_number);
     nsc_json_open(j, "networks", '[');
     for (size_t i = 0; i < k;) {
         size_t end = i, procs = 0;
-        for (; end < k && nsc_text_eq(list[end].name, list[i].name); end++) {
-            bool seen = false;
-            for (size_t x = i; x < end && !seen; x++)
-                seen = list[x].n == list[end].n;
-            procs += !seen;
-        }
+        for (; end < k && nsc_text_eq(list[end].name, list[i].name); end++)
+            procs += end == i || list[end].n != list[end - 1].n;
         nsc_json_open(j, NULL, '{');
         nsc_json_text(j, "name", list[i].name);
         nsc_json_int(j, "processes", (int64_t)procs);

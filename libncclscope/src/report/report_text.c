@@ -253,19 +253,31 @@ static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
 
 enum { ALIKE_SHOWN = 3 };
 
-/* How many findings before this one have its id and are told as it is; of the last of many, how many were left out is told. */
-static bool is_one_of_many(const struct nsc_report *r, size_t i, bool note)
+/* Of each id: findings that are told as they are, all of them, and those told so far. */
+struct alike {
+    size_t all[NSC_IDS], told[NSC_IDS];
+};
+
+static bool is_shown(const struct nsc_report *r, const struct nsc_finding *f, bool note)
 {
-    const struct nsc_finding *f = &r->f->list.item[i];
-    size_t before = 0, behind = 0;
-    for (size_t k = 0; k < r->f->list.len; k++) {
-        const struct nsc_finding *x = &r->f->list.item[k];
-        if (k != i && x->rule == f->rule && (x->severity < NCCLSCOPE_WARNING) == note && !is_told(r, x))
-            k < i ? before++ : behind++;
-    }
+    return (f->severity < NCCLSCOPE_WARNING) == note && !is_told(r, f);
+}
+
+static struct alike count_alike(const struct nsc_report *r, bool note)
+{
+    struct alike a = {0};
+    for (size_t i = 0; i < r->f->list.len; i++)
+        a.all[r->f->list.item[i].rule->key] += is_shown(r, &r->f->list.item[i], note);
+    return a;
+}
+
+/* Were enough of its id told? Of the last of many, how many were left out is said. */
+static bool is_one_of_many(const struct nsc_report *r, const struct nsc_finding *f, struct alike *a)
+{
+    size_t before = a->told[f->rule->key]++;
     if (r->flags & NCCLSCOPE_REPORT_VERBOSE || before < ALIKE_SHOWN)
         return false;
-    if (!behind)
+    if (before + 1 == a->all[f->rule->key])
         nsc_printf(r->out, "   and %zu more %s (-v lists them)\n", before + 1 - ALIKE_SHOWN, f->rule->id);
     return true;
 }
@@ -321,20 +333,20 @@ static void not_judged(const struct nsc_report *r)
 void nsc_text_findings(const struct nsc_report *r)
 {
     size_t bad = 0, notes = 0;
+    struct alike wrong = count_alike(r, false), noted = count_alike(r, true);
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->severity < NCCLSCOPE_WARNING || !is_wanted(r, f->rule->id) || is_told(r, f) ||
-            is_one_of_many(r, i, false))
+        if (!is_shown(r, f, false) || !is_wanted(r, f->rule->id) || is_one_of_many(r, f, &wrong))
             continue;
         nsc_puts(r->out, bad++ ? "" : "\n");
         whole_finding(r, f);
     }
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->severity >= NCCLSCOPE_WARNING || !is_wanted(r, f->rule->id) || is_told(r, f))
+        if (!is_shown(r, f, true) || !is_wanted(r, f->rule->id))
             continue;
         nsc_puts(r->out, notes++ ? "" : "\n");
-        if (!is_one_of_many(r, i, true))
+        if (!is_one_of_many(r, f, &noted))
             one_note(r, f);
     }
     if (r->flags & NCCLSCOPE_REPORT_VERBOSE)

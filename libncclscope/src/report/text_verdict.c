@@ -223,15 +223,20 @@ static bool is_env(const struct nsc_finding *f)
     return !strncmp(f->rule->id, "env/", 4) && f->rule->key != NSC_ID_ENV_DIFFERS;
 }
 
-/* Is the variable behind another finding, which is told with it? */
-bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
+bool nsc_folds_variables(const struct ncclscope_findings *f)
 {
-    for (size_t i = 0; is_env(f) && i < r->f->list.len; i++) {
-        const struct nsc_finding *x = &r->f->list.item[i];
+    for (size_t i = 0; i < f->list.len; i++) {
+        const struct nsc_finding *x = &f->list.item[i];
         if (!is_env(x) && x->severity >= NCCLSCOPE_WARNING && !strcmp(x->cls, "configuration"))
             return true;
     }
     return false;
+}
+
+/* Is the variable behind another finding, which is told with it? */
+bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    return r->folds && is_env(f);
 }
 
 /* Other programs quote NCCL, or say that they failed of it. */
@@ -271,13 +276,14 @@ const struct nsc_finding *nsc_headline(const struct nsc_report *r)
 /* "NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1": the variables that were folded into a finding. */
 static void folded_variables(const struct nsc_report *r, char *buf, size_t size)
 {
+    enum { ONE = 64 }; /* bytes that one may need */
     size_t n = 0;
     buf[0] = 0;
     for (size_t i = 0; i < r->f->list.len && n + 80 < size; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
         const char *end =
             f->title && nsc_is_folded(r, f) && f->severity >= NCCLSCOPE_WARNING ? strstr(f->title, " is set") : NULL;
-        if (end)
+        if (end && n + ONE < size)
             n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? ", " : "",
                                   (int)(end - f->title < 60 ? end - f->title : 60), f->title);
     }

@@ -256,18 +256,45 @@ enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char
     return e || (q->proc != NSC_NONE && nsc_env_is_visible(q->m, q->proc)) ? NSC_NO : NSC_UNSAID;
 }
 
+static bool has_words(const struct nsc_event *e, ncclscope_kind kind, const char *words)
+{
+    return e->kind == kind && (!words[0] || nsc_text_find(e->where.text, words) >= 0);
+}
+
+enum { BY_ANY, BY_NAMELESS };
+
+/* The first event of this kind and with these words, of any process, or of one that no header names: looked for once. Index into
+ * model.events, or NSC_NONE. */
+static uint32_t first_said(const struct nsc_ask *q, ncclscope_kind kind, const char *words, uint64_t by)
+{
+    enum { NEVER = NSC_NONE - 1 };
+    const struct ncclscope_model *m = q->m;
+    struct nsc_key key = {(uint64_t)kind, (uintptr_t)words, by};
+    uint32_t known = nsc_map_get(&q->c->f->said_by, key);
+    size_t i = 0;
+    if (known != NSC_NONE)
+        return known == NEVER ? NSC_NONE : known;
+    while (i < m->events.len && !(has_words(&m->events.item[i], kind, words) &&
+                                  (by == BY_ANY || m->procs.item[m->events.item[i].proc].nameless)))
+        i++;
+    if (nsc_map_put(&q->c->f->said_by, key, i < m->events.len ? (uint32_t)i : NEVER))
+        q->c->f->no_memory = true;
+    return i < m->events.len ? (uint32_t)i : NSC_NONE;
+}
+
 enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char *words)
 {
     const struct ncclscope_model *m = q->m;
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        bool other = q->proc != NSC_NONE && e->proc != q->proc && !m->procs.item[e->proc].nameless;
-        if (e->kind != kind || other || (words[0] && nsc_text_find(e->where.text, words) < 0))
-            continue;
-        q->line = &e->where;
-        return NSC_YES;
+    uint32_t first = first_said(q, kind, words, q->proc == NSC_NONE ? BY_ANY : BY_NAMELESS);
+    for (size_t i = q->proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, q->proc); i < m->event_order.len; i++) {
+        uint32_t at = m->event_order.item[i];
+        if (m->events.item[at].proc != q->proc || at > first)
+            break;
+        if (has_words(&m->events.item[at], kind, words))
+            first = at;
     }
-    return NSC_NO;
+    q->line = first == NSC_NONE ? q->line : &m->events.item[first].where;
+    return yes_or(first != NSC_NONE, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, const char *words)
@@ -281,13 +308,9 @@ enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, cons
 
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
 {
-    for (size_t i = 0; i < q->m->happened.len; i++) {
-        if (q->m->happened.item[i].number != kind)
-            continue;
-        q->line = &q->m->happened.item[i].where;
-        return NSC_YES;
-    }
-    return NSC_NO;
+    const struct nsc_own_record *r = nsc_first_heard(q->m, kind);
+    q->line = r ? &r->where : q->line;
+    return yes_or(r != NULL, NSC_NO);
 }
 
 /* "mlx5_1 port 1 ==> ib0 (Up)" */
@@ -430,22 +453,6 @@ bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct n
         if (m->ranks.item[i].complete.source == line->source && m->ranks.item[i].complete.line > line->line)
             return true;
     return p->source == line->source && p->last_connect > line->line;
-}
-
-const struct nsc_where *nsc_success_of(const struct ncclscope_model *m)
-{
-    if (m->tests_begun > m->tests_ended && m->tests_ended) /* of several runs one did not come to its end */
-        return NULL;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t wrong;
-        if (r->number == NCCLSCOPE_KIND_TEST_AVERAGE || r->number == NCCLSCOPE_KIND_PROGRAM_DONE ||
-            r->number == NCCLSCOPE_KIND_TRAINER_DONE || r->number == NCCLSCOPE_KIND_ELASTIC_DONE ||
-            r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL || r->number == NCCLSCOPE_KIND_JOB_DONE ||
-            (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong))
-            return &r->where;
-    }
-    return NULL;
 }
 
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q)

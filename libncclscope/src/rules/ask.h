@@ -351,7 +351,5 @@ int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc);
 int64_t nsc_rank_of_event(const struct ncclscope_model *m, const struct nsc_event *e);
 /* What NCCL says in the line, without header. */
 nsc_text nsc_message_of(const struct nsc_where *w);
-/* The line by which the job's own program says that it reached its end; NULL: none does. */
-const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
 
 #endif

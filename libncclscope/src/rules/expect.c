@@ -248,15 +248,11 @@ static bool nic_is_nearer(const struct ncclscope_model *m, const struct nsc_link
 }
 
 /* GPUs of the node, at least: as NCCL counts them, or ranks that the log shows there; -1: not known. */
-static int64_t gpus_of_node(const struct ncclscope_model *m, const struct nsc_rank *own)
+static int64_t gpus_of_node(const struct nsc_rank *own)
 {
     if (!own || own->local_ranks >= 0 || own->comm == NSC_NONE)
         return own ? own->local_ranks : -1;
-    const struct nsc_comm *c = &m->comms.item[own->comm];
-    int64_t n = 0;
-    for (uint32_t i = 0; i < c->count && n < 3; i++) /* more than two is all that matters */
-        n += m->procs.item[m->ranks.item[m->members.item[c->first + i]].proc].host == m->procs.item[own->proc].host;
-    return n > 2 ? n : -1;
+    return own->on_host > 2 ? 3 : -1; /* more than two is all that matters */
 }
 
 /* Sets what stands against P2P; NSC_BY_NEARNESS if nothing does. */
@@ -265,7 +261,7 @@ static void ask_for_p2p(const struct ncclscope_model *m, const struct nsc_link *
 {
     const struct nsc_env *set = free ? NULL : nsc_env_of(m, l->proc, "NCCL_P2P_LEVEL");
     enum nsc_level allowed = set ? nsc_level_of(nsc_say(m, set->value)) : NSC_LEVEL_UNKNOWN;
-    struct range own = own_level(m, l->proc, gpus_of_node(m, x->own));
+    struct range own = own_level(m, l->proc, gpus_of_node(x->own));
     const struct nsc_event *refused = nsc_refusal_of(m, l);
     if (allowed != NSC_LEVEL_UNKNOWN)
         own = (struct range){allowed, allowed};

@@ -187,13 +187,8 @@ const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_faile
 
 const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank)
 {
-    int64_t who;
-    for (size_t i = m->words_of_ranks ? m->happened.len : 0; i-- > 0;) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &who) && who == rank)
-            return r;
-    }
-    return NULL;
+    uint32_t i = nsc_map_get(&m->whole.words, (struct nsc_key){(uint64_t)rank, 0, 0});
+    return i == NSC_NONE ? NULL : &m->happened.item[i];
 }
 
 enum { WORDS_SHOWN = 120 };

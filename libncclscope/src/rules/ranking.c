@@ -98,6 +98,11 @@ static void put_in_order(struct ncclscope_findings *f)
 /* Two findings that name each other as root would both be told nowhere: the first stands on its own. */
 static void break_circles(struct ncclscope_findings *f)
 {
+    size_t first[NSC_IDS]; /* of each id, or as many as there are findings */
+    for (size_t i = 0; i < NSC_IDS; i++)
+        first[i] = f->list.len;
+    for (size_t i = f->list.len; i-- > 0;)
+        first[f->list.item[i].rule->key] = i;
     for (size_t i = 0; i < f->list.len; i++) {
         enum nsc_id id = f->list.item[i].caused_by;
         for (int depth = 0; id && depth < DEEPEST_CAUSE; depth++) {
@@ -105,9 +110,7 @@ static void break_circles(struct ncclscope_findings *f)
                 f->list.item[i].caused_by = depth ? NSC_ID_NONE : id; /* a finding may follow from another of its id */
                 break;
             }
-            size_t k = 0;
-            while (k < f->list.len && f->list.item[k].rule->key != id)
-                k++;
+            size_t k = first[id];
             id = k < f->list.len ? f->list.item[k].caused_by : NSC_ID_NONE;
         }
     }

@@ -49,10 +49,15 @@ static bool is_of_proxy(const struct nsc_finding *f)
     return f->rule->key == NSC_ID_FAILURE_ASYNC;
 }
 
+/* May something follow from it at all? Those that begin with a line of NCCL's are few: one for each sort of failure. */
+static bool is_root(const struct nsc_finding *f)
+{
+    return f->began && f->severity >= NCCLSCOPE_WARNING && f->part != NSC_NO_FAILURE;
+}
+
 static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
 {
-    if (!root->began || root->severity < NCCLSCOPE_WARNING || root->part == NSC_NO_FAILURE || root == f ||
-        root->rule == f->rule || root->caused_by)
+    if (root == f || root->rule == f->rule || root->caused_by)
         return false;
     if (f->began && root->began->proc == f->began->proc && root->part == NSC_WAKE && f->part == NSC_WAKE &&
         (is_of_proxy(root) || is_of_proxy(f)) && root->rule != f->rule)
@@ -71,10 +76,8 @@ static bool could_cause(const struct ncclscope_model *m, const struct nsc_findin
 /* Peers of a process that vanished see closed connections, and what follows from them. */
 static enum nsc_id vanished(const struct ncclscope_findings *all, const struct nsc_finding *f)
 {
-    for (size_t i = 0; f->began && i < all->list.len; i++)
-        if (all->list.item[i].rule->key == NSC_ID_RANKS_LOST && &all->list.item[i] != f)
-            return NSC_ID_RANKS_LOST;
-    return NSC_ID_NONE;
+    size_t others = all->raised[NSC_ID_RANKS_LOST] - (f->rule->key == NSC_ID_RANKS_LOST);
+    return f->began && others ? NSC_ID_RANKS_LOST : NSC_ID_NONE;
 }
 
 /* The launcher saw a process killed from outside or crash: what its peers see follows from that, whatever they printed first. */
@@ -86,14 +89,29 @@ static enum nsc_id killed(const struct ncclscope_findings *all)
     return NSC_ID_NONE;
 }
 
+/* Findings that something may follow from. */
+struct roots {
+    size_t *at, n; /* at: NULL when there is no memory */
+};
+
+static struct roots list_roots(const struct ncclscope_findings *all)
+{
+    struct roots r = {nsc_alloc(all->list.len * sizeof *r.at), 0};
+    for (size_t i = 0; r.at && i < all->list.len; i++)
+        if (is_root(&all->list.item[i]))
+            r.at[r.n++] = i;
+    return r;
+}
+
 /* Of those that could have caused it the first in time, what breaks by itself before what only follows; where time is not known,
  * the first in the order of the rules. That a process vanished follows from no peer's closed connection. */
-static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, const struct nsc_finding *f)
+static const struct nsc_finding *cause_of(const struct ncclscope_findings *all, const struct roots *roots,
+                                          const struct nsc_finding *f)
 {
     const struct nsc_finding *best = NULL;
     bool lost = f->rule->key == NSC_ID_RANKS_LOST;
-    for (size_t i = 0; i < all->list.len; i++) {
-        const struct nsc_finding *x = &all->list.item[i];
+    for (size_t i = 0; i < roots->n; i++) {
+        const struct nsc_finding *x = &all->list.item[roots->at[i]];
         if (!could_cause(all->model, x, f) || (best && best->part == NSC_ROOT && x->part == NSC_WAKE) ||
             (lost && x->part == NSC_WAKE))
             continue;
@@ -306,16 +324,20 @@ void nsc_settle_failures(struct ncclscope_findings *all)
     blame_communicators(all);
     blame_what_was_awaited(all);
     blame_releases(all);
+    struct roots roots = list_roots(all);
+    enum nsc_id killed_one = killed(all);
+    all->no_memory = all->no_memory || !roots.at;
     for (int wake = 0; wake < 2; wake++) /* roots among themselves before what they leave behind them */
         for (size_t i = 0; i < all->list.len; i++) {
             struct nsc_finding *f = &all->list.item[i];
             if (f->caused_by || f->part == NSC_NO_FAILURE || (f->part == NSC_WAKE) != wake)
                 continue;
-            const struct nsc_finding *root = cause_of(all, f);
+            const struct nsc_finding *root = cause_of(all, &roots, f);
             bool by_itself = !wake || (root && root->part == NSC_ROOT);
-            enum nsc_id gone = by_itself ? NSC_ID_NONE : vanished(all, f), end = by_itself ? NSC_ID_NONE : killed(all);
+            enum nsc_id gone = by_itself ? NSC_ID_NONE : vanished(all, f), end = by_itself ? NSC_ID_NONE : killed_one;
             f->caused_by = end ? end : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
         }
+    nsc_free(roots.at);
     blame_for_retries(all);
     relate_to_watchdog(all);
     explain_exit(all);

@@ -44,6 +44,7 @@ struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls,
         c->spare = (struct nsc_finding){0};
         f = &c->spare;
     }
+    c->f->raised[c->rule->key] += f != &c->spare;
     f->rule = c->rule;
     f->severity = severity;
     f->cls = cls;
@@ -184,18 +185,21 @@ void nsc_add_link(struct nsc_case *c, struct nsc_finding *f, const struct nsc_li
 
 struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable)
 {
-    for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--)
-        if (c->f->list.item[i - 1].about == variable)
-            return &c->f->list.item[i - 1];
-    return NULL;
+    uint32_t i = nsc_map_get(&c->f->about_by, (struct nsc_key){c->rule->key, variable, 0});
+    return i == NSC_NONE ? NULL : &c->f->list.item[i];
+}
+
+void nsc_set_about(struct nsc_case *c, struct nsc_finding *f, nsc_str variable)
+{
+    uint32_t i = (uint32_t)(f - c->f->list.item);
+    f->about = variable;
+    if (f == &c->spare || nsc_map_put(&c->f->about_by, (struct nsc_key){c->rule->key, variable, 0}, i))
+        c->f->no_memory = true;
 }
 
 bool nsc_raised(const struct nsc_case *c, enum nsc_id key)
 {
-    for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].rule->key == key)
-            return true;
-    return false;
+    return c->f->raised[key] > 0;
 }
 
 bool nsc_any_error(const struct nsc_case *c)
@@ -249,9 +253,9 @@ const char *nsc_needs_comms(const struct ncclscope_model *m)
 
 const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t proc, ncclscope_kind kind)
 {
-    for (size_t i = 0; proc == NSC_NONE && i < m->events.len; i++)
-        if (m->events.item[i].kind == kind)
-            return &m->events.item[i];
+    uint32_t first = proc == NSC_NONE ? nsc_map_get(&m->whole.event, (struct nsc_key){(uint64_t)kind, 0, 0}) : NSC_NONE;
+    if (first != NSC_NONE)
+        return &m->events.item[first];
     for (size_t i = proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, proc); i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (e->proc != proc)
@@ -404,8 +408,8 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
 {
     if (f->severity != NCCLSCOPE_ERROR || f->caused_by || !f->evidences || !f->cause)
         return;
-    for (size_t i = 0; i < c->m->happened.len; i++) {
-        const struct nsc_own_record *r = &c->m->happened.item[i];
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_ELASTIC_RESTART);
+    for (; r && r < c->m->happened.item + c->m->happened.len; r++) {
         if (r->number != NCCLSCOPE_KIND_ELASTIC_RESTART || r->where.source != f->evidence[0].source ||
             r->where.line < f->evidence[0].line)
             continue;
@@ -471,6 +475,8 @@ void ncclscope_findings_free(ncclscope_findings *f)
     for (size_t i = 0; i < f->list.len; i++)
         nsc_finding_free(&f->list.item[i]);
     nsc_vec_free(&f->list);
+    nsc_map_free(&f->about_by);
+    nsc_map_free(&f->said_by);
     nsc_vec_free(&f->skipped);
     nsc_vec_free(&f->expected);
     nsc_vec_free(&f->confirmed);

@@ -90,6 +90,9 @@ struct ncclscope_findings {
     const struct ncclscope_model *model;
     struct nsc_arena arena;
     NSC_VEC(struct nsc_finding) list;
+    size_t raised[NSC_IDS];  /* how many of each id */
+    struct nsc_map said_by;  /* kind and words of causes.def: the first event that has them, or NSC_NONE - 1 */
+    struct nsc_map about_by; /* id and variable: the finding of it */
     NSC_VEC(struct nsc_skip) skipped;
     NSC_VEC(struct nsc_expectation) expected;
     NSC_VEC(struct nsc_confirmed) confirmed; /* confirm.c: pairs against facts */
@@ -131,6 +134,7 @@ bool nsc_raised(const struct nsc_case *c, enum nsc_id key);
 /* Are both ranks on one machine for certain? Also where it has several host names. */
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
 struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable); /* of the rule in hand, or NULL */
+void nsc_set_about(struct nsc_case *c, struct nsc_finding *f, nsc_str variable); /* the finding just made is about it */
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9 and 20 more" */
 

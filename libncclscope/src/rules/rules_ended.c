@@ -212,14 +212,6 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
     return code;
 }
 
-static const struct nsc_own_record *out_of_memory(const struct ncclscope_model *m)
-{
-    for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].number == NCCLSCOPE_KIND_SLURM_OOM)
-            return &m->happened.item[i];
-    return NULL;
-}
-
 static const struct nsc_where *earlier(const struct nsc_where *a, const struct nsc_where *b, uint32_t source)
 {
     return (b->source == source || source == NSC_NONE) && (!a || b->line < a->line) ? b : a;
@@ -285,21 +277,14 @@ static uint64_t others_crashed(const struct ncclscope_model *m, const struct nsc
     return n > 1 ? n - 1 : 0;
 }
 
-static const struct nsc_own_record *first_of(const struct ncclscope_model *m, ncclscope_kind kind)
-{
-    for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].number == kind)
-            return &m->happened.item[i];
-    return NULL;
-}
-
 /* Launchers end the other processes when one has failed, or when somebody tells them to: news only where nothing else here tells of a
  * failure. */
 static void tell_stop(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    const struct nsc_own_record *ends = first_of(m, NCCLSCOPE_KIND_LAUNCHER_STOPS),
-                                *by_hand = first_of(m, NCCLSCOPE_KIND_PROGRAM_STOPPED), *r = by_hand ? by_hand : ends;
+    const struct nsc_own_record *ends = nsc_first_heard(m, NCCLSCOPE_KIND_LAUNCHER_STOPS),
+                                *by_hand = nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_STOPPED),
+                                *r = by_hand ? by_hand : ends;
     if (!r)
         return;
     const struct nsc_where *done = nsc_success_of(m);
@@ -337,7 +322,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     bool failed = nsc_first_failure(m, NSC_NONE), limited = tell_limit(c);
     const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
-    const struct nsc_own_record *oom = out_of_memory(m);
+    const struct nsc_own_record *oom = nsc_first_heard(m, NCCLSCOPE_KIND_SLURM_OOM);
     bool told = tell_root(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];

@@ -9,9 +9,55 @@
 
 enum { MOST_RANKS = 65536 };
 
+/* Does the group have all ranks of the job? Only there can silent ones be named. */
+static bool is_whole_job(nsc_text group)
+{
+    return !group.len || nsc_text_find(group, "default") >= 0 || nsc_text_is(group, "PG 0") ||
+           nsc_text_is(group, "PG ID 0 PG GUID 0");
+}
+
+/* The first work that each rank of the group gave up; len 0: the line does not say which collective. */
+struct stuck {
+    const struct nsc_own_record *line; /* NULL: it gave none up */
+    int64_t seq;
+    nsc_text op;
+    const struct nsc_own_record *work,
+        *waits; /* its last line on what it had enqueued; that says that it waits; or NULL */
+};
+
+/* Its name, as far as a damaged line may make it long. */
+static nsc_text op_of(const struct stuck *s)
+{
+    nsc_text op = s->op.len ? s->op : NSC_TEXT("a collective");
+    op.len = op.len < 30 ? op.len : 30;
+    return op;
+}
+
+static void find_stuck(const struct ncclscope_model *m, nsc_text group, struct stuck *of_rank)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        bool works = nsc_tells_work(m, r), waits = nsc_tells_waiting(m, r);
+        int64_t rank, seq;
+        if ((!works && !waits) || !nsc_is_of_group(m, r, group) || !nsc_torch_rank_of(m, r, &rank) || rank < 0 ||
+            rank >= MOST_RANKS)
+            continue;
+        struct stuck *s = &of_rank[rank];
+        s->work = works ? r : s->work;
+        s->waits = waits ? r : s->waits;
+        if ((!nsc_timed_out(r) && !nsc_gave_up(m, r)) || !nsc_number_said(m, r, "seq", &seq))
+            continue;
+        if (s->line && (s->seq < seq || (s->seq == seq && (s->op.len || nsc_gave_up(m, r)))))
+            continue;
+        s->line = r;
+        s->seq = seq;
+        s->op = nsc_said(m, r, "collective");
+    }
+}
+
 /* Who waits in the stuck work, and who has not even called it. */
-static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group, int64_t seq, int64_t *waiting,
-                       int64_t *highest)
+static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group, const struct stuck *of_rank,
+                       int64_t seq, int64_t *waiting, int64_t *highest)
 {
     const struct ncclscope_model *m = c->m;
     bool *seen = nsc_alloc(MOST_RANKS);
@@ -29,9 +75,8 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
             ++*waiting;
             nsc_show(c, f, &r->where);
         }
-        if (nsc_tells_work(m, r) && r == nsc_last_of_rank(m, nsc_tells_work, group, rank) &&
-            nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
-            !nsc_last_of_rank(m, nsc_tells_waiting, group, rank)) {
+        if (r == of_rank[rank].work && nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
+            !of_rank[rank].waits) {
             nsc_name_rank(c, f, (uint64_t)rank);
             nsc_show_first(c, f, &r->where);
         }
@@ -40,48 +85,11 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
 }
 
 /* Without a line of its own a rank is silent: name those below the job's size. */
-static void name_silent(struct nsc_case *c, struct nsc_finding *f, nsc_text group, int64_t size)
+static void name_silent(struct nsc_case *c, struct nsc_finding *f, const struct stuck *of_rank, int64_t size)
 {
     for (int64_t rank = 0; rank < size && rank < MOST_RANKS; rank++)
-        if (!nsc_last_of_rank(c->m, nsc_tells_waiting, group, rank))
+        if (!of_rank[rank].waits)
             nsc_name_rank(c, f, (uint64_t)rank);
-}
-
-/* Does the group have all ranks of the job? Only there can silent ones be named. */
-static bool is_whole_job(nsc_text group)
-{
-    return !group.len || nsc_text_find(group, "default") >= 0 || nsc_text_is(group, "PG 0") ||
-           nsc_text_is(group, "PG ID 0 PG GUID 0");
-}
-
-/* The first work that each rank of the group gave up; len 0: the line does not say which collective. */
-struct stuck {
-    const struct nsc_own_record *line; /* NULL: it gave none up */
-    int64_t seq;
-    nsc_text op;
-};
-
-/* Its name, as far as a damaged line may make it long. */
-static nsc_text op_of(const struct stuck *s)
-{
-    nsc_text op = s->op.len ? s->op : NSC_TEXT("a collective");
-    op.len = op.len < 30 ? op.len : 30;
-    return op;
-}
-
-static void find_stuck(const struct ncclscope_model *m, nsc_text group, struct stuck *of_rank)
-{
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t rank, seq;
-        if ((!nsc_timed_out(r) && !nsc_gave_up(m, r)) || !nsc_is_of_group(m, r, group) ||
-            !nsc_torch_rank_of(m, r, &rank) || rank < 0 || rank >= MOST_RANKS || !nsc_number_said(m, r, "seq", &seq))
-            continue;
-        struct stuck *s = &of_rank[rank];
-        if (s->line && (s->seq < seq || (s->seq == seq && (s->op.len || nsc_gave_up(m, r)))))
-            continue;
-        *s = (struct stuck){r, seq, nsc_said(m, r, "collective")};
-    }
 }
 
 static bool is_same_work(const struct stuck *a, const struct stuck *b)
@@ -297,29 +305,45 @@ static bool are_all_here(const struct ncclscope_model *m, int64_t ranks)
     return false;
 }
 
+/* Hosts of the communicator on which a rank does not wait. */
+static bool find_unstuck(const struct ncclscope_model *m, const struct nsc_comm *k, const struct stuck *of_rank,
+                         struct nsc_map *unstuck)
+{
+    bool fine = true;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        struct nsc_key host = {m->procs.item[r->proc].host, 0, 0};
+        if (r->rank >= 0 && r->rank < MOST_RANKS && !of_rank[r->rank].line)
+            fine = !nsc_map_put(unstuck, host, 0) && fine;
+    }
+    return fine;
+}
+
 /* "; all ranks of node1 wait": of a job on several hosts, those of which every rank does, where not all hosts are so. */
 static const char *tell_hosts(struct nsc_case *c, const struct stuck *of_rank, int64_t size)
 {
     const struct ncclscope_model *m = c->m;
+    struct nsc_map unstuck = {0};
     nsc_str stuck = 0;
+    bool several = false;
     size_t i = 0;
     while (i < m->comms.len && (m->comms.item[i].nranks != size || m->comms.item[i].seen != size))
         i++;
     if (i == m->comms.len || size > MOST_RANKS)
         return "";
-    for (int64_t rank = 0; rank < size; rank++) {
-        const struct nsc_rank *r = nsc_member(m, (uint32_t)i, rank);
-        nsc_str host = r ? m->procs.item[r->proc].host : 0;
-        bool all = host != 0;
-        for (int64_t k = 0; all && k < size; k++) {
-            const struct nsc_rank *x = nsc_member(m, (uint32_t)i, k);
-            all = !x || m->procs.item[x->proc].host != host || of_rank[k].line;
-        }
-        if (all && stuck && stuck != host)
-            return "";
-        stuck = all ? host : stuck;
+    const struct nsc_comm *k = &m->comms.item[i];
+    c->f->no_memory = !find_unstuck(m, k, of_rank, &unstuck) || c->f->no_memory;
+    for (uint32_t n = 0; n < k->count; n++) {
+        nsc_str host = m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host;
+        if (nsc_map_get(&unstuck, (struct nsc_key){host, 0, 0}) != NSC_NONE)
+            continue;
+        several = several || (stuck && stuck != host);
+        stuck = host;
     }
-    return stuck ? nsc_words(c, " All ranks of %.60s wait, and not all of the others.", nsc_say(m, stuck).ptr) : "";
+    nsc_map_free(&unstuck);
+    return stuck && !several
+               ? nsc_words(c, " All ranks of %.60s wait, and not all of the others.", nsc_say(m, stuck).ptr)
+               : "";
 }
 
 /* The first in its input of those that gave a work up; NULL: they are of several inputs. */
@@ -409,7 +433,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
     }
     int64_t members = size_by_elements(m, most); /* of this group */
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
-    sort_ranks(c, f, group, most->seq, &waiting, &highest);
+    sort_ranks(c, f, group, of_rank, most->seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
     const char *odd = who ? NULL : tell_odd(c, f, of_rank, most, group.len > 0);
@@ -428,7 +452,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
         why = compare_sizes(c, f, of_rank, most);
         f->title = why == NSC_HUNG_SIZES ? nsc_words(c, "%s, with different sizes", where) : where;
     } else if (why == NSC_HUNG_SILENT) {
-        name_silent(c, f, group, size);
+        name_silent(c, f, of_rank, size);
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
         if (had_left(c, f, most, size)) {

@@ -76,6 +76,27 @@ void nsc_rule_headers_removed(struct nsc_case *c)
     }
 }
 
+void nsc_rule_thread_flood(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        const struct nsc_thread *t = &m->threads.item[i];
+        if (!t->stands_for_rest)
+            continue;
+        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+        f->count++;
+        nsc_name_host(c, f, m->procs.item[t->proc].host);
+        nsc_show(c, f, &m->procs.item[t->proc].first);
+    }
+    if (!f)
+        return;
+    f->title =
+        nsc_words(c, "A flood of thread ids: %llu process%s under more than %d, and those beyond are taken for one",
+                  (unsigned long long)f->count, f->count == 1 ? " prints" : "es print", NSC_THREADS);
+    nsc_explain_by(c, f, 0);
+}
+
 void nsc_rule_unknown_lines(struct nsc_case *c)
 {
     uint64_t warnings, unknown, torn, records = sum_records(c->m, &warnings, &unknown, &torn);

@@ -25,25 +25,18 @@ static int64_t absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_f
     return missing;
 }
 
-/* nccl-tests lists its ranks before NCCL makes them one communicator: does it list as many as that has? */
-static bool is_listed_by_test(const struct ncclscope_model *m, const struct nsc_comm *k)
-{
-    int64_t listed = 0;
-    for (size_t i = 0; i < m->happened.len; i++)
-        listed += m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK;
-    return listed == k->nranks;
-}
-
 /* Does a process of it end in connections that time out? */
 static bool is_unanswered(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        if (!nsc_ends_in_tries(m, e) || nsc_text_find(e->where.text, "timed out") < 0)
-            continue;
-        for (uint32_t x = 0; x < k->count; x++)
-            if (m->ranks.item[m->members.item[k->first + x]].proc == e->proc)
+    for (uint32_t x = 0; x < k->count; x++) {
+        uint32_t proc = m->ranks.item[m->members.item[k->first + x]].proc;
+        for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+            const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+            if (e->proc != proc)
+                break;
+            if (nsc_ends_in_tries(m, e) && nsc_text_find(e->where.text, "timed out") >= 0)
                 return true;
+        }
     }
     return false;
 }
@@ -69,17 +62,6 @@ static bool has_whole_job(const struct ncclscope_model *m, const struct nsc_comm
         if (m->ranks.item[m->members.item[k->first + i]].parent_pointer)
             return false;
     return true;
-}
-
-/* One line in ten is torn, or more: what is not there may have been lost. */
-static bool is_battered(const struct ncclscope_model *m)
-{
-    uint64_t lines = 0, torn = 0;
-    for (size_t i = 0; i < m->sources.len; i++) {
-        lines += m->sources.item[i].stats.records;
-        torn += m->sources.item[i].stats.torn_lines;
-    }
-    return torn * 10 > lines;
 }
 
 enum { LINES_BEHIND = 40 };
@@ -109,27 +91,13 @@ static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_com
             m->sources.item[source].stats.lines > last + LINES_BEHIND);
 }
 
-/* Warnings that may have to do with it: that a host has no RDMA library has not. */
-static uint64_t count_warnings(const struct ncclscope_model *m)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < m->warnings.len; i++) {
-        const struct nsc_warning *w = &m->warnings.item[i];
-        n += w->kind != NCCLSCOPE_KIND_LIBRARY_MISSING || w->broke ||
-             nsc_text_find(nsc_say(m, w->message), "ibverbs") < 0;
-    }
-    return n;
-}
-
 /* How sure it can be that ranks wait: a log that just ends may be a copy of the first part of a healthy one. */
 static const char *sureness(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    bool unended = false;
-    for (size_t i = 0; i < m->sources.len; i++)
-        unended = unended || m->sources.item[i].stats.unended;
-    bool failed = k->state == NSC_FAILED || count_warnings(m) || m->troubles || is_unanswered(m, k) ||
-                  (is_listed_by_test(m, k) && !m->tests.len);
-    return is_battered(m) || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
+    bool unended = m->whole.unended, failed = k->state == NSC_FAILED || m->whole.warned || m->troubles ||
+                                              is_unanswered(m, k) ||
+                                              (m->whole.listed == (uint64_t)k->nranks && !m->tests.len);
+    return m->whole.battered || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
 }
 
 /* Does a release print the line that this rank starts when all have found each other? */
@@ -157,16 +125,48 @@ static bool has_place(const struct ncclscope_model *m, const struct nsc_comm *k,
     return false;
 }
 
+/* Communicators that wait and print their id, by size, how many of their ranks there are, and the lowest of these. */
+struct halves {
+    struct nsc_map first;
+    uint32_t *next; /* by communicator: the next that is alike, or NSC_NONE */
+};
+
+static bool may_be_half(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    return nsc_text_starts(nsc_say(m, k->id), "0x") && k->parent == NSC_NONE && k->count && k->nranks < NAMED_MISSING;
+}
+
+static bool list_halves(const struct ncclscope_model *m, struct halves *h)
+{
+    bool fine = (h->next = nsc_alloc(m->comms.len * sizeof *h->next)) != NULL;
+    for (uint32_t i = (uint32_t)m->comms.len; fine && i-- > 0;) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        struct nsc_key key = {(uint64_t)k->nranks, (uint64_t)k->seen, 0};
+        if (!may_be_half(m, k) || (k->state != NSC_INCOMPLETE && k->state != NSC_FAILED))
+            continue;
+        key.c = (uint64_t)m->ranks.item[m->members.item[k->first]].rank;
+        h->next[i] = nsc_map_get(&h->first, key);
+        fine = !nsc_map_put(&h->first, key, i);
+    }
+    return fine;
+}
+
+static int64_t lowest_missing(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    int64_t rank = 0;
+    for (uint32_t i = 0; i < k->count; i++)
+        rank += m->ranks.item[m->members.item[k->first + i]].rank == rank;
+    return rank;
+}
+
 /* Another communicator of that size which waits for just those ranks that wait in this one; NSC_NONE if there is none. */
-static uint32_t other_half(const struct ncclscope_model *m, uint32_t comm)
+static uint32_t other_half(const struct ncclscope_model *m, const struct halves *h, uint32_t comm)
 {
     const struct nsc_comm *k = &m->comms.item[comm];
-    bool named = nsc_text_starts(nsc_say(m, k->id), "0x"); /* by its commId */
-    for (uint32_t i = 0; named && i < m->comms.len && k->nranks < NAMED_MISSING; i++) {
+    struct nsc_key key = {(uint64_t)k->nranks, (uint64_t)(k->nranks - k->seen), (uint64_t)lowest_missing(m, k)};
+    for (uint32_t i = may_be_half(m, k) ? nsc_map_get(&h->first, key) : NSC_NONE; i != NSC_NONE; i = h->next[i]) {
         const struct nsc_comm *x = &m->comms.item[i];
-        bool waits = i != comm && nsc_text_starts(nsc_say(m, x->id), "0x") && x->nranks == k->nranks &&
-                     x->seen + k->seen == k->nranks && (x->state == NSC_INCOMPLETE || x->state == NSC_FAILED) &&
-                     x->parent == NSC_NONE && k->parent == NSC_NONE;
+        bool waits = i != comm;
         for (uint32_t n = 0; waits && n < x->count; n++)
             waits = !has_place(m, k, m->ranks.item[m->members.item[x->first + n]].rank);
         if (waits)
@@ -233,17 +233,6 @@ bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k)
     return true;
 }
 
-/* Did a process fail that belongs to no communicator of the input: before it said its rank, or quoted by its program alone? */
-static bool stranger_failed(const struct ncclscope_model *m)
-{
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        if ((e->quoted || e->broke) && m->procs.item[e->proc].last_rank == NSC_NONE)
-            return true;
-    }
-    return false;
-}
-
 /* Did a rule before this one find a failure? A warning alone is none. */
 static bool another_failed(const struct nsc_case *c)
 {
@@ -251,25 +240,6 @@ static bool another_failed(const struct nsc_case *c)
         if (c->f->list.item[i].severity == NCCLSCOPE_ERROR && c->f->list.item[i].rule != c->rule)
             return true;
     return false;
-}
-
-/* How many GPUs speak in the input of which no line says what rank they are: they may be those that no line names. The device that a
- * header shows is the one which its thread has selected: main threads that abort show 0 for all. */
-static int64_t count_unnamed(const struct ncclscope_model *m)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < m->proc_order.len; i++) {
-        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        uint64_t open = p->devices;
-        int ranks = 0;
-        for (uint32_t k = p->last_rank; k != NSC_NONE; k = m->ranks.item[k].before, ranks++)
-            if (m->ranks.item[k].cuda_dev >= 0 && m->ranks.item[k].cuda_dev < 64)
-                open &= ~((uint64_t)1 << m->ranks.item[k].cuda_dev);
-            else
-                open = 0;
-        n += ranks >= __builtin_popcountll(p->devices) ? 0 : __builtin_popcountll(open);
-    }
-    return n;
 }
 
 /* Nothing failed as far as the lines tell: some of them are elsewhere. */
@@ -312,10 +282,10 @@ static const struct nsc_own_record *last_words_of(const struct ncclscope_model *
     return r;
 }
 
-static void tell_missing(struct nsc_case *c, uint32_t comm)
+static void tell_missing(struct nsc_case *c, const struct halves *h, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
-    uint32_t other = other_half(m, comm);
+    uint32_t other = other_half(m, h, comm);
     if (other != NSC_NONE) {
         if (comm < other)
             tell_two_ids(c, comm, other);
@@ -356,24 +326,24 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
                 : nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
                             never == 1 ? "is" : "are", who, (long long)k->nranks);
         make_note(c, f, k->state == NSC_FAILED ? NSC_MISSING_MET_FAILED : NSC_MISSING_MET);
-    } else if (never && !spoke && k->state != NSC_FAILED && !another_failed(c) && !stranger_failed(m) &&
-               count_unnamed(m) >= never) {
+    } else if (never && !spoke && k->state != NSC_FAILED && !another_failed(c) && !m->whole.stranger_failed &&
+               m->whole.unnamed_gpus >= never) {
         f->title =
             nsc_words(c, "No line of this input says which process is %s of %lld of a communicator that initialises",
                       who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_UNNAMED);
     } else if (never && !spoke && k->seen * 2 <= k->nranks && k->state == NSC_INCOMPLETE &&
                strcmp(sure, "certain") != 0 && nsc_is_all_begun(m, k) && !is_connected(m, comm)) {
-        f->title = nsc_words(c, "The input ends while a communicator of %lld ranks initialises, and %s of %s",
-                             (long long)k->nranks,
-                             count_unnamed(m) > 0 ? "no line of it says which process is any" : "holds no line", who);
+        f->title = nsc_words(
+            c, "The input ends while a communicator of %lld ranks initialises, and %s of %s", (long long)k->nranks,
+            m->whole.unnamed_gpus > 0 ? "no line of it says which process is any" : "holds no line", who);
         make_note(c, f, NSC_MISSING_CUT_SHORT);
     } else if (never && m->repeated) {
         f->title = nsc_words(c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown",
                              who, (long long)k->nranks);
         make_note(c, f, NSC_MISSING_DEDUPLICATED);
     } else if (never) {
-        bool listed = is_listed_by_test(m, k);
+        bool listed = m->whole.listed == (uint64_t)k->nranks;
         f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s %s", (long long)k->nranks, who,
                              listed       ? "never came to it"
                              : never == 1 ? "never appeared"
@@ -386,11 +356,11 @@ static void tell_missing(struct nsc_case *c, uint32_t comm)
         }
         f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
         nsc_explain_by(c, f,
-                       spoke                 ? NSC_MISSING_SPOKE
-                       : stranger_failed(m)  ? NSC_MISSING_FAILED
-                       : is_unanswered(m, k) ? NSC_MISSING_UNANSWERED
-                       : listed              ? NSC_MISSING_LISTED
-                                             : NSC_MISSING_RANKS);
+                       spoke                      ? NSC_MISSING_SPOKE
+                       : m->whole.stranger_failed ? NSC_MISSING_FAILED
+                       : is_unanswered(m, k)      ? NSC_MISSING_UNANSWERED
+                       : listed                   ? NSC_MISSING_LISTED
+                                                  : NSC_MISSING_RANKS);
     } else if (k->state == NSC_INCOMPLETE && nsc_is_all_begun(m, k) && !is_connected(m, comm) &&
                (is_alone_and_well(m, k) || (k->nranks > 1 && strcmp(sure, "certain") != 0))) {
         f->title = k->nranks == 1 ? "The input ends while a communicator of one rank initialises"
@@ -465,7 +435,7 @@ bool nsc_any_unmet(const struct ncclscope_model *m)
     bool shown = shows_starts(m), any = false;
     for (size_t i = 0; i < m->threads.len && !any; i++)
         any = is_unmet(m, &m->threads.item[i], shown);
-    return any && !nsc_success_of(m) && !is_battered(m);
+    return any && !nsc_success_of(m) && !m->whole.battered;
 }
 
 static void tell_unmet(struct nsc_case *c)
@@ -493,14 +463,19 @@ static void tell_unmet(struct nsc_case *c)
 
 void nsc_rule_ranks_missing(struct nsc_case *c)
 {
+    struct halves halves = {0};
+    bool fine = list_halves(c->m, &halves);
+    c->f->no_memory = c->f->no_memory || !fine;
     tell_unmet(c);
-    for (size_t i = 0; i < c->m->comms.len; i++) {
+    for (size_t i = 0; fine && i < c->m->comms.len; i++) {
         int state = c->m->comms.item[i].state;
         if (state == NSC_INCOMPLETE && program_ran_on(c->m, &c->m->comms.item[i]))
             tell_lost_end(c, (uint32_t)i);
         else if (state == NSC_INCOMPLETE || state == NSC_FAILED)
-            tell_missing(c, (uint32_t)i);
+            tell_missing(c, &halves, (uint32_t)i);
     }
+    nsc_map_free(&halves.first);
+    nsc_free(halves.next);
 }
 
 /* ---- ranks that are elsewhere ---- */
@@ -523,7 +498,7 @@ void nsc_rule_partial(struct nsc_case *c)
         int64_t missing = absent(c, k, f);
         f->comm = (uint32_t)i;
         f->count = (uint64_t)missing;
-        bool unnamed = count_unnamed(m) > 0; /* their lines may be here */
+        bool unnamed = m->whole.unnamed_gpus > 0; /* their lines may be here */
         f->title = nsc_words(c, "%lld of %lld ranks of a communicator %s: %s", (long long)missing, (long long)k->nranks,
                              unnamed        ? missing == 1 ? "has no line of its own that says so"
                                                            : "have no line of their own that says so"

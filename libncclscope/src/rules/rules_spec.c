@@ -6,11 +6,9 @@
 
 static void name_pod_hosts(struct nsc_case *c, struct nsc_finding *f, uint32_t pod)
 {
-    for (size_t i = 0; i < c->m->proc_order.len; i++) {
-        const struct nsc_proc *p = &c->m->procs.item[c->m->proc_order.item[i]];
-        if (p->in_pod == pod)
-            nsc_name_host(c, f, p->host);
-    }
+    const struct nsc_pod *p = &c->m->pods.item[pod];
+    for (uint32_t i = p->processes ? p->first_process : NSC_NONE; i != NSC_NONE; i = c->m->procs.item[i].next_in_pod)
+        nsc_name_host(c, f, c->m->procs.item[i].host);
 }
 
 static void tell_unread(struct nsc_case *c, struct nsc_finding *f, const struct nsc_pod_env *e)
@@ -38,7 +36,7 @@ void nsc_tell_spec_variables(struct nsc_case *c)
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
-            f->about = e->name;
+            nsc_set_about(c, f, e->name);
             if (unread)
                 tell_unread(c, f, e);
             else if (no_level)
@@ -78,7 +76,7 @@ void nsc_tell_obsolete_in_specs(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found_about(c, e->name);
         f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
-        f->about = e->name;
+        nsc_set_about(c, f, e->name);
         f->count++;
         f->title = nsc_words(c, "%s, in the spec of pod %s, is no longer needed", nsc_say(m, e->name).ptr,
                              nsc_say(m, m->pods.item[e->pod].name).ptr);

@@ -164,18 +164,21 @@ static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const st
 
 void nsc_tell_settings(struct nsc_case *c)
 {
-    struct shown *shown = look_at_links(c->m);
-    c->f->no_memory = c->f->no_memory || !shown;
-    for (size_t i = 0; shown && i < c->m->env.len; i++) {
+    struct shown *shown = NULL; /* few rules have a setting in the input that they ask the links for */
+    for (size_t i = 0; !c->f->no_memory && i < c->m->env.len; i++) {
         const struct nsc_env *e = &c->m->env.item[i];
         const struct setting *s = setting_of(c, e);
         if (!s)
             continue;
+        shown = shown ? shown : look_at_links(c->m);
+        c->f->no_memory = !shown;
+        if (!shown)
+            break;
         const char *cost = shown_cost(c, s, e, &shown[e->proc]);
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", e->by_pod ? "likely" : "certain");
-            f->about = e->name;
+            nsc_set_about(c, f, e->name);
             f->value = e->value;
             f->fix = s->costs == WIDENS ? "Leave it where this machine needs it; measure with and without it." : f->fix;
             f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);

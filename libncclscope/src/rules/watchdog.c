@@ -73,22 +73,6 @@ bool nsc_tells_waiting(const struct ncclscope_model *m, const struct nsc_own_rec
     return nsc_timed_out(r) || nsc_gave_up(m, r) || is_of_any_group(r);
 }
 
-/* The last line of this sort that this rank printed of the group. */
-const struct nsc_own_record *nsc_last_of_rank(const struct ncclscope_model *m,
-                                              bool (*sort)(const struct ncclscope_model *,
-                                                           const struct nsc_own_record *),
-                                              nsc_text group, int64_t rank)
-{
-    const struct nsc_own_record *last = NULL;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t of;
-        if (sort(m, r) && nsc_is_of_group(m, r, group) && nsc_torch_rank_of(m, r, &of) && of == rank)
-            last = r;
-    }
-    return last;
-}
-
 int64_t nsc_size_of_job(const struct ncclscope_model *m)
 {
     int64_t most = 0, n;

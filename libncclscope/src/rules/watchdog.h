@@ -14,11 +14,6 @@ bool nsc_is_of_group(const struct ncclscope_model *m, const struct nsc_own_recor
 /* A line that says what work the rank had enqueued; one that says that it waits, or waited. */
 bool nsc_tells_work(const struct ncclscope_model *m, const struct nsc_own_record *r);
 bool nsc_tells_waiting(const struct ncclscope_model *m, const struct nsc_own_record *r);
-/* The last line of this sort that this rank printed of the group. */
-const struct nsc_own_record *nsc_last_of_rank(const struct ncclscope_model *m,
-                                              bool (*sort)(const struct ncclscope_model *,
-                                                           const struct nsc_own_record *),
-                                              nsc_text group, int64_t rank);
 /* How many ranks the job has, as far as any line says; 0: none does. */
 int64_t nsc_size_of_job(const struct ncclscope_model *m);
 

@@ -1,0 +1,103 @@
+/* whole.c - what rules ask of a whole input for each thing that they find, looked for once. */
+#include "model/model.h"
+
+static bool tells_success(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    int64_t wrong;
+    return r->number == NCCLSCOPE_KIND_TEST_AVERAGE || r->number == NCCLSCOPE_KIND_PROGRAM_DONE ||
+           r->number == NCCLSCOPE_KIND_TRAINER_DONE || r->number == NCCLSCOPE_KIND_ELASTIC_DONE ||
+           r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL || r->number == NCCLSCOPE_KIND_JOB_DONE ||
+           (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong);
+}
+
+static void keep_first(struct ncclscope_model *m, struct nsc_map *first, ncclscope_kind kind, size_t i)
+{
+    struct nsc_key key = {(uint64_t)kind, 0, 0};
+    if (nsc_map_get(first, key) == NSC_NONE && nsc_map_put(first, key, (uint32_t)i))
+        m->no_memory = true;
+}
+
+static void look_at_others(struct ncclscope_model *m, struct nsc_whole *w)
+{
+    int64_t rank;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        keep_first(m, &w->heard, r->number, i);
+        w->listed += r->number == NCCLSCOPE_KIND_TEST_RANK;
+        if (w->done == NSC_NONE && tells_success(m, r))
+            w->done = (uint32_t)i;
+        if (r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &rank) &&
+            nsc_map_put(&w->words, (struct nsc_key){(uint64_t)rank, 0, 0}, (uint32_t)i))
+            m->no_memory = true;
+    }
+    if (m->tests_begun > m->tests_ended && m->tests_ended) /* of several runs one did not come to its end */
+        w->done = NSC_NONE;
+}
+
+/* A process that failed before it said its rank, or is quoted by its program alone, is a stranger. */
+static void look_at_events(struct ncclscope_model *m, struct nsc_whole *w)
+{
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        keep_first(m, &w->event, e->kind, i);
+        w->stranger_failed =
+            w->stranger_failed || ((e->quoted || e->broke) && m->procs.item[e->proc].last_rank == NSC_NONE);
+    }
+    for (size_t i = 0; i < m->warnings.len;
+         i++) { /* that a host has no RDMA library has nothing to do with a failure */
+        const struct nsc_warning *x = &m->warnings.item[i];
+        w->warned += x->kind != NCCLSCOPE_KIND_LIBRARY_MISSING || x->broke ||
+                     nsc_text_find(nsc_say(m, x->message), "ibverbs") < 0;
+    }
+}
+
+static void look_at_sources(const struct ncclscope_model *m, struct nsc_whole *w)
+{
+    uint64_t lines = 0, torn = 0;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        lines += m->sources.item[i].stats.records;
+        torn += m->sources.item[i].stats.torn_lines;
+        w->unended = w->unended || m->sources.item[i].stats.unended;
+    }
+    w->battered = torn * 10 > lines;
+}
+
+/* They may be those that no line names. The device that a header shows is the one which its thread has selected: main threads that abort
+ * show 0 for all. */
+static int64_t count_unnamed_gpus(const struct ncclscope_model *m)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        uint64_t open = p->devices;
+        int ranks = 0;
+        for (uint32_t k = p->last_rank; k != NSC_NONE; k = m->ranks.item[k].before, ranks++)
+            if (m->ranks.item[k].cuda_dev >= 0 && m->ranks.item[k].cuda_dev < 64)
+                open &= ~((uint64_t)1 << m->ranks.item[k].cuda_dev);
+            else
+                open = 0;
+        n += ranks >= __builtin_popcountll(p->devices) ? 0 : __builtin_popcountll(open);
+    }
+    return n;
+}
+
+void nsc_look_at_whole(struct ncclscope_model *m)
+{
+    struct nsc_whole *w = &m->whole;
+    w->done = NSC_NONE;
+    look_at_others(m, w);
+    look_at_events(m, w);
+    look_at_sources(m, w);
+    w->unnamed_gpus = count_unnamed_gpus(m);
+}
+
+const struct nsc_where *nsc_success_of(const struct ncclscope_model *m)
+{
+    return m->whole.done == NSC_NONE ? NULL : &m->happened.item[m->whole.done].where;
+}
+
+const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind)
+{
+    uint32_t i = nsc_map_get(&m->whole.heard, (struct nsc_key){(uint64_t)kind, 0, 0});
+    return i == NSC_NONE ? NULL : &m->happened.item[i];
+}

@@ -1,0 +1,202 @@
+/* rules_unjudged.c - warnings of NCCL that no rule knows: those that a failure follows from are told in their own words. */
+#include "rules/ask.h"
+
+#include <stdlib.h>
+
+static const struct nsc_event *event_at(const struct ncclscope_model *m, const struct nsc_where *w)
+{
+    for (size_t i = 0; i < m->events.len; i++)
+        if (m->events.item[i].where.line == w->line && m->events.item[i].where.source == w->source)
+            return &m->events.item[i];
+    return NULL;
+}
+
+/* Is it the last word of a process that says more than warnings, and did a communicator of it never come up? */
+static bool ends_its_process(const struct ncclscope_model *m, const struct nsc_warning *w)
+{
+    const struct nsc_proc *p = &m->procs.item[w->proc];
+    if (!p->informs || p->source != w->where.source || p->last_line != w->where.line)
+        return false;
+    for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        if (!nsc_is_done(&m->ranks.item[i]))
+            return true;
+    return false;
+}
+
+/* "misc/socket.cc:47 -> 3": the way an error takes out of a socket, which a service thread takes too when a peer closes at the end. */
+static bool is_of_socket(const struct nsc_event *e)
+{
+    return nsc_text_find(e->where.text, "socket.cc:") >= 0;
+}
+
+/* "transport/p2p.cc:352 -> 1", "transport.cc:197 -> 1", and no warning: only the way that an error took back is in this input. */
+static void tell_trail(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *first = NULL;
+    uint64_t n = 0;
+    bool beyond = false;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->number < 1 || e->number > 6 ||
+            nsc_lived_on(m, e->proc, &e->where) || (first && e->proc != first->proc))
+            continue;
+        first = first ? first : e;
+        n += e->count;
+        beyond = beyond || !is_of_socket(e);
+    }
+    if (n < 2 || nsc_success_of(m))
+        return;
+    struct nsc_finding *f =
+        nsc_found(c, beyond ? NCCLSCOPE_ERROR : NCCLSCOPE_NOTE, "error", beyond ? "likely" : "possible");
+    nsc_text words = nsc_message_of(&first->where);
+    f->part = NSC_WAKE;
+    f->began = first;
+    f->count = n;
+    f->title =
+        nsc_words(c, "Calls of NCCL returned an error, first %.*s, and the warning that says why is not in this input",
+                  (int)(words.len < 120 ? words.len : 120), words.ptr);
+    struct nsc_ask ask = {.c = c,
+                          .m = m,
+                          .proc = NSC_NONE,
+                          .event = first,
+                          .reason = NSC_RESULT_CUDA + (int)first->number - 1,
+                          .distance = ""};
+    const char *sure = f->confidence;
+    nsc_explain(c, f, &ask);
+    f->confidence = sure;
+    if (!m->procs.item[first->proc].nameless)
+        nsc_name_host(c, f, m->procs.item[first->proc].host);
+    nsc_show(c, f, &first->where);
+}
+
+/* Did something fail, of which a row of causes.def says that this warning is why? */
+static bool explains_failure(struct nsc_case *c, const struct nsc_warning *w, bool failed)
+{
+    struct nsc_finding some = {.rule = c->rule, .cls = "error", .confidence = "likely"};
+    struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &w->where, .distance = ""};
+    return failed && nsc_explain(c, &some, &ask);
+}
+
+/* That a call of NCCL failed, as the program says, follows from what NCCL warned of. */
+static void put_program_behind(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        struct nsc_finding *x = &c->f->list.item[i];
+        if (x->rule->key == NSC_ID_FAILURE_INTERNAL && !x->began && !x->caused_by)
+            x->caused_by = NSC_ID_FAILURE_UNJUDGED;
+    }
+}
+
+/* Did a call of NCCL fail, by NCCL's own words or by the program's? */
+static bool job_failed(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    bool said = false;
+    for (size_t i = 0; i < m->happened.len; i++)
+        said = said || m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_NCCL ||
+               m->happened.item[i].number == NCCLSCOPE_KIND_NCCL_RESULT;
+    return said || nsc_any_error(c);
+}
+
+static bool is_open(const struct nsc_warning *w)
+{
+    return !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
+}
+
+static int by_words(const void *a, const void *b)
+{
+    return nsc_compare(*(const nsc_text *)a, *(const nsc_text *)b);
+}
+
+/* What warnings that are judged say, in order. */
+struct judged {
+    nsc_text *words; /* NULL: there is no memory */
+    size_t n;
+};
+
+static struct judged list_judged(const struct ncclscope_model *m)
+{
+    struct judged all = {nsc_alloc(m->warnings.len * sizeof *all.words), 0};
+    for (size_t i = 0; all.words && i < m->warnings.len; i++)
+        if (!is_open(&m->warnings.item[i]))
+            all.words[all.n++] = nsc_say(m, m->warnings.item[i].message);
+    if (all.n)
+        qsort(all.words, all.n, sizeof *all.words, by_words);
+    return all;
+}
+
+/* Is it the beginning of a warning that another process has whole, and that is judged? Its line was torn. */
+static bool is_cut_short(const struct ncclscope_model *m, const struct judged *all, const struct nsc_warning *w)
+{
+    enum { LEAST = 20 };
+    nsc_text words = nsc_say(m, w->message);
+    size_t low = 0, high = all->n; /* what follows the words themselves begins with them, or nothing does */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (nsc_compare(all->words[mid], words) <= 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return words.len >= LEAST && low < all->n && all->words[low].len > words.len &&
+           !memcmp(all->words[low].ptr, words.ptr, words.len);
+}
+
+/* Was a failure found, and not only a path that is slow? */
+static bool any_failure(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR && c->f->list.item[i].rule->key != NSC_ID_NET_SOCKET)
+            return true;
+    return false;
+}
+
+/* One finding for the first: what else is not known is listed with it. */
+void nsc_rule_unjudged(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    bool failed = job_failed(c);
+    const struct nsc_where *end = nsc_success_of(m);
+    struct judged judged = list_judged(m);
+    c->f->no_memory = c->f->no_memory || !judged.words;
+    for (size_t i = 0; i < m->warnings.len; i++) {
+        const struct nsc_warning *w = &m->warnings.item[i];
+        bool open = is_open(w);
+        if (open && is_cut_short(m, &judged, w))
+            continue;
+        bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
+        bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
+        bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
+        bool behind_end = !open && end && end->source == w->where.source && end->line < w->where.line;
+        if ((!broke && !explained) || behind_end || (!open && !explained && nsc_any_error(c)) ||
+            (named && !explained && nsc_lived_on(m, w->proc, &w->where)))
+            continue;
+        nsc_text words = nsc_say(m, w->message);
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+            f->part = NSC_ROOT;
+            f->began = event_at(m, &w->where);
+            words.len = words.len < 300 ? words.len : 300;
+            words.len -= words.len && words.ptr[words.len - 1] == '.';
+            struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &w->where, .distance = ""};
+            bool known = nsc_explain(c, f, &ask);
+            f->open = !known;
+            if (!known)
+                nsc_explain_by(c, f, w->quoted ? NSC_WARNING_QUOTED : w->broke ? NSC_WARNING_BROKE : NSC_WARNING_LAST);
+            f->title =
+                nsc_words(c, known ? "NCCL failed: %.*s" : "NCCL failed with a warning that no rule here knows: %.*s",
+                          (int)words.len, words.ptr);
+        }
+        f->count += w->lines;
+        if (named)
+            nsc_name_host(c, f, m->procs.item[w->proc].host);
+        nsc_show(c, f, &w->where);
+    }
+    nsc_free(judged.words);
+    if (f)
+        put_program_behind(c);
+    if (!f && !m->warnings.len && !any_failure(c))
+        tell_trail(c);
+}
