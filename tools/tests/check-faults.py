@@ -47,7 +47,10 @@ class Bench:
         env['LC_ALL'] = 'C'                                   # what the C library does without a locale's table is no answer of ours
         if count:
             env['FAULT_COUNT'] = count
-        p = subprocess.run([self.tool, *args], cwd=self.folder, env=env, capture_output=True, timeout=harness.LIMIT_S)
+        try:
+            p = subprocess.run([self.tool, *args], cwd=self.folder, env=env, capture_output=True, timeout=harness.LIMIT_S)
+        except subprocess.TimeoutExpired:
+            return -1, b'', b'it hangs', []
         rows = []
         if db in args and os.path.exists(db):
             rows = contents(db)

@@ -28,7 +28,8 @@ NCCLSCOPE_API int ncclscope_model_add(ncclscope_model *m, const ncclscope_record
 /* The source has ended: its counts are taken from `reader` (NULL: they stay 0); `problem` says why it could not be read whole, or
  * is NULL. OK or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem);
-/* No more sources: ranks join to communicators, connections find theirs. After it the model only is read. Since 0.1. */
+/* No more sources: ranks join to communicators, connections find theirs. After it the model only is read. The grammar that its records
+ * were read with is asked once more: free it behind this. OK or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err);
 
 /* Not 0: no more is wanted. Asked between pieces of an input, and when a signal interrupts the wait for one. */

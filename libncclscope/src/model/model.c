@@ -343,6 +343,7 @@ int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec)
         m->last_time = rec->time.len < sizeof m->last_time_text ? rec->time.len : 0;
         memcpy(m->last_time_text, rec->time.ptr, m->last_time);
     }
+    m->grammar = rec->grammar;
     nsc_apply(m, rec);
     return m->no_memory ? NCCLSCOPE_ENOMEM : nsc_settle(NCCLSCOPE_OK, before, NULL);
 }

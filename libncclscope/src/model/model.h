@@ -508,6 +508,7 @@ struct ncclscope_model {
     char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
     size_t last_time;
     struct nsc_whole whole;
+    ncclscope_grammar *grammar; /* that its records were read with; NULL: there was none, or it is finished */
     bool finished, no_memory;
 };
 

@@ -166,13 +166,12 @@ static bool names_rccl(const struct ncclscope_model *m)
 
 void nsc_version_settle(struct ncclscope_model *m)
 {
-    ncclscope_grammar *g = NULL;
+    ncclscope_grammar *g = m->grammar;
     struct nsc_match match = {0};
     bool rccl = m->whole.rccl = names_rccl(m);
-    if (ncclscope_grammar_new(&g, NULL) || nsc_match_new(&match, NULL)) {
-        m->no_memory = true;
-        goto out;
-    }
+    m->grammar = NULL;
+    if (!g || nsc_match_new(&match, NULL)) /* no record; or no memory, which is known */
+        return;
     lengthen_bare_versions(m);
     if (!rccl) /* the table has the releases of NCCL */
         doubt_bare_versions(m, g, &match);
@@ -180,9 +179,7 @@ void nsc_version_settle(struct ncclscope_model *m)
     for (size_t i = 0; !rccl && i < m->proc_order.len; i++)
         if (nsc_version_of(m, m->proc_order.item[i]).how == NSC_VERSION_UNKNOWN)
             narrow(m, &m->procs.item[m->proc_order.item[i]], g, &match);
-out:
     nsc_match_free(&match);
-    ncclscope_grammar_free(g);
 }
 
 /* "41000" is no index: no machine has so many GPUs. */

@@ -155,7 +155,7 @@ void nsc_new_record(ncclscope_reader *r)
         .pid = -1,
         .tid = -1,
         .dev = -1,
-        .user = &r->grammar->user,
+        .grammar = r->grammar,
         .row = SIZE_MAX,
     };
 }

@@ -1,6 +1,8 @@
 /* record.c - getters: fields become numbers only when somebody asks. */
 #include "read/record.h"
 
+#include "read/grammar.h"
+
 #include "read/texts.h"
 #include "read/user.h"
 
@@ -67,13 +69,13 @@ ncclscope_kind ncclscope_record_kind(const ncclscope_record *rec)
 const char *ncclscope_record_kind_name(const ncclscope_record *rec)
 {
     const char *name = ncclscope_kind_name(rec->kind);
-    return name ? name : nsc_user_kind_name(rec->user, rec->kind);
+    return name ? name : nsc_user_kind_name(&rec->grammar->user, rec->kind);
 }
 
 const char *ncclscope_record_field_name(const ncclscope_record *rec, ncclscope_field f, char *type)
 {
     char letter;
-    return nsc_user_field_name(rec->user, f, type ? type : &letter);
+    return nsc_user_field_name(&rec->grammar->user, f, type ? type : &letter);
 }
 
 int ncclscope_record_level(const ncclscope_record *rec)

@@ -15,7 +15,7 @@ struct ncclscope_record {
     size_t row;                        /* of messages.def; SIZE_MAX if none took it */
     const struct nsc_match *match;     /* NULL: no fields */
     const struct nsc_known_text *text; /* of a RECOGNISED record */
-    const struct nsc_user *user;       /* whose kinds and fields from 1000 on are meant */
+    ncclscope_grammar *grammar;        /* that took it: whose kinds and fields from 1000 on are meant */
     const struct nsc_via *via;         /* path of a CONNECT record; NULL for other kinds */
 };
 
