@@ -81,10 +81,24 @@ static void put_escape(struct nsc_out *o, uint32_t c)
         nsc_printf(o, "\\u%04x", c);
 }
 
+/* What needs no look: nearly all of nearly every text. */
+static size_t plain_run(nsc_text t)
+{
+    size_t n = 0;
+    while (n < t.len && t.ptr[n] >= 0x20 && t.ptr[n] < 0x7f && t.ptr[n] != '"' && t.ptr[n] != '\\')
+        n++;
+    return n;
+}
+
 static void put_escaped(struct nsc_out *o, nsc_text t)
 {
     nsc_puts(o, "\"");
     while (t.len) {
+        size_t plain = plain_run(t);
+        nsc_put(o, (nsc_text){t.ptr, plain});
+        t = nsc_text_from(t, plain);
+        if (!t.len)
+            break;
         bool harmless;
         size_t n = nsc_character(t, &harmless);
         if (!nsc_utf8(t))
