@@ -253,11 +253,8 @@ static void excuse_the_oldest(struct ncclscope_model *m)
     nsc_free(connects);
 }
 
-void nsc_join(struct ncclscope_model *m)
+static void list_processes(struct ncclscope_model *m)
 {
-    nsc_merge_sources(m);
-    nsc_find_owners(m);
-    nsc_adopt(m);
     for (size_t i = 0; i < m->procs.len; i++) {
         bool told = m->procs.item[i].merged_into == NSC_NONE && !m->procs.item[i].nameless;
         uint32_t *o = told ? nsc_vec_push(&m->proc_order) : NULL;
@@ -266,26 +263,30 @@ void nsc_join(struct ncclscope_model *m)
     }
     if (m->proc_order.len)
         qsort_r(m->proc_order.item, m->proc_order.len, sizeof(uint32_t), nsc_by_host_and_pid, m);
-    nsc_join_ranks(m);
-    nsc_version_settle(m);
-    nsc_gpus_settle(m);
-    nsc_take_commands(m);
-    forget_early_use(m);
-    excuse_the_oldest(m);
-    order_comms(m);
+}
+
+static void mark_parents(struct ncclscope_model *m)
+{
     for (size_t i = 0; i < m->ranks.len; i++)
         if (m->ranks.item[i].parent != NSC_NONE)
             m->ranks.item[m->ranks.item[i].parent].split_off = true;
-    list_members(m);
-    name_comms(m);
-    nsc_attribute_rest(m);
-    nsc_put_in_order(m);
-    nsc_take_diag_pairs(m);
-    nsc_find_shared_gpus(m);
-    nsc_take_bus_ids(m);
-    nsc_find_proofs(m);
-    nsc_find_machines(m);
-    nsc_find_gpus_of_names(m);
-    nsc_find_shapes(m);
-    nsc_look_at_whole(m);
+}
+
+/* Each builds on what those before it made: without memory for one of them there is nothing for the next to look at. */
+void nsc_join(struct ncclscope_model *m)
+{
+    static void (*const steps[])(struct ncclscope_model *) = {
+        nsc_merge_sources,    nsc_find_owners,        nsc_adopt,
+        list_processes,       nsc_join_ranks,         nsc_mark_guesses,
+        nsc_version_settle,   nsc_gpus_settle,        nsc_take_commands,
+        forget_early_use,     excuse_the_oldest,      order_comms,
+        mark_parents,         list_members,           name_comms,
+        nsc_attribute_rest,   nsc_put_in_order,       nsc_take_diag_pairs,
+        nsc_find_shared_gpus, nsc_take_bus_ids,       nsc_find_proofs,
+        nsc_find_machines,    nsc_find_gpus_of_names, nsc_find_shapes,
+        nsc_look_at_whole,
+    };
+    unsigned before = nsc_failed_allocations();
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !m->no_memory && nsc_failed_allocations() == before; i++)
+        steps[i](m);
 }

@@ -330,7 +330,6 @@ void nsc_join_ranks(struct ncclscope_model *m)
         for (size_t i = 0; i < m->ranks.len; i++)
             if (m->ranks.item[order[i]].rank >= 0 && m->ranks.item[order[i]].nranks >= 0)
                 join_rank(m, &j, order[i]);
-        nsc_mark_guesses(m);
     }
     struct nsc_map *maps[] = {&j.by_key, &j.place, &j.present, &j.about, &j.next, &j.of_size, &j.turns};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
