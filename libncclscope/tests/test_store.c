@@ -192,6 +192,14 @@ static void test_second_scan(void)
 }
 
 /* A scan that is never added leaves nothing. */
+/* What NCCL warned of, as it printed it. */
+static void test_warnings(void)
+{
+    static const char *const failed[] = {"2.28.9/h200x8-ifname-missing.log"};
+    CHECK_INT(add(1, failed), 0);
+    ASKS("SELECT text, lines, line FROM warning", "Bootstrap : no socket interface found|1|4\n");
+}
+
 static void test_dropped(void)
 {
     char path[600];
@@ -386,5 +394,5 @@ static void test_refused(void)
 }
 
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
-       TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source), TEST(test_hostile_texts),
-       TEST(test_version_1), TEST(test_refused))
+       TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
+       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_refused))
