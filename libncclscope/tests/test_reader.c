@@ -136,6 +136,16 @@ static void test_split(void)
     end(r);
 }
 
+/* Dots alone are a name that somebody took away; an address is one, however many it has. */
+static void test_dotted_host(void)
+{
+    ncclscope_reader *r = fed("192.0.2.5:7:7 [0] NCCL INFO Using network IB\n"
+                              "...:7:7 [0] NCCL INFO Using network IB\n");
+    CHECK_TEXT(ncclscope_record_host(next(r)), "192.0.2.5");
+    CHECK_TEXT(ncclscope_record_host(next(r)), "192.0.2.5");
+    end(r);
+}
+
 /* The name of the second has lost its beginning, and got letters of the first. */
 static void test_split_in_name(void)
 {
@@ -519,8 +529,8 @@ static void test_chunks(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_split_in_name), TEST(test_broken_in),
-       TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
-       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_cut_text),
-       TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions),
-       TEST(test_open), TEST(test_chunks))
+CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_dotted_host), TEST(test_split_in_name),
+       TEST(test_broken_in), TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join),
+       TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name),
+       TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
+       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))
