@@ -12,6 +12,15 @@ struct comm {
 };
 static struct comm own;
 
+/* What fails in one rank leaves the others waiting. */
+static int trouble_of_rank(const char *function)
+{
+    int result = trouble(function);
+    if (result)
+        let_time_pass();
+    return result;
+}
+
 static void move_on(void *stream, double ms)
 {
     void *cuda = dlopen(getenv("NCCLSCOPE_CUDA"), RTLD_NOW | RTLD_NOLOAD);
@@ -76,7 +85,7 @@ PLAYED int ncclGetUniqueId(struct id *out);
 PLAYED int ncclGetUniqueId(struct id *out)
 {
     memset(out, 7, sizeof *out);
-    return trouble("ncclGetUniqueId");
+    return trouble_of_rank("ncclGetUniqueId");
 }
 
 PLAYED int ncclCommInitRank(void **out, int ranks, struct id id, int rank);
@@ -87,7 +96,7 @@ PLAYED int ncclCommInitRank(void **out, int ranks, struct id id, int rank)
     own = (struct comm){rank, ranks};
     *out = &own;
     print_log(rank);
-    return rank == 1 || !getenv("NCCLSCOPE_FAKE_TROUBLE") ? trouble("ncclCommInitRank") : 0;
+    return rank == 1 || !getenv("NCCLSCOPE_FAKE_TROUBLE") ? trouble_of_rank("ncclCommInitRank") : 0;
 }
 
 PLAYED int ncclCommDestroy(void *comm);
@@ -103,7 +112,7 @@ PLAYED int ncclAllReduce(const void *in, void *out, size_t count, int type, int 
         return 4;
     float rest = (float)(own.ranks * (own.ranks + 1) / 2 - own.rank - 1);
     work("all-reduce", count, out, *(const float *)in + rest, stream);
-    return trouble("ncclAllReduce");
+    return trouble_of_rank("ncclAllReduce");
 }
 
 PLAYED int ncclSend(const void *in, size_t count, int type, int peer, void *comm, void *stream);
