@@ -16,7 +16,7 @@
 static struct shared {
     atomic_long ms;
     atomic_bool runs;
-} *clock_;
+} * clock_;
 static int (*next_poll)(struct pollfd *, nfds_t, int);
 
 __attribute__((constructor)) static void begin(void)
