@@ -19,6 +19,7 @@ TOOL, NVML, OLD_NVML, CUDA, NCCL, CLOCK = sys.argv[1:7]
 MACHINES = os.path.join(harness.TESTDATA, 'machines')
 MEASURE = ('--json', '--measure', '--memory', '16')
 PLAYED_NODE = ('driver', 'cuda_driver')  # the rest of the node is of the machine that the test runs on
+PRELOADED = ' '.join(filter(None, (CLOCK, os.environ.get('LD_PRELOAD'))))
 wrong = []
 checks = 0
 
@@ -42,7 +43,7 @@ def probe(facts, *args, nvml=NVML, cuda=CUDA, trouble='', **more):
         json.dump(facts, file)
         file.flush()
         env = dict(os.environ, NCCLSCOPE_NVML=nvml, NCCLSCOPE_CUDA=cuda, NCCLSCOPE_FAKE=file.name,
-                   NCCLSCOPE_FAKE_TROUBLE=trouble, NCCLSCOPE_NCCL=NCCL, LD_PRELOAD=CLOCK,
+                   NCCLSCOPE_FAKE_TROUBLE=trouble, NCCLSCOPE_NCCL=NCCL, LD_PRELOAD=PRELOADED,
                    # a crash shall look as it does to users
                    ASAN_OPTIONS='handle_segv=0:verify_asan_link_order=0', **more)
         return subprocess.run([TOOL, 'probe', *args], env=env, capture_output=True, text=True, timeout=120)
@@ -314,7 +315,7 @@ def own_runs(base):
         check('nccl', 'no room', run.returncode == 5 and 'rank 3 (GPU 3): it has only 0 MiB' in run.stderr, run.stderr)
         ignoring = subprocess.run(['sh', '-c', 'trap "" CHLD; exec "$0" probe --nccl --memory 2 -q', TOOL], capture_output=True, text=True, timeout=100,
                                   env=dict(os.environ, NCCLSCOPE_NVML=NVML, NCCLSCOPE_CUDA=CUDA, NCCLSCOPE_NCCL=NCCL,
-                                           NCCLSCOPE_FAKE=os.path.join(MACHINES, 'h200x4.json'), LD_PRELOAD=CLOCK,
+                                           NCCLSCOPE_FAKE=os.path.join(MACHINES, 'h200x4.json'), LD_PRELOAD=PRELOADED,
                                            ASAN_OPTIONS='verify_asan_link_order=0', **logs))
         check('nccl', 'SIGCHLD ignored', ignoring.returncode == 0 and '4 GPUs' in ignoring.stdout, ignoring.stdout + ignoring.stderr)
         for trouble_, words, code in (('ncclCommInitRank=2', 'rank 1 (GPU 1): NCCL answers: unhandled system error', 5),
