@@ -34,8 +34,8 @@ def until(what, condition, process):
 
 def start(tool, *args, ignore=None, **more):
     def before():
-        if ignore:
-            signal.signal(ignore, signal.SIG_IGN)
+        for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # whoever runs the test may ignore some: nohup does
+            signal.signal(n, signal.SIG_IGN if n == ignore else signal.SIG_DFL)
     return subprocess.Popen([tool, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env=harness.environment(), preexec_fn=before, **more)
 

@@ -232,17 +232,17 @@ bool nsc_entries_begin(struct nsc_entries *e, nsc_text line)
 {
     static const char mark[] = "NCCL ";
     ptrdiff_t first = -1;
-    bool many = line.len > NSC_LINE_LIMIT;
+    bool many = line.len > NSC_LINE_LIMIT, list = line.len && line.ptr[0] == '[';
     if (!nsc_begins_document(line))
         return false;
-    if (!many)
+    if (!many && !list)
         first = nsc_text_find(line, mark);
-    if (!many && (first < 0 || nsc_text_find(nsc_text_from(line, (size_t)first + sizeof mark - 1), mark) < 0))
+    if (!many && !list && (first < 0 || nsc_text_find(nsc_text_from(line, (size_t)first + sizeof mark - 1), mark) < 0))
         return false; /* most lines of collectors: one object, one line of log */
     rewind_to(e, line);
     size_t n = 0, unit = 0;
     for (; !many && n < 2 && walk(e); n++, unit = e->unit)
-        many = (n && (e->unit != unit || e->level[0].list)) || memchr(e->buf, '\n', e->len ? e->len - 1 : 0);
+        many = list || (n && e->unit != unit) || memchr(e->buf, '\n', e->len ? e->len - 1 : 0);
     rewind_to(e, many ? line : (nsc_text){NULL, 0});
     return e->doc.len;
 }
