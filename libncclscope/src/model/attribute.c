@@ -38,7 +38,7 @@ static void add_link(struct ncclscope_model *m, const struct nsc_link *l)
 {
     struct nsc_key key = link_key(l);
     uint32_t i = nsc_map_get(&m->link_by, key);
-    if (l->rank != NSC_NONE)
+    if (l->rank != NSC_NONE && l->family != NSC_COLLNET) /* that is set up while the communicator is made */
         m->ranks.item[l->rank].used = true;
     if (i == NSC_NONE) {
         struct nsc_link *new = nsc_vec_push(&m->links);

@@ -42,12 +42,12 @@ static void one_version(const struct nsc_report *r, char *buf, size_t size)
                  several ? " and others" : "");
 }
 
-/* Complete, or it was before it was aborted, as programs end it too. */
+/* Complete, or it was before it was aborted, as programs end it too. That it was aborted alone does not show it. */
 static bool is_seen_complete(const struct ncclscope_model *m, const struct nsc_comm *c)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
-        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line || r->aborted.line)
+        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line)
             return true;
     }
     return false;

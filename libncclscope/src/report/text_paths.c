@@ -115,8 +115,9 @@ static void legend(const struct nsc_report *r, uint32_t comm)
             continue;
         nsc_printf(r->out, "   %c  %-22s ", letters[p], words_of(r, p));
         nsc_safe(r, nsc_say(r->m, rows[p].via));
-        nsc_printf(r->out, "%s   %llu pair%s, %s%llu channel%s%s\n", rows[p].several ? " ..." : "",
-                   (unsigned long long)rows[p].pairs.len, rows[p].pairs.len == 1 ? "" : "s",
+        nsc_printf(r->out, "%s   %llu %s%s, %s%llu channel%s%s\n", rows[p].several ? " ..." : "",
+                   (unsigned long long)rows[p].pairs.len, p == NSC_PATH_COLLNET ? "rank" : "pair",
+                   rows[p].pairs.len == 1 ? "" : "s",
                    channels_differ(&rows[p]) ? "up to " : "", (unsigned long long)rows[p].channels,
                    rows[p].channels == 1 ? "" : "s",
                    p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE

@@ -313,6 +313,16 @@ enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
     return yes_or(r != NULL, NSC_NO);
 }
 
+enum nsc_answer nsc_ask_collnet(struct nsc_ask *q)
+{
+    for (size_t i = 0; i < q->m->links.len; i++)
+        if (q->m->links.item[i].family == NSC_COLLNET) {
+            q->line = &q->m->links.item[i].where;
+            return NSC_YES;
+        }
+    return NSC_NO;
+}
+
 /* "mlx5_1 port 1 ==> ib0 (Up)" */
 enum nsc_answer nsc_ask_rdma_up(struct nsc_ask *q)
 {

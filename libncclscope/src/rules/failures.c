@@ -110,7 +110,7 @@ static nsc_text error_of_libfabric(nsc_text line)
 }
 
 /* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {error}, libfabric's; {behind}, what
- * stands behind its first colon; {said}, all. */
+ * stands behind its first colon; {runtime}, CUDA or HIP; {said}, all. */
 static const char *fill(struct nsc_case *c, const char *words, const struct nsc_event *e)
 {
     const char *brace = strchr(words, '{'), *end = brace ? strchr(brace, '}') : NULL;
@@ -124,6 +124,8 @@ static const char *fill(struct nsc_case *c, const char *words, const struct nsc_
     } else if (!strncmp(brace, "{error}", 7)) {
         put = error_of_libfabric(e->where.text);
         put = put.len ? put : NSC_TEXT("an error");
+    } else if (!strncmp(brace, "{runtime}", 9)) {
+        put = nsc_is_rccl(c->m) ? NSC_TEXT("HIP") : NSC_TEXT("CUDA");
     } else if (!strncmp(brace, "{behind}", 8)) {
         ptrdiff_t colon = nsc_text_find(put, ": ");
         put = colon < 0 ? put : nsc_text_trim(nsc_text_from(put, (size_t)colon + 2));

@@ -98,6 +98,9 @@ enum nsc_answer nsc_ask_has_plugin(struct nsc_ask *q);
 /* Is there host memory only between groups of GPUs that lie apart by bus id and have P2P among their own? */
 enum nsc_answer nsc_ask_seams(struct nsc_ask *q);
 #define AT_SEAMS nsc_ask_seams(q)
+/* Did ranks begin to connect to the network's own collectives (CollNet, SHARP)? */
+enum nsc_answer nsc_ask_collnet(struct nsc_ask *q);
+#define COLLNET_BEGUN nsc_ask_collnet(q)
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q);
 #define FINISHED nsc_ask_finished(q)
 /* Do all ranks run on one host? */

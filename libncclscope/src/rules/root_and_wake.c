@@ -55,13 +55,31 @@ static bool is_root(const struct nsc_finding *f)
     return f->began && f->severity >= NCCLSCOPE_WARNING && f->part != NSC_NO_FAILURE;
 }
 
+/* "Connection closed by remote peer node01<57521>" on node01: a process speaks to its own proxy by a socket too, and sees it close when
+ * the proxy failed. */
+static bool closed_by_own_proxy(const struct ncclscope_model *m, const struct nsc_event *proxy,
+                                const struct nsc_event *closed)
+{
+    nsc_text host = nsc_say(m, m->procs.item[closed->proc].host);
+    ptrdiff_t space = -1;
+    for (size_t i = 0; i < closed->where.text.len; i++)
+        space = closed->where.text.ptr[i] == ' ' ? (ptrdiff_t)i : space;
+    nsc_text peer = nsc_text_from(closed->where.text, (size_t)(space + 1));
+    return proxy->proc == closed->proc && nsc_is_before(m, proxy, closed) && host.len && peer.len > host.len &&
+           !memcmp(peer.ptr, host.ptr, host.len) && (peer.ptr[host.len] == '<' || peer.ptr[host.len] == '.');
+}
+
 static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
 {
     if (root == f || root->rule == f->rule || root->caused_by)
         return false;
     if (f->began && root->began->proc == f->began->proc && root->part == NSC_WAKE && f->part == NSC_WAKE &&
-        (is_of_proxy(root) || is_of_proxy(f)) && root->rule != f->rule)
+        (is_of_proxy(root) || is_of_proxy(f)) && root->rule != f->rule) {
+        const struct nsc_finding *proxy = is_of_proxy(f) ? f : root, *other = is_of_proxy(f) ? root : f;
+        if (closed_by_own_proxy(m, proxy->began, other->began))
+            return proxy == root;
         return is_of_proxy(f); /* a proxy tells of what it was told, by a socket that broke */
+    }
     if (f->began && is_order_unknown(m, root->began, f->began) && root->part != f->part)
         return root->part == NSC_ROOT; /* what breaks by itself is not what others see when something broke */
     if (f->began)
