@@ -111,11 +111,21 @@ void nsc_bold(const struct nsc_report *r, nsc_text text)
     colour(r, "0");
 }
 
+/* Where what was said begins, behind who said it: "NCCL WARN ...", or of another library "UCX ERROR ..."; or -1. */
+static ptrdiff_t begin_of_words(nsc_text line)
+{
+    static const char *const markers[] = {"NCCL ", " ERROR ", " Error ", " WARN "};
+    ptrdiff_t at = -1;
+    for (size_t i = 0; at < 0 && i < sizeof markers / sizeof markers[0]; i++)
+        at = nsc_text_find(line, markers[i]) + (markers[i][0] == ' ' && nsc_text_find(line, markers[i]) >= 0);
+    return at;
+}
+
 void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line)
 {
     int room = r->columns - 12 - (int)strlen(where);
     nsc_text cut = nsc_text_trim(line);
-    ptrdiff_t marker = width_of(cut) > room ? nsc_text_find(cut, "NCCL ") : -1;
+    ptrdiff_t marker = width_of(cut) > room ? begin_of_words(cut) : -1;
     nsc_puts(r->out, where);
     if (marker > 0 && !(r->flags & NCCLSCOPE_REPORT_VERBOSE)) { /* who said it is in the log; what was said, here */
         nsc_puts(r->out, "...");

@@ -330,7 +330,8 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
     struct nsc_known_path p;
     nsc_path_of(m, l, &p);
     *out = (struct nsc_expected){.level = NSC_LEVEL_UNKNOWN};
-    if (p.scope != NSC_SCOPE_NODE || l->proc == NSC_NONE || l->family == NSC_COLLNET) /* that one is a rank and the network */
+    if (p.scope != NSC_SCOPE_NODE || l->proc == NSC_NONE ||
+        l->family == NSC_COLLNET) /* that one is a rank and the network */
         return NSC_NOT_JUDGED;
     if (m->procs.item[l->proc].rccl) { /* its distances are its own; that variable means the same */
         out->env = l->family == NSC_P2P ? NULL : nsc_p2p_disabled(m, l->proc);

@@ -334,8 +334,10 @@ static void tell_lopsided_nvlink(struct nsc_case *c)
             const struct nsc_env *file = nsc_env_of(m, NSC_NONE, "NCCL_TOPO_FILE");
             f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
             f->caused_by = file ? NSC_ID_ENV_TOPO_FILE : NSC_ID_NONE;
-            f->title = nsc_words(c, "NVLink between GPU %s and GPU %s of %s is %g GB/s one way and %g the other",
-                                 nsc_say(m, p->a).ptr, nsc_say(m, p->b).ptr, nsc_say(m, p->host).ptr, p->bw, back->bw);
+            f->title =
+                nsc_words(c, "%s between GPU %s and GPU %s of %s %s %g GB/s one way and %g the other",
+                          file ? "The topology file declares that NVLink" : "NVLink", nsc_say(m, p->a).ptr,
+                          nsc_say(m, p->b).ptr, nsc_say(m, p->host).ptr, file ? "carries" : "is", p->bw, back->bw);
             nsc_explain_with(c, f, file ? NSC_LOPSIDED_BY_FILE : NSC_LOPSIDED,
                              file ? nsc_say(m, file->value).ptr : NULL, NULL);
             nsc_show(c, f, file ? &file->where : NULL);
