@@ -109,6 +109,9 @@ def main():
             problem("%s: exports %s, which no header declares" % (libraries[0], name))
         if version not in nodes:
             problem("%s: %s has the version '%s', which is not in %s" % (libraries[0], name, version, maps[0]))
+    for pattern in let_out:
+        if pattern not in names:
+            problem("%s: lets out %s, which is no function of the library: names, not patterns" % (maps[0], pattern))
     if "*" not in [pattern for _, kept in nodes.values() for pattern in kept]:
         problem("%s: keeps nothing in (local: *)" % maps[0])
     check_note(libraries[0])

@@ -369,6 +369,18 @@ def check_hardware():
         error("tables", "rows of hardware or variables were not found")
 
 
+def check_ids():
+    """rules.def and the public ids.def name the same findings, whose numbers rise by one."""
+    with open(os.path.join(LIBRARY, "tables/rules.def"), encoding="utf-8") as file:
+        rules = dict(re.findall(r'^RULE\((\w+), "([^"]+)"', file.read(), re.M))
+    with open(os.path.join(LIBRARY, "include/ncclscope/ids.def"), encoding="utf-8") as file:
+        ids = re.findall(r'^NCCLSCOPE_ID\((\w+), ([0-9]+), "([^"]+)"\)', file.read(), re.M)
+    for name in set(rules.items()) ^ {(name, id_) for name, _, id_ in ids}:
+        error("ids.def", "%s (%s) stands in rules.def or in ids.def alone" % name)
+    if [int(number) for _, number, _ in ids] != list(range(1, len(ids) + 1)):
+        error("ids.def", "the numbers do not rise by one from 1")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--log", nargs="+", metavar="FILE", default=[], help="logs whose unknown records are listed")
@@ -384,6 +396,7 @@ def main():
     check_meanings([row.kind for row in rows] + others)
     texts = check_texts()
     check_hardware()
+    check_ids()
     for name, (where, _) in fields.items():
         if name not in used:
             error(where, "no row uses field %s" % name)

@@ -110,10 +110,9 @@ bool output_is_one_of(const struct output *o, const char *const *inputs, size_t 
 bool output_is_source(const struct output *o, const ncclscope_model *m)
 {
     bool any = false;
-    for (size_t i = 0; i < ncclscope_model_sources(m) && !any; i++) {
-        const char *name = ncclscope_model_source_name(m, i);
+    const char *name;
+    for (size_t i = 0; !any && (name = ncclscope_model_source_name(m, i)); i++)
         any = output_is_one_of(o, &name, 1);
-    }
     return any;
 }
 

@@ -51,10 +51,10 @@ void tell(const char *name, const char *text)
 bool tell_problems(const ncclscope_model *m)
 {
     bool any = false;
-    for (size_t i = 0; i < ncclscope_model_sources(m); i++) {
+    const char *name;
+    for (size_t i = 0; (name = ncclscope_model_source_name(m, i)); i++) {
         if (!*ncclscope_model_problem(m, i))
             continue;
-        const char *name = ncclscope_model_source_name(m, i);
         tell(strcmp(name, "-") ? name : "standard input", ncclscope_model_problem(m, i));
         any = true;
     }

@@ -53,8 +53,8 @@ NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, co
  * NCCLSCOPE_OK; NCCLSCOPE_EIO; NCCLSCOPE_EDATA if it is no such JSON, or holds no pod; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err);
 
-/* The sources of a model, 0 .. count - 1: name, and what was wrong with reading it, "" when nothing was. Borrowed. Since 0.1. */
-NCCLSCOPE_API size_t ncclscope_model_sources(const ncclscope_model *m);
+/* The i-th source of a model, in the order of reading: its name, NULL behind the last; what was wrong with reading it, "" when nothing
+ * was. Borrowed. Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_model_source_name(const ncclscope_model *m, size_t i);
 NCCLSCOPE_API const char *ncclscope_model_problem(const ncclscope_model *m, size_t i);
 /* Set out->size as for ncclscope_reader_stats. OK, ENOTFOUND, EABI. Since 0.1. */

@@ -62,6 +62,7 @@ void ncclscope_model_free(ncclscope_model *m)
                               &m->printed_on,  &m->tree_links,  &m->use_by,     &m->told_by,    &m->passed_by,
                               &m->whole.heard, &m->whole.words, &m->whole.event};
     nsc_vec_free(&m->count_at);
+    nsc_rows_free(&m->rows);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         nsc_map_free(maps[i]);
     nsc_vec_free(&m->sources);
@@ -353,6 +354,8 @@ int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err)
     unsigned before = nsc_failed_allocations();
     if (!m->finished)
         nsc_join(m);
+    if (!m->finished && !m->no_memory && nsc_failed_allocations() == before)
+        nsc_lay_rows(m);
     m->finished = true;
     m->no_memory = m->no_memory || nsc_failed_allocations() != before;
     return m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : NCCLSCOPE_OK;

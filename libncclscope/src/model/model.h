@@ -4,6 +4,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
+#include "model/rows.h"
 #include "read/record.h"
 #include "read/transport.h"
 
@@ -335,6 +336,7 @@ struct nsc_comm {
     int shape;         /* enum nsc_shape */
     int64_t stride;    /* of NSC_SHAPE_STRIDED and NSC_SHAPE_PAIR: between its ranks in the job */
     int worst_path;    /* enum nsc_path, or -1: no connection of it is known */
+    int64_t row;       /* of columns.def; NCCLSCOPE_UNSAID: it has no member */
 };
 /* What its ranks are in the whole job. Always inferred. */
 enum nsc_shape {
@@ -508,6 +510,7 @@ struct ncclscope_model {
     char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
     size_t last_time;
     struct nsc_whole whole;
+    struct nsc_rows rows; /* once it is finished: lay_rows.c */
     ncclscope_grammar *grammar; /* that its records were read with; NULL: there was none, or it is finished */
     bool finished, no_memory;
 };
@@ -539,6 +542,7 @@ void nsc_put_in_order(struct ncclscope_model *m);                   /* order.c *
 void nsc_find_machines(struct ncclscope_model *m);                  /* machines.c */
 void nsc_find_shapes(struct ncclscope_model *m);                    /* shape.c */
 void nsc_look_at_whole(struct ncclscope_model *m);                  /* whole.c */
+void nsc_lay_rows(struct ncclscope_model *m);                       /* lay_rows.c: again where what is known grew */
 /* The line by which the job's own program says that it reached its end; NULL: none does. */
 const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
 /* The first line of other.def that is of this kind, or NULL. */

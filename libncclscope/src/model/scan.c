@@ -147,17 +147,13 @@ void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
     unsigned before = nsc_failed_allocations();
     m->facts = f;
     nsc_place_ranks(m);
+    nsc_lay_rows(m);
     m->no_memory = m->no_memory || nsc_failed_allocations() != before; /* which ncclscope_analyse tells */
-}
-
-size_t ncclscope_model_sources(const ncclscope_model *m)
-{
-    return m->sources.len;
 }
 
 const char *ncclscope_model_source_name(const ncclscope_model *m, size_t i)
 {
-    return i < m->sources.len ? nsc_say(m, m->sources.item[i].name).ptr : "";
+    return i < m->sources.len ? nsc_say(m, m->sources.item[i].name).ptr : NULL;
 }
 
 const char *ncclscope_model_problem(const ncclscope_model *m, size_t i)

@@ -8,8 +8,8 @@
 
 void nsc_json_where(struct nsc_json *j, const char *key, const struct nsc_where *w);
 void nsc_json_processes(struct nsc_json *j, const struct ncclscope_model *m);
-void nsc_json_communicator(struct nsc_json *j, const struct ncclscope_model *m, uint32_t index);
-void nsc_json_link(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_link *l);
-void nsc_json_others(struct nsc_json *j, const struct ncclscope_model *m); /* what is not NCCL's */
+void nsc_json_communicators(struct nsc_json *j, const struct ncclscope_model *m);
+void nsc_json_links(struct nsc_json *j, const struct ncclscope_findings *f); /* with what was expected of them */
+void nsc_json_others(struct nsc_json *j, const struct ncclscope_model *m);   /* what is not NCCL's */
 
 #endif

@@ -1,5 +1,6 @@
 /* report_json.c - the report as one JSON object, schema ncclscope.report/1. */
 #include "report/json_report.h"
+#include "report/json_rows.h"
 
 #include "model/machines.h"
 #include "probe/facts.h"
@@ -8,25 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void sources(struct nsc_json *j, const struct ncclscope_model *m)
+/* A list of all rows of a table, each an object of its columns. */
+static void table(struct nsc_json *j, const char *key, const struct nsc_rows *rows, int which)
 {
-    nsc_json_open(j, "sources", '[');
-    for (size_t i = 0; i < m->sources.len; i++) {
-        const struct nsc_source_info *s = &m->sources.item[i];
+    nsc_json_open(j, key, '[');
+    for (size_t i = 0; i < rows->of[which].len; i++) {
         nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "name", nsc_say(m, s->name));
-        nsc_json_string(j, "format", s->stats.gzip ? "gzip" : "plain");
-        nsc_json_int(j, "bytes", (int64_t)s->stats.bytes);
-        nsc_json_int(j, "lines", (int64_t)s->stats.lines);
-        nsc_json_int(j, "nccl_lines", (int64_t)s->stats.records);
-        nsc_json_int(j, "unknown_lines", (int64_t)s->stats.unknown);
-        nsc_json_int(j, "torn_lines", (int64_t)s->stats.torn_lines);
-        nsc_json_int(j, "cut_lines", (int64_t)s->stats.cut_lines);
-        nsc_json_bool(j, "truncated", s->stats.truncated);
-        nsc_json_text(j, "first_time", NSC_JSON_TEXT(m, s->first_time));
-        nsc_json_text(j, "last_time", NSC_JSON_TEXT(m, s->last_time));
-        if (s->problem)
-            nsc_json_text(j, "problem", nsc_say(m, s->problem));
+        nsc_json_columns(j, which, nsc_row_at_(rows, which, i), NULL, NULL);
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
@@ -45,7 +34,7 @@ static int by_name(const void *a, const void *b)
 static void totals(struct nsc_json *j, const struct ncclscope_model *m)
 {
     ncclscope_stats t;
-    uint64_t by_family[NSC_COLLNET + 1] = {0}, gdrdma = 0, repeated = 0;
+    int64_t by_family[NSC_COLLNET + 1] = {0}, gdrdma = 0, repeated = 0;
     nsc_totals(m, &t);
     nsc_json_open(j, "totals", '{');
     nsc_json_int(j, "lines", (int64_t)t.lines);
@@ -55,29 +44,22 @@ static void totals(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_json_int(j, "torn_lines", (int64_t)t.torn_lines);
     nsc_json_int(j, "cut_lines", (int64_t)t.cut_lines);
     nsc_json_open(j, "connections", '{');
-    struct named *list = nsc_alloc(m->connections.len * sizeof *list);
-    for (size_t i = 0; i < m->connections.len; i++) {
-        const struct nsc_count *c = &m->connections.item[i];
-        by_family[c->family] += c->lines;
+    for (int64_t i = 0; i < nsc_row_next(&m->rows, connection); i++) {
+        const ncclscope_connection *c = nsc_row_at(&m->rows, connection, (size_t)i);
+        by_family[c->transport] += c->lines;
         gdrdma += c->gdrdma ? c->lines : 0;
         repeated += c->repeated;
-        if (list)
-            list[i] = (struct named){nsc_say(m, c->text), c->lines};
+        nsc_json_int(j, c->via.ptr, c->lines);
     }
-    if (list && m->connections.len)
-        qsort(list, m->connections.len, sizeof *list, by_name);
-    for (size_t i = 0; list && i < m->connections.len; i++)
-        nsc_json_int(j, list[i].name.ptr, (int64_t)list[i].n);
-    nsc_free(list);
     nsc_json_close(j, '}');
     nsc_json_open(j, "transports", '{');
     for (int f = NSC_P2P; f <= NSC_COLLNET; f++)
         if (by_family[f])
-            nsc_json_int(j, nsc_family_name(f), (int64_t)by_family[f]);
+            nsc_json_int(j, nsc_family_name(f), by_family[f]);
     nsc_json_close(j, '}');
-    nsc_json_int(j, "gdrdma", (int64_t)gdrdma);
+    nsc_json_int(j, "gdrdma", gdrdma);
     if (repeated)
-        nsc_json_int(j, "repeated", (int64_t)repeated);
+        nsc_json_int(j, "repeated", repeated);
     nsc_json_close(j, '}');
 }
 
@@ -131,42 +113,38 @@ static void versions(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_free(p);
 }
 
-static void hosts(struct nsc_json *j, const struct ncclscope_model *m)
+static int by_machine(const void *a, const void *b)
 {
-    nsc_json_open(j, "hosts", '[');
-    for (size_t i = 0; i < m->proc_order.len;) {
-        nsc_str host = m->procs.item[m->proc_order.item[i]].host;
-        size_t n = 0;
-        while (i < m->proc_order.len && m->procs.item[m->proc_order.item[i]].host == host)
-            i++, n++;
-        nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "name", nsc_say(m, host));
-        nsc_json_int(j, "processes", (int64_t)n);
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
+    const ncclscope_host *x = *(const ncclscope_host *const *)a, *y = *(const ncclscope_host *const *)b;
+    if (x->machine != y->machine)
+        return x->machine < y->machine ? -1 : 1;
+    return nsc_compare(x->name, y->name);
 }
 
 static void machines(struct nsc_json *j, const struct ncclscope_model *m)
 {
+    size_t n = (size_t)nsc_row_next(&m->rows, host), at = 0;
+    const ncclscope_host **hosts = nsc_alloc((n + 1) * sizeof *hosts);
+    for (size_t i = 0; hosts && i < n; i++)
+        hosts[i] = nsc_row_at(&m->rows, host, i);
+    if (hosts && n)
+        qsort(hosts, n, sizeof *hosts, by_machine);
+    while (hosts && at < n && hosts[at]->machine == NCCLSCOPE_UNSAID)
+        at++;
     nsc_json_open(j, "machines", '[');
-    for (uint32_t i = 0; i < m->machines.len; i++) {
-        const struct nsc_machine *x = &m->machines.item[i];
+    for (int64_t i = 0; hosts && i < nsc_row_next(&m->rows, machine); i++) {
+        const ncclscope_machine *x = nsc_row_at(&m->rows, machine, (size_t)i);
         nsc_json_open(j, NULL, '{');
         nsc_json_open(j, "hosts", '[');
-        for (uint32_t k = x->first_host; k != NSC_NONE; k = m->hosts.item[k].next)
-            nsc_json_text(j, NULL, nsc_say(m, m->hosts.item[k].name));
+        for (; at < n && hosts[at]->machine == i; at++)
+            nsc_json_text(j, NULL, hosts[at]->name);
         nsc_json_close(j, ']');
-        nsc_json_bool(j, "several", x->several);
-        nsc_json_string(j, "confidence", nsc_confidence_name(x->confidence));
-        nsc_json_string(j, "why", x->why);
-        if (x->where.line)
-            nsc_json_where(j, "where", &x->where);
-        else
-            nsc_json_null(j, "where");
+        nsc_json_columns(j, NCCLSCOPE_TABLE_machine, x, NULL, NULL);
+        nsc_json_place(j, "where", x->source, x->line);
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
+    nsc_free(hosts);
 }
 
 /* Only where --pod gave some. */
@@ -209,201 +187,120 @@ static void pods(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_json_close(j, ']');
 }
 
-static int by_name_and_number(const void *a, const void *b)
-{
-    const struct named *p = a, *q = b;
-    int c = nsc_compare(p->name, q->name);
-    return c ? c : p->n < q->n ? -1 : p->n > q->n;
-}
-
-/* Networks that a process says it uses, or that a connection names; each with its processes. */
-static void networks(struct nsc_json *j, const struct ncclscope_model *m)
-{
-    size_t n = m->procs.len + m->links.len + m->ranks.len, k = 0;
-    struct named *list = nsc_alloc((n + 1) * sizeof *list);
-    for (size_t i = 0; list && i < m->proc_order.len; i++)
-        if (m->procs.item[m->proc_order.item[i]].network)
-            list[k++] = (struct named){nsc_say(m, m->procs.item[m->proc_order.item[i]].network), m->proc_order.item[i]};
-    for (size_t i = 0; list && i < m->links.len; i++)
-        if (m->links.item[i].network && m->links.item[i].proc != NSC_NONE)
-            list[k++] = (struct named){nsc_say(m, m->links.item[i].network), m->links.item[i].proc};
-    if (k)
-        qsort(list, k, sizeof *list, by_name_and_number);
-    nsc_json_open(j, "networks", '[');
-    for (size_t i = 0; i < k;) {
-        size_t end = i, procs = 0;
-        for (; end < k && nsc_text_eq(list[end].name, list[i].name); end++)
-            procs += end == i || list[end].n != list[end - 1].n;
-        nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "name", list[i].name);
-        nsc_json_int(j, "processes", (int64_t)procs);
-        nsc_json_close(j, '}');
-        i = end;
-    }
-    nsc_json_close(j, ']');
-    nsc_free(list);
-}
-
-static void devices(struct nsc_json *j, const struct ncclscope_model *m)
-{
-    nsc_json_open(j, "net_devices", '[');
-    for (size_t i = 0; i < m->devices.len; i++) {
-        const struct nsc_net_device *d = &m->devices.item[i];
-        nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "host", nsc_say(m, d->host));
-        nsc_json_text(j, "net", nsc_say(m, d->net));
-        nsc_json_int(j, "index", d->index);
-        nsc_json_text(j, "name", nsc_say(m, d->name));
-        nsc_json_said(j, "port", d->port);
-        nsc_json_text(j, "kind", NSC_JSON_TEXT(m, d->kind));
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
-}
-
-static void plugins(struct nsc_json *j, const struct ncclscope_model *m)
-{
-    nsc_json_open(j, "plugins", '[');
-    for (size_t i = 0; i < m->plugins.len; i++) {
-        const struct nsc_plugin *p = &m->plugins.item[i];
-        nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "kind", nsc_say(m, p->kind));
-        nsc_json_text(j, "name", NSC_JSON_TEXT(m, p->name));
-        nsc_json_text(j, "file", NSC_JSON_TEXT(m, p->file));
-        nsc_json_text(j, "version", NSC_JSON_TEXT(m, p->version));
-        nsc_json_text(j, "state", nsc_say(m, p->state));
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
-}
-
-static int by_env(const void *a, const void *b, void *model)
-{
-    const struct ncclscope_model *m = model;
-    const struct nsc_env *x = &m->env.item[*(const uint32_t *)a], *y = &m->env.item[*(const uint32_t *)b];
-    int c = nsc_compare(nsc_say(m, x->name), nsc_say(m, y->name));
-    if (!c)
-        c = nsc_compare(nsc_say(m, x->value), nsc_say(m, y->value));
-    return c ? c : x->proc < y->proc ? -1 : x->proc > y->proc;
-}
-
-/* One variable: entries order[from, to), sorted by value. The value of most processes stands for it. */
-static void variable(struct nsc_json *j, const struct ncclscope_model *m, const uint32_t *order, size_t from, size_t to)
-{
-    size_t best = from, most = 0;
-    bool by_plugin = false, by_pod = false;
-    for (size_t i = from; i < to;) {
-        size_t end = i;
-        for (; end < to && m->env.item[order[end]].value == m->env.item[order[i]].value; end++)
-            by_plugin = by_plugin || m->env.item[order[end]].by_plugin,
-            by_pod = by_pod || m->env.item[order[end]].by_pod;
-        if (end - i > most)
-            most = end - i, best = i;
-        i = end;
-    }
-    nsc_json_open(j, NULL, '{');
-    nsc_json_text(j, "name", nsc_say(m, m->env.item[order[from]].name));
-    nsc_json_text(j, "value", nsc_say(m, m->env.item[order[best]].value));
-    nsc_json_string(j, "by", by_plugin ? "plugin" : by_pod ? "environment" : "unknown");
-    nsc_json_int(j, "processes", (int64_t)(to - from));
-    nsc_json_open(j, "values", '{');
-    for (size_t i = from; i < to;) {
-        size_t end = i;
-        while (end < to && m->env.item[order[end]].value == m->env.item[order[i]].value)
-            end++;
-        nsc_json_int(j, nsc_say(m, m->env.item[order[i]].value).ptr, (int64_t)(end - i));
-        i = end;
-    }
-    nsc_json_close(j, '}');
-    nsc_json_close(j, '}');
-}
-
 static void env(struct nsc_json *j, const struct ncclscope_model *m)
 {
-    uint32_t *order = nsc_alloc((m->env.len + 1) * sizeof *order);
+    const ncclscope_env_value *v;
+    size_t at = 0;
     nsc_json_open(j, "env", '[');
-    for (size_t i = 0; order && i < m->env.len; i++)
-        order[i] = (uint32_t)i;
-    if (order && m->env.len)
-        qsort_r(order, m->env.len, sizeof *order, by_env, (void *)(uintptr_t)m);
-    for (size_t i = 0; order && i < m->env.len;) {
-        size_t end = i;
-        while (end < m->env.len && m->env.item[order[end]].name == m->env.item[order[i]].name)
-            end++;
-        variable(j, m, order, i, end);
-        i = end;
+    for (int64_t i = 0; i < nsc_row_next(&m->rows, env); i++) {
+        nsc_json_open(j, NULL, '{');
+        nsc_json_columns(j, NCCLSCOPE_TABLE_env, nsc_row_at(&m->rows, env, (size_t)i), NULL, NULL);
+        nsc_json_open(j, "values", '{');
+        while ((v = nsc_child_of(&m->rows, env_value, &at, i)))
+            nsc_json_int(j, v->value.ptr, v->processes);
+        nsc_json_close(j, '}');
+        nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
-    nsc_free(order);
 }
 
 static void warnings(struct nsc_json *j, const struct ncclscope_model *m)
 {
     nsc_json_open(j, "warnings", '[');
-    for (size_t i = 0; i < m->warnings.len; i++) {
-        const struct nsc_warning *w = &m->warnings.item[i];
+    for (int64_t i = 0; i < nsc_row_next(&m->rows, warning); i++) {
+        const ncclscope_warning *w = nsc_row_at(&m->rows, warning, (size_t)i);
         nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "text", nsc_say(m, w->shape));
-        nsc_json_int(j, "lines", (int64_t)w->lines);
-        nsc_json_where(j, "first", &w->where);
+        nsc_json_columns(j, NCCLSCOPE_TABLE_warning, w, NULL, NULL);
+        nsc_json_place(j, "first", w->source, w->line);
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
 }
 
-static void finding(struct nsc_json *j, const struct ncclscope_model *m, const struct nsc_finding *f)
+/* How far the lists that belong to findings are written. */
+struct lists {
+    size_t cause, rank, pair, host, evidence;
+};
+
+static void evidence(struct nsc_json *j, const struct nsc_rows *rows, int64_t i, struct lists *at)
 {
-    nsc_json_open(j, NULL, '{');
-    nsc_json_string(j, "id", f->rule->id);
-    nsc_json_string(j, "severity", nsc_severity_name(f->severity));
-    nsc_json_string(j, "confidence", f->confidence);
-    nsc_json_string(j, "class", f->cls);
-    nsc_json_string(j, "caused_by", nsc_words_of_id(f->caused_by));
-    nsc_json_open(j, "cause_ids", '[');
-    for (size_t i = 0; i < f->why_rows; i++)
-        nsc_json_string(j, NULL, f->why_row[i]);
-    nsc_json_close(j, ']');
-    nsc_json_string(j, "title", f->title);
-    nsc_json_string(j, "detail", f->rule->why);
-    nsc_json_text(j, "comm", f->comm == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[f->comm].id));
-    nsc_json_open(j, "ranks", '[');
-    for (size_t i = 0; i < f->ranks.len; i++)
-        nsc_json_int(j, NULL, (int64_t)f->ranks.item[i]);
-    nsc_json_close(j, ']');
-    if (f->ranks_more)
-        nsc_json_int(j, "ranks_more", f->ranks_more);
-    nsc_json_open(j, "pairs", '[');
-    for (size_t i = 0; i < f->pairs.len; i++) {
-        nsc_json_open(j, NULL, '[');
-        nsc_json_int(j, NULL, (int64_t)f->pairs.item[i].a);
-        nsc_json_int(j, NULL, (int64_t)f->pairs.item[i].b);
-        nsc_json_close(j, ']');
-    }
-    nsc_json_close(j, ']');
-    distinct(j, "hosts", m, f->hosts.item, f->hosts.len);
-    nsc_json_int(j, "count", (int64_t)f->count);
-    nsc_json_string(j, "cause", f->cause);
-    nsc_json_string(j, "fix", f->fix);
-    nsc_json_string(j, "cost", f->cost);
-    nsc_json_string(j, "doc", f->rule->doc);
+    const ncclscope_evidence *e;
     nsc_json_open(j, "evidence", '[');
-    for (size_t i = 0; i < f->evidences; i++) {
+    while ((e = nsc_child_of(rows, evidence, &at->evidence, i))) {
         nsc_json_open(j, NULL, '{');
-        nsc_json_int(j, "source", f->evidence[i].source);
-        nsc_json_int(j, "line", (int64_t)f->evidence[i].line);
-        nsc_json_text(j, "text", f->evidence[i].text);
+        nsc_json_int(j, "source", e->source);
+        nsc_json_int(j, "line", e->line);
+        nsc_json_text(j, "text", e->text);
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');
-    nsc_json_close(j, '}');
+}
+
+static void about(struct nsc_json *j, const struct nsc_rows *rows, int64_t i, int64_t more, struct lists *at)
+{
+    const ncclscope_finding_rank *rank;
+    const ncclscope_finding_pair *pair;
+    const ncclscope_finding_host *host;
+    nsc_json_open(j, "ranks", '[');
+    while ((rank = nsc_child_of(rows, finding_rank, &at->rank, i)))
+        nsc_json_int(j, NULL, rank->rank);
+    nsc_json_close(j, ']');
+    if (more)
+        nsc_json_int(j, "ranks_more", more);
+    nsc_json_open(j, "pairs", '[');
+    while ((pair = nsc_child_of(rows, finding_pair, &at->pair, i))) {
+        nsc_json_open(j, NULL, '[');
+        nsc_json_int(j, NULL, pair->a);
+        nsc_json_int(j, NULL, pair->b);
+        nsc_json_close(j, ']');
+    }
+    nsc_json_close(j, ']');
+    nsc_json_open(j, "hosts", '[');
+    while ((host = nsc_child_of(rows, finding_host, &at->host, i)))
+        nsc_json_text(j, NULL, host->host);
+    nsc_json_close(j, ']');
+}
+
+static void finding(struct nsc_json *j, const struct ncclscope_findings *f, int64_t i, struct lists *at)
+{
+    const ncclscope_finding *x = nsc_row_at(&f->rows, finding, (size_t)i);
+    const ncclscope_finding_cause *cause;
+    nsc_json_columns(j, NCCLSCOPE_TABLE_finding, x, NULL, "caused_by");
+    nsc_json_open(j, "cause_ids", '[');
+    while ((cause = nsc_child_of(&f->rows, finding_cause, &at->cause, i)))
+        nsc_json_text(j, NULL, cause->cause);
+    nsc_json_close(j, ']');
+    nsc_json_columns(j, NCCLSCOPE_TABLE_finding, x, "title", "detail");
+    nsc_json_text(j, "comm",
+                  x->comm == NCCLSCOPE_UNSAID ? (nsc_text){NULL, 0}
+                                              : nsc_row_at(&f->model->rows, comm, (size_t)x->comm)->id);
+    about(j, &f->rows, i, x->ranks_more, at);
+    nsc_json_columns(j, NCCLSCOPE_TABLE_finding, x, "count", NULL);
+    evidence(j, &f->rows, i, at);
+}
+
+/* The lists of findings that are left out are passed over. */
+static void pass(const struct nsc_rows *rows, int64_t i, struct lists *at)
+{
+    while (nsc_child_of(rows, finding_cause, &at->cause, i) || nsc_child_of(rows, finding_rank, &at->rank, i) ||
+           nsc_child_of(rows, finding_pair, &at->pair, i) || nsc_child_of(rows, finding_host, &at->host, i) ||
+           nsc_child_of(rows, evidence, &at->evidence, i))
+        ;
 }
 
 void nsc_json_findings(const struct nsc_report *r, struct nsc_json *j)
 {
+    struct lists at = {0};
     nsc_json_open(j, "findings", '[');
-    for (size_t i = 0; i < r->f->list.len; i++)
-        if (!strncmp(r->f->list.item[i].rule->id, r->about, strlen(r->about)))
-            finding(j, r->m, &r->f->list.item[i]);
+    for (int64_t i = 0; i < nsc_row_next(&r->f->rows, finding); i++) {
+        if (!nsc_text_starts(nsc_row_at(&r->f->rows, finding, (size_t)i)->id, r->about)) {
+            pass(&r->f->rows, i, &at);
+            continue;
+        }
+        nsc_json_open(j, NULL, '{');
+        finding(j, r->f, i, &at);
+        nsc_json_close(j, '}');
+    }
     nsc_json_close(j, ']');
 }
 
@@ -444,37 +341,23 @@ void nsc_report_json(const struct nsc_report *r)
     nsc_json_string(j, "schema", "ncclscope.report/1");
     nsc_json_string(j, "tool", "ncclscope " NSC_VERSION);
     nsc_json_string(j, "verdict", nsc_verdict_name(r->f->verdict));
-    sources(j, m);
+    table(j, "sources", &m->rows, NCCLSCOPE_TABLE_source);
     totals(j, m);
     versions(j, m);
-    hosts(j, m);
+    table(j, "hosts", &m->rows, NCCLSCOPE_TABLE_host);
     machines(j, m);
     pods(j, m);
     nsc_json_processes(j, m);
-    nsc_json_open(j, "communicators", '[');
-    for (size_t i = 0; i < m->comms.len; i++)
-        if (m->comms.item[i].count)
-            nsc_json_communicator(j, m, (uint32_t)i);
-    nsc_json_close(j, ']');
-    nsc_json_open(j, "links", '[');
-    for (size_t i = 0; i < m->link_order.len; i++)
-        nsc_json_link(j, m, &m->links.item[m->link_order.item[i]]);
-    nsc_json_close(j, ']');
-    networks(j, m);
-    devices(j, m);
-    plugins(j, m);
+    nsc_json_communicators(j, m);
+    nsc_json_links(j, r->f);
+    table(j, "networks", &m->rows, NCCLSCOPE_TABLE_network);
+    table(j, "net_devices", &m->rows, NCCLSCOPE_TABLE_net_device);
+    table(j, "plugins", &m->rows, NCCLSCOPE_TABLE_plugin);
     env(j, m);
     warnings(j, m);
     nsc_json_findings(r, j);
     expectations(r, j);
-    nsc_json_open(j, "skipped_rules", '[');
-    for (size_t i = 0; i < r->f->skipped.len; i++) {
-        nsc_json_open(j, NULL, '{');
-        nsc_json_string(j, "id", r->f->skipped.item[i].id);
-        nsc_json_string(j, "reason", r->f->skipped.item[i].reason);
-        nsc_json_close(j, '}');
-    }
-    nsc_json_close(j, ']');
+    table(j, "skipped_rules", &r->f->rows, NCCLSCOPE_TABLE_skipped_rule);
     nsc_json_others(j, m);
     nsc_json_close(j, '}');
     nsc_puts(r->out, "\n");

@@ -460,6 +460,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
     }
     nsc_put_findings_in_order(f);
     f->verdict = verdict_of(f);
+    nsc_lay_findings(f);
     if (f->no_memory || nsc_failed_allocations() != before) {
         ncclscope_findings_free(f);
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
@@ -480,6 +481,8 @@ void ncclscope_findings_free(ncclscope_findings *f)
     nsc_vec_free(&f->skipped);
     nsc_vec_free(&f->expected);
     nsc_vec_free(&f->confirmed);
+    nsc_rows_free(&f->rows);
+    nsc_intern_free(&f->strings);
     nsc_arena_free(&f->arena);
     nsc_free(f);
 }

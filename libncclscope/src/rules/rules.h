@@ -98,6 +98,8 @@ struct ncclscope_findings {
     NSC_VEC(struct nsc_confirmed) confirmed; /* confirm.c: pairs against facts */
     bool has_confirmed, peers_missing;       /* peers_missing: connections to ranks whose own log is not in the input */
     int verdict;
+    struct nsc_rows rows;     /* lay_findings.c */
+    struct nsc_intern strings; /* of rows: many links are judged in the same words */
     bool no_memory;
 };
 
@@ -130,6 +132,7 @@ const char *nsc_elsewhere(struct nsc_case *c,
                           const struct nsc_finding *f); /* what follows a title that counts pairs: other jobs */
 /* "128 pairs of GPUs": over all communicators. */
 const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things);
+void nsc_lay_findings(struct ncclscope_findings *f); /* lay_findings.c */
 bool nsc_raised(const struct nsc_case *c, enum nsc_id key);
 /* Are both ranks on one machine for certain? Also where it has several host names. */
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);

@@ -1,0 +1,110 @@
+/* ncclscope/rows.h - the facts of a finished model and of its findings as rows of flat tables: no text to parse, nothing to free.
+ *
+ *   ncclscope_link link[256];
+ *   size_t n, first = 0;
+ *   while ((n = ncclscope_model_links(m, first, 256, link, sizeof *link)) > 0)
+ *       for (first += n; n-- > 0;)
+ *           ... link[n].src, link[n].path == NCCLSCOPE_PATH_NVLINK ...
+ *
+ * ncclscope/columns.def lists the tables with their columns, types and units, and says what stands where the log says nothing; each table
+ * `link` is a struct ncclscope_link here, and a function ncclscope_model_links or, of findings, ncclscope_findings_...
+ *
+ * Rows are made once: a model's when it is finished (and again when pods or facts are added), those of findings when they are analysed.
+ * Texts in them are borrowed and live as long as the object that lent them.
+ * Threads: reading rows changes nothing; a finished model and its findings may be read by several threads at once.
+ */
+#ifndef NCCLSCOPE_ROWS_H
+#define NCCLSCOPE_ROWS_H
+
+#include "model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What stands in a row of a header's struct by the type of its column. */
+enum ncclscope_type {
+    NCCLSCOPE_TYPE_I64,
+    NCCLSCOPE_TYPE_F64,
+    NCCLSCOPE_TYPE_TEXT,
+    NCCLSCOPE_TYPE_ENUM,
+    NCCLSCOPE_TYPE_BOOL
+};
+typedef int64_t ncclscope_i64, ncclscope_enum, ncclscope_bool;
+typedef double ncclscope_f64;
+#define NCCLSCOPE_C_I64 ncclscope_i64
+#define NCCLSCOPE_C_F64 ncclscope_f64
+#define NCCLSCOPE_C_TEXT ncclscope_text
+#define NCCLSCOPE_C_ENUM ncclscope_enum
+#define NCCLSCOPE_C_BOOL ncclscope_bool
+
+/* Not said, of a column I64 or ENUM; of F64 it is NaN, of BOOL -1, of TEXT ptr NULL. */
+#define NCCLSCOPE_UNSAID INT64_MIN
+
+/* A struct for each table: ncclscope_link ... */
+#define NCCLSCOPE_TABLE(table, rows, owner, words) typedef struct ncclscope_##table {
+#define NCCLSCOPE_COLUMN(table, name, TYPE, unit, words) NCCLSCOPE_C_##TYPE name;
+#define NCCLSCOPE_END(table) \
+    } \
+    ncclscope_##table;
+#include "columns.def"
+
+/* Its number: NCCLSCOPE_TABLE_link ... */
+enum ncclscope_table {
+#define NCCLSCOPE_TABLE(table, rows, owner, words) NCCLSCOPE_TABLE_##table,
+#include "columns.def"
+    NCCLSCOPE_TABLES
+};
+
+/* The words of columns that are ENUM: NCCLSCOPE_PATH_NVLINK ... A newer library may give out numbers that are not here. */
+enum ncclscope_word {
+    NCCLSCOPE_NO_WORD = -1
+#define NCCLSCOPE_WORD(set, NAME, number, word) , NCCLSCOPE_##NAME = number
+#include "columns.def"
+};
+
+/* Copies rows of a table of the model, of enum ncclscope_table: from `first` on, at most `n`, to `out`, one every `stride` bytes.
+ * A `stride` smaller than the library's row takes the beginning of each row, a larger one gets zeros behind it: a program and a library
+ * of different releases understand each other. Returns how many were copied; with `out` NULL, how many there are (first and n do not
+ * matter). 0 for a table that is none of the model's, and for a model that is not finished. Since 0.1. */
+NCCLSCOPE_API size_t ncclscope_model_rows(const ncclscope_model *m, int table, size_t first, size_t n, void *out,
+                                          size_t stride);
+/* The same of the tables that findings lend. Since 0.1. */
+NCCLSCOPE_API size_t ncclscope_findings_rows(const ncclscope_findings *f, int table, size_t first, size_t n, void *out,
+                                             size_t stride);
+
+/* The same by name, for each table: size_t ncclscope_model_links(m, first, n, ncclscope_link *out, stride). */
+#define NCCLSCOPE_TABLE(table, rows, owner, words) \
+    static inline size_t ncclscope_##owner##_##rows(const ncclscope_##owner *x, size_t first, size_t n, \
+                                                    ncclscope_##table *out, size_t stride) \
+    { \
+        return ncclscope_##owner##_rows(x, NCCLSCOPE_TABLE_##table, first, n, out, stride); \
+    }
+#include "columns.def"
+
+/* A table, as a program sees it that was not compiled with this header. Texts live as long as the library. */
+typedef struct ncclscope_table_info {
+    size_t size;                     /* sizeof(ncclscope_table_info), set by the caller */
+    const char *name, *rows, *words; /* "link", "links", what a row of it is */
+    const char *owner;               /* "model" or "findings": who lends its rows */
+    size_t row_size;                 /* bytes */
+    int32_t columns;
+} ncclscope_table_info;
+typedef struct ncclscope_column_info {
+    size_t size;                     /* sizeof(ncclscope_column_info), set by the caller */
+    const char *name, *unit, *words; /* unit: as columns.def says; of an ENUM its set */
+    int32_t type;                    /* enum ncclscope_type */
+    size_t offset;                   /* in its row, bytes */
+} ncclscope_column_info;
+
+/* Describes a table, 0 .. NCCLSCOPE_TABLES - 1 of the library, or a column of it. NCCLSCOPE_OK; NCCLSCOPE_ENOTFOUND behind the last;
+ * NCCLSCOPE_EABI for a size that this library does not know. Any thread. Since 0.1. */
+NCCLSCOPE_API int ncclscope_table_get(int table, ncclscope_table_info *out);
+NCCLSCOPE_API int ncclscope_column_get(int table, int column, ncclscope_column_info *out);
+/* The word of a number in a set ("path", 1: "nvlink"); NULL if there is none. Any thread. Since 0.1. */
+NCCLSCOPE_API const char *ncclscope_word_of(const char *set, int64_t number);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,133 @@
+/* lay_findings.c - findings as the rows of columns.def. */
+#include "rules/expect.h"
+#include "rules/rules.h"
+
+#include <stdlib.h>
+
+static const int64_t numbers[NSC_IDS] = {
+#define NCCLSCOPE_ID(NAME, number, id) [NSC_ID_##NAME] = number,
+#include "ncclscope/ids.def"
+};
+
+static int64_t confidence_of(const char *word)
+{
+    int64_t n = NCCLSCOPE_CONFIDENCE_POSSIBLE;
+    while (n < NCCLSCOPE_CONFIDENCE_CERTAIN && strcmp(ncclscope_word_of("confidence", n), word) != 0)
+        n++;
+    return n;
+}
+
+static void lay_lists(struct ncclscope_findings *f, const struct nsc_finding *x, int64_t row)
+{
+    for (size_t i = 0; i < x->why_rows; i++) {
+        ncclscope_finding_cause *r = nsc_row_new(&f->rows, finding_cause);
+        r->finding = row;
+        r->cause = nsc_text_of(x->why_row[i]);
+    }
+    for (size_t i = 0; i < x->ranks.len; i++) {
+        ncclscope_finding_rank *r = nsc_row_new(&f->rows, finding_rank);
+        r->finding = row;
+        r->rank = (int64_t)x->ranks.item[i];
+    }
+    for (size_t i = 0; i < x->pairs.len; i++) {
+        ncclscope_finding_pair *r = nsc_row_new(&f->rows, finding_pair);
+        r->finding = row;
+        r->a = (int64_t)x->pairs.item[i].a;
+        r->b = (int64_t)x->pairs.item[i].b;
+    }
+    for (size_t i = 0; i < x->evidences; i++) {
+        ncclscope_evidence *r = nsc_row_new(&f->rows, evidence);
+        r->finding = row;
+        r->source = x->evidence[i].source;
+        r->line = (int64_t)x->evidence[i].line;
+        r->text = x->evidence[i].text;
+    }
+}
+
+static int by_name(const void *a, const void *b, void *model)
+{
+    return nsc_compare(nsc_say(model, *(const nsc_str *)a), nsc_say(model, *(const nsc_str *)b));
+}
+
+static void lay_hosts(struct ncclscope_findings *f, const struct nsc_finding *x, int64_t row)
+{
+    nsc_str *names = nsc_alloc((x->hosts.len + 1) * sizeof *names);
+    if (names && x->hosts.len) {
+        memcpy(names, x->hosts.item, x->hosts.len * sizeof *names);
+        qsort_r(names, x->hosts.len, sizeof *names, by_name, (void *)(uintptr_t)f->model);
+    }
+    for (size_t i = 0; names && i < x->hosts.len; i++) {
+        if (!names[i] || (i && names[i] == names[i - 1]))
+            continue;
+        ncclscope_finding_host *r = nsc_row_new(&f->rows, finding_host);
+        r->finding = row;
+        r->host = nsc_say(f->model, names[i]);
+    }
+    nsc_free(names);
+}
+
+static void lay_finding(struct ncclscope_findings *f, const struct nsc_finding *x)
+{
+    int64_t row = nsc_row_next(&f->rows, finding);
+    ncclscope_finding *r = nsc_row_new(&f->rows, finding);
+    r->id = nsc_text_of(x->rule->id);
+    r->number = numbers[x->rule->key];
+    r->severity = x->severity;
+    r->confidence = confidence_of(x->confidence);
+    r->class_ = nsc_text_of(x->cls);
+    r->caused_by = nsc_text_of(nsc_words_of_id(x->caused_by));
+    r->title = nsc_text_of(x->title);
+    r->detail = nsc_text_of(x->rule->why);
+    r->comm = x->comm == NSC_NONE ? NCCLSCOPE_UNSAID : f->model->comms.item[x->comm].row;
+    r->ranks_more = x->ranks_more;
+    r->count = (int64_t)x->count;
+    r->cause = nsc_text_of(x->cause);
+    r->fix = nsc_text_of(x->fix);
+    r->verify = nsc_text_of(x->rule->verify);
+    r->cost = nsc_text_of(x->cost);
+    r->doc = nsc_text_of(x->rule->doc);
+    lay_lists(f, x, row);
+    lay_hosts(f, x, row);
+}
+
+/* Of a pair of one node: what NCCL would choose there by its own rules, and how the log fits it. */
+static void lay_expected(struct ncclscope_findings *f)
+{
+    const struct ncclscope_model *m = f->model;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        struct nsc_expected e;
+        char why[300];
+        enum nsc_judgement judgement = nsc_judge(m, l, &e);
+        if (judgement == NSC_NOT_JUDGED)
+            continue;
+        struct nsc_expected own = nsc_expect(m, l, true);
+        nsc_expected_words(m, &e, why, sizeof why);
+        ncclscope_expected *r = nsc_row_new(&f->rows, expected);
+        r->link = (int64_t)i;
+        r->transport = e.family ? e.family : NCCLSCOPE_UNSAID;
+        r->without_settings = own.family ? own.family : NCCLSCOPE_UNSAID;
+        r->judgement = (int64_t)judgement;
+        nsc_str words = nsc_intern(&f->strings, nsc_text_of(why));
+        r->why = nsc_interned(&f->strings, words);
+        f->no_memory = f->no_memory || !words;
+    }
+}
+
+void nsc_lay_findings(struct ncclscope_findings *f)
+{
+    for (size_t i = 0; i < f->list.len; i++)
+        lay_finding(f, &f->list.item[i]);
+    lay_expected(f);
+    for (size_t i = 0; i < f->skipped.len; i++) {
+        ncclscope_skipped_rule *r = nsc_row_new(&f->rows, skipped_rule);
+        r->id = nsc_text_of(f->skipped.item[i].id);
+        r->reason = nsc_text_of(f->skipped.item[i].reason);
+    }
+    f->no_memory = f->no_memory || f->rows.no_memory;
+}
+
+size_t ncclscope_findings_rows(const ncclscope_findings *f, int table, size_t first, size_t n, void *out, size_t stride)
+{
+    return nsc_rows_copy(&f->rows, table, first, n, out, stride);
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""check-rows.py TOOL ROWS [FOLDER...]: a program that knows the public headers alone tells every fact of `--json`.
+
+ROWS prints the rows that the library lends (rows_dump.c). For each recorded log, and those below FOLDER, the report is put together from them
+here, by this file's own reading of docs/contract.md, and must be what the tool writes. A key of the report that is neither told by rows nor
+named in NOT_ROWS is an error."""
+import collections
+import glob
+import json
+import os
+import subprocess
+import sys
+
+import harness
+
+# Tables that columns.def does not have yet.
+NOT_ROWS = {'schema', 'tool', 'verdict', 'totals', 'nccl_versions', 'flavor', 'cuda_drivers', 'platforms', 'events', 'topologies', 'diagnostics',
+            'ras', 'pattern_records', 'pattern_records_more', 'pods', 'expectations'}
+wrong = []
+checks = 0
+
+
+def rows_of(program, path):
+    tables = collections.defaultdict(list)
+    run = subprocess.run([program, path], capture_output=True, timeout=120)
+    for line in run.stdout.decode('utf-8', 'replace').splitlines():
+        row = json.loads(line)
+        tables[row.pop('table')].append(row)
+    return tables
+
+
+def children(tables, table, key, place):
+    return [row for row in tables[table] if row[key] == place]
+
+
+def by_parent(tables):
+    """{(table, key): {place: rows}}: quicker than to look through all for each."""
+    found = {}
+    for table, rows in tables.items():
+        for row in rows:
+            key = next(iter(row))
+            found.setdefault((table, key), collections.defaultdict(list))[row[key]].append(row)
+    return found
+
+
+def without(row, *keys):
+    return {k: v for k, v in row.items() if k not in keys}
+
+
+def place(row):
+    return {'source': row['source'], 'line': row['line']} if 'line' in row else None
+
+
+def report_of(tables):
+    of = by_parent(tables)
+
+    def lists(table, key, at):
+        return of.get((table, key), {}).get(at, [])
+
+    def id_of(row, key='comm'):
+        return tables['comm'][row[key]]['id'] if key in row else None
+
+    def communicator(at, c):
+        channels = ('coll', 'collnet', 'nvls', 'p2p', 'p2p_per_peer')
+        rings = [(i, r) for i, r in enumerate(tables['ring']) if r['comm'] == at]
+        trees = [(i, t) for i, t in enumerate(tables['tree']) if t['comm'] == at]
+        return without(c, 'missing_ranks_more', *channels) | {
+            'ranks': [without(r, 'comm', 'process', 'pointer') | {'comm': r.get('pointer')} for r in lists('rank', 'comm', at)],
+            'missing_ranks': [r['rank'] for r in lists('missing_rank', 'comm', at)],
+            'missing_ranks_more': c['missing_ranks_more'] or None, 'channels': {k: c[k] for k in channels if k in c},
+            'rings': [without(r, 'comm') | {'ranks': [k['rank'] for k in lists('ring_rank', 'ring', i)]} for i, r in rings],
+            'trees': [without(t, 'comm') | {'down': [k['rank'] for k in lists('tree_down', 'tree', i)]} for i, t in trees]}
+
+    def process(at, p):
+        version = {'how': p['version_how'], 'value': p.get('version'), 'from': p.get('version_from'), 'to': p.get('version_to')}
+        return without(p, 'version_how', 'version', 'version_from', 'version_to') | {
+            'gpus': [without(g, 'process') for g in lists('process_gpu', 'process', at)], 'nccl_version': version}
+
+    def link(at, row):
+        expected = lists('expected', 'link', at)
+        return without(row, 'comm', 'other_comm', 'source', 'line') | {
+            'comm': id_of(row), 'candidates': [id_of(row), id_of(row, 'other_comm')] if 'other_comm' in row else None,
+            'channels': [c['channel'] for c in lists('link_channel', 'link', at)],
+            'expected': without(expected[0], 'link') if expected else None, 'where': place(row)}
+
+    def finding(at, f):
+        return without(f, 'comm', 'ranks_more') | {
+            'comm': id_of(f), 'ranks_more': f['ranks_more'] or None,
+            'cause_ids': [c['cause'] for c in lists('finding_cause', 'finding', at)],
+            'ranks': [r['rank'] for r in lists('finding_rank', 'finding', at)],
+            'pairs': [[p['a'], p['b']] for p in lists('finding_pair', 'finding', at)],
+            'hosts': [h['host'] for h in lists('finding_host', 'finding', at)],
+            'evidence': [without(e, 'finding') for e in lists('evidence', 'finding', at)]}
+
+    def test(at, t):
+        times = {'in_place' if x['in_place'] else 'out_of_place': without(x, 'collective_test', 'in_place')
+                 for x in lists('collective_time', 'collective_test', at)}
+        return t | times
+
+    def machine(at, x):
+        return without(x, 'source', 'line') | {'hosts': sorted(h['name'] for h in tables['host'] if h.get('machine') == at), 'where': place(x)}
+
+    def each(table, make):
+        return [make(at, row) for at, row in enumerate(tables[table])]
+    return {
+        'sources': tables['source'], 'hosts': [without(h, 'machine') for h in tables['host']], 'machines': each('machine', machine),
+        'processes': each('process', process), 'communicators': each('comm', communicator), 'links': each('link', link),
+        'networks': tables['network'], 'net_devices': tables['net_device'], 'plugins': tables['plugin'],
+        'env': each('env', lambda at, e: e | {'values': {v['value']: v['processes'] for v in lists('env_value', 'env', at)}}),
+        'warnings': each('warning', lambda at, w: without(w, 'source', 'line') | {'first': place(w)}),
+        'findings': each('finding', finding), 'skipped_rules': tables['skipped_rule'], 'collective_tests': each('collective_test', test)}
+
+
+def said(x):
+    """Without what was not said; numbers as JSON has them, with six decimals at most."""
+    if isinstance(x, dict):
+        return {k: said(v) for k, v in x.items() if v is not None}
+    if isinstance(x, float):
+        return float('%.6g' % x)
+    return [said(v) for v in x] if isinstance(x, list) else x
+
+
+def check(name, what, holds, shown=''):
+    global checks
+    checks += 1
+    if not holds:
+        wrong.append('%s: %s %s' % (name, what, str(shown)[:500]))
+
+
+def main():
+    tool, program = sys.argv[1:3]
+    below = [path for folder in sys.argv[3:] for path in glob.glob(os.path.join(folder, '**', '*.log*'), recursive=True)]
+    for path in sorted(glob.glob(os.path.join(harness.TESTDATA, 'logs', '*', '*.log*')) + below):
+        name = os.path.basename(path)
+        run = subprocess.run([tool, 'scan', '--json', path], capture_output=True, timeout=120)
+        report, ours = said(json.loads(run.stdout)), said(report_of(rows_of(program, path)))
+        check(name, 'keys without rows', not set(report) - set(ours) - NOT_ROWS, set(report) - set(ours) - NOT_ROWS)
+        for key in ours:
+            theirs, own = report.get(key, []), ours[key]
+            check(name, key, len(theirs) == len(own), '%d in the report, %d rows' % (len(theirs), len(own)))
+            odd = [(a, b) for a, b in zip(theirs, own) if a != b]
+            check(name, key, not odd, odd[:1])
+    print('\n'.join(wrong[:40]))
+    print('%d checks, %d wrong' % (checks, len(wrong)))
+    return 1 if wrong or not checks else 0
+
+
+sys.exit(main())
