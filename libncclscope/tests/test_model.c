@@ -70,12 +70,11 @@ static void test_two_ranks(void)
     CHECK_TEXT(comm_of_link(m, l), "0xab");
     CHECK_INT(l->where.line, 5);
     CHECK_INT(l->channels[0][0], 3);
-    struct nsc_known_path p;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     CHECK_INT(p.path, NSC_PATH_P2P); /* nothing tells NVLink from PCIe */
     CHECK_INT(p.proof, NSC_PROOF_NONE);
     CHECK_INT(p.scope, NSC_SCOPE_NODE);
-    nsc_path_of(m, link_at(m, 1), &p);
+    p = link_at(m, 1)->known;
     CHECK_INT(p.path, NSC_PATH_SHM);
 }
 
@@ -320,8 +319,7 @@ static void test_one_host_many_files(void)
     CHECK_INT(comm_of_id(m, "0xab")->state, NSC_COMPLETE);
     CHECK_INT(m->link_order.len, 2);
     CHECK_INT(link_at(m, 1)->where.source, 1);
-    struct nsc_known_path p;
-    nsc_path_of(m, link_at(m, 0), &p);
+    struct nsc_known_path p = link_at(m, 0)->known;
     CHECK_INT(p.scope, NSC_SCOPE_NODE);
 }
 
@@ -397,8 +395,7 @@ static void test_versions(void)
         VIA(A, "00", "0", "1", "P2P/CUMEM")))
 static struct nsc_known_path path_of_first(const struct ncclscope_model *m)
 {
-    struct nsc_known_path p;
-    nsc_path_of(m, link_at(m, 0), &p);
+    struct nsc_known_path p = link_at(m, 0)->known;
     return p;
 }
 
@@ -415,8 +412,7 @@ static void test_graph_proves(void)
         COMPLETE(A, "0x1", "0", "2", "0xab")
         COMPLETE(B, "0x2", "1", "2", "0xab")
         VIA(A, "00", "0", "1", "P2P/CUMEM"));
-    struct nsc_known_path p;
-    nsc_path_of(m, link_at(m, 0), &p);
+    struct nsc_known_path p = link_at(m, 0)->known;
     CHECK_INT(p.path, NSC_PATH_NVLINK); /* 2.25.1 and later, one node, nothing about chunks in the environment */
     CHECK_INT(p.proof, NSC_PROOF_INFERRED);
     CHECK(p.because && p.because->line > 0);
@@ -441,13 +437,12 @@ static void test_read_proves(void)
         COMPLETE(A, "0x1", "0", "2", "0xab")
         A " NCCL INFO NCCL_P2P_READ_ENABLE set by environment to 1\n"
         VIA(A, "00", "0", "1", "P2P/CUMEM/read");
-    struct nsc_known_path p;
     const struct ncclscope_model *m = scene_of(&scene, log);
-    nsc_path_of(m, link_at(m, 0), &p);
+    struct nsc_known_path p = link_at(m, 0)->known;
     CHECK_INT(p.path, NSC_PATH_NVLINK);
     CHECK_INT(p.proof, NSC_PROOF_INFERRED);
     m = scene_of(&scene, forced);
-    nsc_path_of(m, link_at(m, 0), &p);
+    p = link_at(m, 0)->known;
     CHECK_INT(p.path, NSC_PATH_P2P);
 }
 

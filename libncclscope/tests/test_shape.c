@@ -167,8 +167,7 @@ static void test_proof_by_another(void)
     scene_of(&scene, text);
     int nvlink = 0, open = 0;
     for (size_t i = 0; i < scene.model->link_order.len; i++) {
-        struct nsc_known_path p;
-        nsc_path_of(scene.model, &scene.model->links.item[scene.model->link_order.item[i]], &p);
+        struct nsc_known_path p = scene.model->links.item[scene.model->link_order.item[i]].known;
         nvlink += p.path == NSC_PATH_NVLINK && p.proof == NSC_PROOF_INFERRED;
         open += p.path == NSC_PATH_P2P;
     }

@@ -283,8 +283,8 @@ void nsc_join(struct ncclscope_model *m)
         mark_parents,         list_members,           name_comms,
         nsc_attribute_rest,   nsc_put_in_order,       nsc_take_diag_pairs,
         nsc_find_shared_gpus, nsc_take_bus_ids,       nsc_find_proofs,
-        nsc_find_machines,    nsc_find_gpus_of_names, nsc_find_shapes,
-        nsc_look_at_whole,
+        nsc_find_machines,    nsc_find_gpus_of_names, nsc_find_paths,
+        nsc_find_shapes,      nsc_look_at_whole,
     };
     unsigned before = nsc_failed_allocations();
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !m->no_memory && nsc_failed_allocations() == before; i++)

@@ -430,8 +430,7 @@ static void lay_links(struct laying *l)
 {
     for (size_t i = 0; i < l->m->link_order.len; i++) {
         const struct nsc_link *x = &l->m->links.item[l->m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(l->m, x, &p);
+        struct nsc_known_path p = x->known;
         lay_channels(l, x, nsc_row_next(l->to, link));
         ncclscope_link *r = nsc_row_new(l->to, link);
         r->comm = comm_row(l, x->rank);

@@ -123,6 +123,29 @@ struct nsc_rank {
         channels_at;
 };
 
+/* In the order of report-json's worst_path: the first is the best. */
+enum nsc_path {
+    NSC_PATH_SAME_GPU, /* both ranks run on one */
+    NSC_PATH_NVLINK,
+    NSC_PATH_P2P,
+    NSC_PATH_PCIE,
+    NSC_PATH_SHM,
+    NSC_PATH_NET_GDR,
+    NSC_PATH_NET,
+    NSC_PATH_SOCKET,
+    NSC_PATH_COLLNET,
+    NSC_PATH_UNKNOWN
+};
+enum nsc_proof { NSC_PROOF_NONE, NSC_PROOF_INFERRED, NSC_PROOF_STATED };
+enum nsc_scope { NSC_SCOPE_UNKNOWN, NSC_SCOPE_NODE, NSC_SCOPE_CLUSTER };
+
+struct nsc_known_path {
+    enum nsc_path path;
+    enum nsc_proof proof;
+    enum nsc_scope scope;
+    const struct nsc_where *because; /* the line that proves it, or NULL */
+};
+
 struct nsc_link {
     uint32_t proc, rank; /* rank: index into model.ranks or NSC_NONE */
     uint32_t other;      /* another candidate when it is ambiguous, or NSC_NONE */
@@ -139,6 +162,7 @@ struct nsc_link {
     int attribution;      /* enum nsc_attribution */
     int64_t printer, dev; /* rank that printed it; CUDA device of its thread */
     struct nsc_where where;
+    struct nsc_known_path known; /* path.c, when the model is finished */
 };
 /* What a "Connected ..." line says to be connected: once for each communicator. */
 enum nsc_structure {
@@ -510,7 +534,7 @@ struct ncclscope_model {
     char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
     size_t last_time;
     struct nsc_whole whole;
-    struct nsc_rows rows; /* once it is finished: lay_rows.c */
+    struct nsc_rows rows;       /* once it is finished: lay_rows.c */
     ncclscope_grammar *grammar; /* that its records were read with; NULL: there was none, or it is finished */
     bool finished, no_memory;
 };

@@ -46,8 +46,7 @@ static const struct nsc_link *worst_link(const struct ncclscope_model *m, struct
     const struct nsc_link *found = NULL;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (found && p.path <= worst->path)
             continue;
         *worst = p;

@@ -505,7 +505,7 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
     }
 }
 
-void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
+static void find_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
 {
     *out = (struct nsc_known_path){.path = NSC_PATH_UNKNOWN, .scope = scope_of(m, l)};
     if (l->family == NSC_P2P && !l->one_gpu) {
@@ -527,4 +527,10 @@ void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, stru
         out->path = NSC_PATH_NET_GDR;
     else
         out->path = nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_TCP ? NSC_PATH_SOCKET : NSC_PATH_NET;
+}
+
+void nsc_find_paths(struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++)
+        find_path(m, &m->links.item[i], &m->links.item[i].known);
 }

@@ -4,35 +4,13 @@
 
 #include "model/version.h"
 
-/* In the order of report-json's worst_path: the first is the best. */
-enum nsc_path {
-    NSC_PATH_SAME_GPU, /* both ranks run on one */
-    NSC_PATH_NVLINK,
-    NSC_PATH_P2P,
-    NSC_PATH_PCIE,
-    NSC_PATH_SHM,
-    NSC_PATH_NET_GDR,
-    NSC_PATH_NET,
-    NSC_PATH_SOCKET,
-    NSC_PATH_COLLNET,
-    NSC_PATH_UNKNOWN
-};
-enum nsc_proof { NSC_PROOF_NONE, NSC_PROOF_INFERRED, NSC_PROOF_STATED };
-enum nsc_scope { NSC_SCOPE_UNKNOWN, NSC_SCOPE_NODE, NSC_SCOPE_CLUSTER };
-
-struct nsc_known_path {
-    enum nsc_path path;
-    enum nsc_proof proof;
-    enum nsc_scope scope;
-    const struct nsc_where *because; /* the line that proves it, or NULL */
-};
-
 /* What a network moves data by, from its name: RDMA, TCP, or a way of its own (GPUDirect over TCP). */
 enum nsc_network_kind { NSC_NETWORK_RDMA, NSC_NETWORK_TCP, NSC_NETWORK_OWN };
 enum nsc_network_kind nsc_network_kind(nsc_text name);
 void nsc_find_proofs(
     struct ncclscope_model *m); /* once, when the model is finished: what one communicator proves for others */
-void nsc_path_of(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out);
+void nsc_find_paths(
+    struct ncclscope_model *m); /* of all links, once all that tells of them is there, and again when more is */
 const char *nsc_path_name(enum nsc_path path); /* "nvlink", "pcie-p2p", ... as in the JSON report */
 
 /* The member of the communicator with this rank, as its own process tells it; NULL if its process is not in the input. */

@@ -360,10 +360,11 @@ int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *
     }
     nsc_map_free(&by);
     nsc_map_free(&disputed);
-    if (rc == NCCLSCOPE_OK)
+    if (rc == NCCLSCOPE_OK) {
         nsc_find_machines(m);
-    if (rc == NCCLSCOPE_OK)
+        nsc_find_paths(m);
         nsc_lay_rows(m);
+    }
     m->no_memory = m->no_memory || nsc_failed_allocations() != before;
     return m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : rc;
 }

@@ -1,5 +1,6 @@
 /* scan.c - paths to one model: opens, reads, adds; directories are walked in the order of names. */
 #include "model/on_machine.h"
+#include "model/path.h"
 #include "base/neutral.h"
 #include "model/scan.h"
 
@@ -147,6 +148,7 @@ void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
     unsigned before = nsc_failed_allocations();
     m->facts = f;
     nsc_place_ranks(m);
+    nsc_find_paths(m);
     nsc_lay_rows(m);
     m->no_memory = m->no_memory || nsc_failed_allocations() != before; /* which ncclscope_analyse tells */
 }

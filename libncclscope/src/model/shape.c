@@ -156,10 +156,9 @@ static void find_worst_paths(struct ncclscope_model *m)
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         uint32_t comm = nsc_comm_of(m, l);
-        struct nsc_known_path p;
         if (comm == NSC_NONE || l->family == NSC_COLLNET)
             continue;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if ((int)p.path > m->comms.item[comm].worst_path)
             m->comms.item[comm].worst_path = (int)p.path;
     }

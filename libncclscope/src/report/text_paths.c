@@ -73,12 +73,11 @@ static void tally(const struct ncclscope_model *m, uint32_t comm, struct row row
     bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = nsc_links_of(m, comm); i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
         if (nsc_comm_of_link(m, l) != comm)
             return;
         if (no_collnet && l->family == NSC_COLLNET)
             continue;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         struct row *x = &rows[p.path];
         add_channels(m, x, l);
         x->several = x->several || (x->via && x->via != l->via);
@@ -117,9 +116,8 @@ static void legend(const struct nsc_report *r, uint32_t comm)
         nsc_safe(r, nsc_say(r->m, rows[p].via));
         nsc_printf(r->out, "%s   %llu %s%s, %s%llu channel%s%s\n", rows[p].several ? " ..." : "",
                    (unsigned long long)rows[p].pairs.len, p == NSC_PATH_COLLNET ? "rank" : "pair",
-                   rows[p].pairs.len == 1 ? "" : "s",
-                   channels_differ(&rows[p]) ? "up to " : "", (unsigned long long)rows[p].channels,
-                   rows[p].channels == 1 ? "" : "s",
+                   rows[p].pairs.len == 1 ? "" : "s", channels_differ(&rows[p]) ? "up to " : "",
+                   (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s",
                    p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE
                        ? rows[p].proof == NSC_PROOF_STATED ? ", stated" : ", inferred"
                        : "");
@@ -152,10 +150,9 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
     bool no_collnet = nsc_collnet_was_refused(r->m);
     for (size_t i = 0; i < r->m->link_order.len; i++) {
         const struct nsc_link *l = &r->m->links.item[r->m->link_order.item[i]];
-        struct nsc_known_path p;
         if (nsc_comm_of_link(r->m, l) != comm || l->src >= n || l->dst >= n || (no_collnet && l->family == NSC_COLLNET))
             continue;
-        nsc_path_of(r->m, l, &p);
+        struct nsc_known_path p = l->known;
         seen[l->src] = seen[l->dst] = true;
         char *c = &cell[l->src][l->dst];
         const char *old = strchr(letters, *c);
@@ -221,7 +218,7 @@ static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pai
             new->from = from;
             new->to = to;
         }
-        nsc_path_of(m, l, &p);
+        p = l->known;
         struct nsc_key pair = {low, high, (uint64_t)p.path};
         pairs->item[k].links[p.path] += nsc_map_get(&seen, pair) == NSC_NONE;
         nsc_map_put(&seen, pair, 0);

@@ -60,10 +60,9 @@ static struct seen_paths look(const struct ncclscope_model *m)
     bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
         if (l->family == NSC_COLLNET && no_collnet)
             continue;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         s.links[p.path]++;
         nsc_pairs_add(&s.pairs[l->family == NSC_NET ? NSC_PATH_NET : p.path], m,
                       l); /* it may be so in one direction alone */

@@ -124,10 +124,9 @@ static nsc_text pairs_of(struct nsc_traits *t, const struct ncclscope_model *m, 
     struct nsc_map seen = {0};
     for (size_t i = nsc_links_of(m, comm); i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
         if (nsc_comm_of_link(m, l) != comm)
             break;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         struct nsc_key key = {l->src < l->dst ? l->src : l->dst, l->src < l->dst ? l->dst : l->src, p.path};
         if (nsc_map_get(&seen, key) != NSC_NONE)
             continue;

@@ -213,10 +213,9 @@ enum nsc_answer nsc_ask_nvlink(struct nsc_ask *q)
     const struct ncclscope_model *m = q->m;
     for (size_t i = 0; q->proc != NSC_NONE && i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
         if (l->family != NSC_P2P || l->proc == NSC_NONE || m->procs.item[l->proc].host != m->procs.item[q->proc].host)
             continue;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (p.path == NSC_PATH_NVLINK)
             return NSC_YES;
     }

@@ -420,9 +420,8 @@ static int badness(const struct nsc_link *l, enum nsc_path path)
 static void add_unowned(struct nsc_case *c, struct nsc_map *seen, const struct nsc_link *l)
 {
     struct nsc_confirmed *x = l->family == NSC_SHM || l->family == NSC_P2P ? pair_of(c, seen, l, NSC_NONE) : NULL;
-    struct nsc_known_path p;
     c->f->peers_missing = c->f->peers_missing || l->family == NSC_NET;
-    nsc_path_of(c->m, l, &p);
+    struct nsc_known_path p = l->known;
     if (!x || x->link)
         return;
     x->link = l;
@@ -435,8 +434,7 @@ static void add_link(struct nsc_case *c, struct nsc_map *seen, const struct nsc_
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
     const struct nsc_gpu_facts *ga = a ? nsc_gpu_facts_of(m, a) : NULL, *gb = b ? nsc_gpu_facts_of(m, b) : NULL;
-    struct nsc_known_path p;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     bool inside = p.scope == NSC_SCOPE_NODE || (ga && gb);
     c->f->peers_missing = c->f->peers_missing || (!inside && (!a || !b));
     if (comm == NSC_NONE) {

@@ -327,8 +327,7 @@ static enum nsc_judgement judge_p2p(const struct nsc_expected *own, struct nsc_e
 
 enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out)
 {
-    struct nsc_known_path p;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     *out = (struct nsc_expected){.level = NSC_LEVEL_UNKNOWN};
     if (p.scope != NSC_SCOPE_NODE || l->proc == NSC_NONE ||
         l->family == NSC_COLLNET) /* that one is a rank and the network */

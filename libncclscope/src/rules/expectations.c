@@ -80,8 +80,7 @@ static void every_pair_of_a_node(const struct answer *a, bool nvlink)
     size_t seen = 0;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (l->family == NSC_COLLNET || l->one_gpu || !nsc_is_within_machine(m, l))
             continue;
         seen++;
@@ -114,8 +113,7 @@ static void without(const struct answer *a, enum nsc_path first, enum nsc_path o
     const struct ncclscope_model *m = a->c->m;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (p.path == first || p.path == other)
             break_by_link(a, l);
     }
@@ -141,8 +139,7 @@ static void no_pcie(const struct answer *a)
     without(a, NSC_PATH_PCIE, NSC_PATH_PCIE);
     for (size_t i = 0; i < m->link_order.len && a->e->kept == NCCLSCOPE_KEPT; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (p.path == NSC_PATH_P2P)
             say_unknown(a, nsc_words(a->c,
                                      "rank %llu to rank %llu goes via %s: NVLink or PCIe cannot be told from this log",

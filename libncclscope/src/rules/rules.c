@@ -295,10 +295,9 @@ const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t 
 
 bool nsc_may_be_within_node(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    struct nsc_known_path p;
     if (l->family != NSC_NET || l->proc == NSC_NONE || !nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1"))
         return false;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     return p.scope == NSC_SCOPE_UNKNOWN;
 }
 
@@ -306,10 +305,9 @@ bool nsc_may_be_within_node(const struct ncclscope_model *m, const struct nsc_li
  * refused; so another node is likely, not certain. */
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain)
 {
-    struct nsc_known_path p;
     if (l->family != NSC_NET)
         return false;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     *certain = p.scope == NSC_SCOPE_CLUSTER;
     return p.scope != NSC_SCOPE_NODE && !nsc_may_be_within_node(m, l);
 }
@@ -324,8 +322,7 @@ static bool all_are_seen(const struct ncclscope_model *m)
 
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    struct nsc_known_path p;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     const struct nsc_rank *a = nsc_member(m, nsc_comm_of_link(m, l), (int64_t)l->src),
                           *b = nsc_member(m, nsc_comm_of_link(m, l), (int64_t)l->dst);
     if (p.scope == NSC_SCOPE_NODE)

@@ -85,10 +85,9 @@ static bool has_no_effect(const struct ncclscope_model *m)
     size_t used = 0;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
         if (l->proc == NSC_NONE || !nsc_p2p_disabled(m, l->proc))
             continue;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (l->family != NSC_P2P && p.scope == NSC_SCOPE_NODE)
             return false;
         used += l->family == NSC_P2P;
@@ -128,8 +127,7 @@ static bool shm_is_missed(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (nsc_may_be_within_node(m, l))
             return true;
         if (l->family == NSC_NET && p.scope == NSC_SCOPE_NODE && l->proc != NSC_NONE &&

@@ -13,9 +13,8 @@ static bool is_slow_provider_of(const struct ncclscope_model *m, const struct ns
 
 static bool lacks_gdr(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    struct nsc_known_path p;
     bool certain;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     return nsc_crosses_nodes(m, l, &certain) && p.path == NSC_PATH_NET && !is_slow_provider_of(m, l) &&
            nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_RDMA;
 }
@@ -324,8 +323,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
     const struct nsc_link *link[NSC_GDR_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         if (l->family == NSC_P2P && l->proc != NSC_NONE &&
             (p.path == NSC_PATH_NVLINK || l->read)) /* NCCL reads by itself where Ampere has NVLink */
             nsc_map_put(&others.nvlink, (struct nsc_key){m->procs.item[l->proc].host, 0, 0}, 0);

@@ -130,10 +130,9 @@ void nsc_rule_p2p_read(struct nsc_case *c)
 /* A100 with NVLink, and yet P2P that pushes. */
 static bool lacks_read(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    struct nsc_known_path p;
     if (l->family != NSC_P2P || l->read || l->copy_engine || l->row == NSC_VIA_P2P_INDIRECT)
         return false;
-    nsc_path_of(m, l, &p);
+    struct nsc_known_path p = l->known;
     struct nsc_gpu_class k = p.path == NSC_PATH_NVLINK ? nsc_gpu_of(m, l->proc) : (struct nsc_gpu_class){0};
     return k.gpu && k.gpu->cc == 80;
 }
@@ -196,11 +195,8 @@ void nsc_rule_p2p_indirect(struct nsc_case *c)
 
 static bool is_unproven(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    struct nsc_known_path p;
-    if (l->family != NSC_P2P)
-        return false;
-    nsc_path_of(m, l, &p);
-    return p.path == NSC_PATH_P2P && p.proof != NSC_PROOF_STATED;
+    (void)m;
+    return l->family == NSC_P2P && l->known.path == NSC_PATH_P2P && l->known.proof != NSC_PROOF_STATED;
 }
 
 /* Is the GPU of the first such link, and so of all in the job, of a model without NVLink? */
@@ -263,10 +259,9 @@ void nsc_rule_asymmetric(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
         if (l->src >= l->dst || l->family == NSC_COLLNET || nsc_comm_of_link(m, l) == NSC_NONE)
             continue;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         const struct nsc_link *back = p.scope == NSC_SCOPE_NODE ? way_back(m, l) : NULL;
         const struct nsc_link *there = back ? way_back(m, back) : NULL; /* NULL if this direction mixes families */
         if (!there || back->family == l->family)
@@ -359,11 +354,10 @@ static void tell_forced_channels(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
         if (l->family != NSC_P2P || l->rank == NSC_NONE || m->ranks.item[l->rank].coll < 0 ||
             m->ranks.item[l->rank].coll >= FEW_CHANNELS)
             continue;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         const struct nsc_env *e = NULL;
         for (int k = 0; k < 2 && !e && p.path == NSC_PATH_NVLINK; k++) {
             int64_t most;

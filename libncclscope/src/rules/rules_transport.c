@@ -270,8 +270,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
     struct nsc_expected first[NET_CAUSES], e;
     for (size_t i = 0; i < c->m->link_order.len; i++) {
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(c->m, l, &p);
+        struct nsc_known_path p = l->known;
         bool perhaps = nsc_may_be_within_node(c->m, l);
         if (l->family != NSC_NET || (p.scope != NSC_SCOPE_NODE && !perhaps))
             continue;

@@ -292,8 +292,7 @@ static bool add_links(ncclscope_store *s, int64_t scan, const ncclscope_model *m
     bool ok = true;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p;
-        nsc_path_of(m, l, &p);
+        struct nsc_known_path p = l->known;
         ok = ok && insert(s, "INSERT INTO link VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "ntnnststnssnnn", scan,
                           comm_name(m, nsc_comm_of_link(m, l)), (int64_t)l->src, (int64_t)l->dst,
                           l->direction == 1   ? "send"
