@@ -148,19 +148,32 @@ NCCLSCOPE_API const char *ncclscope_field_name(ncclscope_field field);
  * in `err` with what unpacks it; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path,
                                         ncclscope_error *err);
+/* Gives bytes: up to `size` of them to `to`. Returns how many, 0 at the end, -1 if it failed. */
+typedef ptrdiff_t ncclscope_read_fn(void *user, void *to, size_t size);
+/* As ncclscope_reader_open, of what a function gives (a socket, a decompressor, a piece of memory), or of an open descriptor from the
+ * place where it stands to its end; the descriptor stays the caller's and open. What the bytes are packed in shows with the first: the
+ * first ncclscope_reader_next may return NCCLSCOPE_EUNSUPPORTED. NCCLSCOPE_OK; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_reader_of(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_read_fn *read, void *user,
+                                      ncclscope_error *err);
+NCCLSCOPE_API int ncclscope_reader_of_fd(ncclscope_reader **out, ncclscope_grammar *g, int fd, ncclscope_error *err);
 /* A reader that is fed by hand. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_error *err);
 NCCLSCOPE_API void ncclscope_reader_free(ncclscope_reader *r);
 
-/* Give a reader from ncclscope_reader_new more bytes: any number, cut anywhere; they are copied. Plain text only: a gzip
- * stream is for ncclscope_reader_open. Call ncclscope_reader_next until NCCLSCOPE_MORE between feeds to keep memory small.
- * NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
+/* Give a reader from ncclscope_reader_new more bytes: any number, cut anywhere; they are copied. gzip and UTF-16 are taken as they are.
+ * Call ncclscope_reader_next until NCCLSCOPE_MORE between feeds to keep memory small.
+ * NCCLSCOPE_OK; NCCLSCOPE_ENOMEM; NCCLSCOPE_EINVAL behind ncclscope_reader_finish, or for a reader that is not fed. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_feed(ncclscope_reader *r, const void *data, size_t size);
 /* No more bytes will come; the last line needs no newline. Since 0.1. */
 NCCLSCOPE_API void ncclscope_reader_finish(ncclscope_reader *r);
+/* Nothing has come for a while: a line that waits for what may belong to it, as a terminal wraps lines, is given out by the calls of
+ * ncclscope_reader_next that follow. In a hang it can be the one that matters. If its rest comes after all it stands for itself.
+ * A line without its newline still waits for it. Since 0.1. */
+NCCLSCOPE_API void ncclscope_reader_flush(ncclscope_reader *r);
 
 /* The next record. *out is borrowed until the next call on this reader.
- * NCCLSCOPE_OK; NCCLSCOPE_END; NCCLSCOPE_MORE (fed readers only); NCCLSCOPE_EDATA once for a truncated or damaged gzip, after
+ * NCCLSCOPE_OK; NCCLSCOPE_END; NCCLSCOPE_MORE (fed readers only); NCCLSCOPE_EUNSUPPORTED once for what is packed in a way that is not
+ * read; NCCLSCOPE_EDATA once for a truncated or damaged gzip, after
  * all records before the damage were returned (the next call returns NCCLSCOPE_END); NCCLSCOPE_EIO; NCCLSCOPE_ENOMEM.
  * Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err);

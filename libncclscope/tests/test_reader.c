@@ -4,6 +4,8 @@
 #include "read/record.h"
 #include "read/transport.h"
 
+#include <fcntl.h>
+
 static ncclscope_grammar *grammar;
 
 static ncclscope_reader *fed(const char *text)
@@ -529,8 +531,101 @@ static void test_chunks(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_fields), TEST(test_levels), TEST(test_split), TEST(test_dotted_host), TEST(test_split_in_name),
-       TEST(test_broken_in), TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join),
-       TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name),
-       TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
-       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))
+/* A line as long as any may go on in the next one, as a terminal wraps it: who waits for it to do so can ask for it. */
+static void test_flush(void)
+{
+    static const char warn[] =
+        "vm:10:10 [0] misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by remote peer "
+        "vm-2<35187> of a job that hangs now\n";
+    ncclscope_grammar *g = NULL;
+    ncclscope_reader *r = NULL;
+    const ncclscope_record *rec;
+    CHECK_INT(ncclscope_grammar_new(&g, NULL), 0);
+    CHECK_INT(ncclscope_reader_new(&r, g, NULL), 0);
+    CHECK_INT(ncclscope_reader_feed(r, warn, strlen(warn)), 0);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_MORE);
+    ncclscope_reader_flush(r);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_OK);
+    CHECK_INT(ncclscope_record_level(rec), NCCLSCOPE_LEVEL_WARN);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_MORE);
+    CHECK_INT(ncclscope_reader_feed(r, warn, strlen(warn)), 0);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_MORE); /* and waits again */
+    ncclscope_reader_finish(r);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_OK);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), NCCLSCOPE_END);
+    CHECK_INT(ncclscope_reader_feed(r, warn, 1), NCCLSCOPE_EINVAL);
+    ncclscope_reader_free(r);
+    ncclscope_grammar_free(g);
+}
+
+static ptrdiff_t give(void *user, void *to, size_t size)
+{
+    nsc_text *left = user;
+    size_t n = left->len < 7 ? left->len : 7;
+    n = n < size ? n : size;
+    memcpy(to, left->ptr, n);
+    *left = nsc_text_from(*left, n);
+    return (ptrdiff_t)n;
+}
+
+static ptrdiff_t fail(void *user, void *to, size_t size)
+{
+    (void)user, (void)to, (void)size;
+    return -1;
+}
+
+static size_t count_records(ncclscope_reader *r, int end)
+{
+    const ncclscope_record *rec;
+    size_t n = 0;
+    int rc;
+    while ((rc = ncclscope_reader_next(r, &rec, NULL)) == NCCLSCOPE_OK)
+        n++;
+    CHECK_INT(rc, end);
+    ncclscope_reader_free(r);
+    return n;
+}
+
+/* Of a function, of a descriptor from where it stands, and gzip by hand: all the same records. */
+static void test_other_inputs(void)
+{
+    char path[512];
+    ncclscope_grammar *g = NULL;
+    ncclscope_reader *r = NULL;
+    struct data plain = data_load("logs/2.28.9/h200x4-default.log.gz"), packed = {0};
+    data_pack(&packed, data_text(&plain));
+    nsc_text whole = data_text(&packed), left = whole, zstd = NSC_TEXT("(\xb5/\xfd" "0123456789");
+    CHECK_INT(ncclscope_grammar_new(&g, NULL), 0);
+    snprintf(path, sizeof path, "%s/logs/2.28.9/h200x4-default.log.gz", getenv("TESTDATA"));
+    CHECK_INT(ncclscope_reader_open(&r, g, path, NULL), 0);
+    size_t n = count_records(r, NCCLSCOPE_END);
+    CHECK(n > 100);
+    CHECK_INT(ncclscope_reader_of(&r, g, give, &left, NULL), 0);
+    CHECK_INT(count_records(r, NCCLSCOPE_END), n);
+    CHECK_INT(ncclscope_reader_new(&r, g, NULL), 0);
+    CHECK_INT(ncclscope_reader_feed(r, whole.ptr, whole.len), 0);
+    ncclscope_reader_finish(r);
+    CHECK_INT(count_records(r, NCCLSCOPE_END), n);
+    CHECK_INT(ncclscope_reader_new(&r, g, NULL), 0);
+    CHECK_INT(ncclscope_reader_feed(r, whole.ptr, whole.len / 2), 0);
+    ncclscope_reader_finish(r);
+    CHECK(count_records(r, NCCLSCOPE_EDATA) < n);
+    CHECK_INT(ncclscope_reader_of(&r, g, fail, NULL, NULL), 0);
+    CHECK_INT(count_records(r, NCCLSCOPE_EIO), 0);
+    CHECK_INT(ncclscope_reader_of(&r, g, give, &zstd, NULL), 0);
+    CHECK_INT(count_records(r, NCCLSCOPE_EUNSUPPORTED), 0);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK_INT(ncclscope_reader_of_fd(&r, g, fd, NULL), 0);
+    CHECK_INT(count_records(r, NCCLSCOPE_END), n);
+    CHECK_INT(close(fd), 0); /* it was left open */
+    data_drop(&plain);
+    data_drop(&packed);
+    ncclscope_grammar_free(g);
+}
+
+CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_split),
+       TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in), TEST(test_unknown_prefix),
+       TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated),
+       TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_cut_text), TEST(test_other_lines),
+       TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open),
+       TEST(test_chunks))

@@ -10,7 +10,7 @@ int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope
     ncclscope_reader *r = nsc_alloc(sizeof *r);
     *out = NULL;
     if (r)
-        r->source.fd = -1;
+        nsc_source_of_fed(&r->source);
     if (!r || nsc_via_cache_init(&r->via_cache) || nsc_match_new(&r->match, err)) {
         ncclscope_reader_free(r);
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
@@ -32,7 +32,6 @@ int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *pa
         *out = NULL;
         return rc;
     }
-    (*out)->reads = true;
     return NCCLSCOPE_OK;
 }
 
@@ -57,21 +56,36 @@ void ncclscope_reader_free(ncclscope_reader *r)
     nsc_free(r);
 }
 
+int ncclscope_reader_of(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_read_fn *read, void *user,
+                        ncclscope_error *err)
+{
+    int rc = ncclscope_reader_new(out, g, err);
+    if (!rc)
+        nsc_source_of(&(*out)->source, read, user);
+    return rc;
+}
+
+int ncclscope_reader_of_fd(ncclscope_reader **out, ncclscope_grammar *g, int fd, ncclscope_error *err)
+{
+    int rc = ncclscope_reader_new(out, g, err);
+    if (!rc)
+        nsc_source_of_fd(&(*out)->source, fd);
+    return rc;
+}
+
 int ncclscope_reader_feed(ncclscope_reader *r, const void *data, size_t size)
 {
-    char *to = nsc_lines_room(&r->lines, size);
-    if (!to)
-        return NCCLSCOPE_ENOMEM;
-    if (size)
-        memcpy(to, data, size);
-    nsc_lines_filled(&r->lines, size);
-    r->stats.bytes += size;
-    return NCCLSCOPE_OK;
+    return r->source.fed.on && !r->source.fed.whole ? nsc_source_feed(&r->source, data, size) : NCCLSCOPE_EINVAL;
 }
 
 void ncclscope_reader_finish(ncclscope_reader *r)
 {
-    r->lines.finished = true;
+    r->source.fed.whole = true;
+}
+
+void ncclscope_reader_flush(ncclscope_reader *r)
+{
+    r->rewrap.flush = true;
 }
 
 int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
@@ -81,11 +95,9 @@ int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
         return NCCLSCOPE_EABI;
     ncclscope_stats s = r->stats;
     s.size = size;
-    if (r->reads) {
-        s.bytes = r->source.bytes;
-        s.gzip = r->source.gz != NULL;
-        s.truncated = r->source.truncated;
-    }
+    s.bytes = r->source.bytes;
+    s.gzip = r->source.gz != NULL;
+    s.truncated = r->source.truncated;
     s.binary = r->nul_lines * 4 > s.lines;
     memcpy(out, &s, size);
     return NCCLSCOPE_OK;
@@ -463,9 +475,7 @@ const struct nsc_digest *nsc_reader_digest_of(const ncclscope_reader *r)
 /* More bytes: OK, MORE when a fed reader has none. A failure is kept until the records before it were given out. */
 static int fill(ncclscope_reader *r)
 {
-    size_t got;
-    if (!r->reads)
-        return NCCLSCOPE_MORE;
+    size_t got = 0;
     char *to = nsc_lines_room(&r->lines, CHUNK);
     int rc = to ? nsc_source_read(&r->source, to, CHUNK, &got, &r->failure)
                 : nsc_fail(&r->failure, NCCLSCOPE_ENOMEM, 0, "out of memory");
@@ -473,6 +483,8 @@ static int fill(ncclscope_reader *r)
         nsc_lines_filled(&r->lines, got);
     if (to && r->digests)
         nsc_digest_add(&r->digest, to, got);
+    if (rc == NCCLSCOPE_MORE)
+        return rc;
     r->lines.finished = rc != NCCLSCOPE_OK;
     r->failed = rc < 0 ? rc : 0;
     return NCCLSCOPE_OK;

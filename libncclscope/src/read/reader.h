@@ -21,7 +21,6 @@ enum { NSC_IGNORED_LINES = 64 }; /* of a traceback at most */
 struct ncclscope_reader {
     ncclscope_grammar *grammar;
     struct nsc_source source;
-    bool reads; /* from a source; else it is fed */
     int failed; /* of the source: told once, behind the last record */
     ncclscope_error failure;
     struct nsc_lines lines;

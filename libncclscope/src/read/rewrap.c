@@ -183,8 +183,10 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
         if (!w->pieces && w->has_next)
             *out = w->next;
         else if (!nsc_lines_next(lines, out)) {
-            if (!lines->finished || !w->pieces)
+            if (!w->pieces || !(lines->finished || w->flush)) {
+                w->flush = false;
                 return false;
+            }
             settle(w, worth, user);
             return give_piece(w, out);
         }

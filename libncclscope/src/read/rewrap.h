@@ -33,7 +33,7 @@ struct nsc_rewrap {
     struct nsc_line next;              /* came behind them and belongs to none; a copy */
     char *next_text;
     size_t next_cap;
-    bool has_next;
+    bool has_next, flush; /* flush: what is held shall not wait */
 };
 
 /* The next line, like nsc_lines_next; borrowed until the next call. A line as long as any lately, in which a record begins, waits

@@ -45,31 +45,58 @@ static int read_fd(struct nsc_source *s, void *to, size_t size, size_t *got, ncc
     return n ? NCCLSCOPE_OK : NCCLSCOPE_END;
 }
 
+static int take_fed(struct nsc_source *s, void *to, size_t size, size_t *got)
+{
+    struct nsc_fed *f = &s->fed;
+    *got = f->len - f->at < size ? f->len - f->at : size;
+    if (*got)
+        memcpy(to, f->bytes + f->at, *got);
+    f->at += *got;
+    if (f->at == f->len)
+        f->at = f->len = 0;
+    return *got ? NCCLSCOPE_OK : f->whole ? NCCLSCOPE_END : NCCLSCOPE_MORE;
+}
+
+static int take(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
+{
+    if (s->fed.on)
+        return take_fed(s, to, size, got);
+    if (!s->pull)
+        return read_fd(s, to, size, got, err);
+    ptrdiff_t n = s->pull(s->pull_user, to, size);
+    *got = n > 0 ? (size_t)n : 0;
+    s->bytes += *got;
+    if (n < 0 || *got > size)
+        return nsc_fail(err, NCCLSCOPE_EIO, 0, "cannot read: the function that reads for it failed");
+    return n ? NCCLSCOPE_OK : NCCLSCOPE_END;
+}
+
 int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
 {
     size_t left = s->peek_len - s->peek_at;
     if (!left)
-        return read_fd(s, to, size, got, err);
+        return take(s, to, size, got, err);
     *got = left < size ? left : size;
     memcpy(to, s->peeked + s->peek_at, *got);
     s->peek_at += *got;
     return NCCLSCOPE_OK;
 }
 
-/* The magic may arrive in pieces when the input is a pipe: read until the longest could be there. */
+/* The magic may arrive in pieces when the input is a pipe: read until the longest could be there. OK, or MORE where it is fed. */
 static int find_format(struct nsc_source *s, const char *path, ncclscope_error *err)
 {
     int rc = NCCLSCOPE_OK;
-    s->peeked = nsc_alloc(PEEK);
+    s->peeked = s->peeked ? s->peeked : nsc_alloc(PEEK);
     if (!s->peeked)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     while (s->peek_len < MAGIC && rc == NCCLSCOPE_OK) {
         size_t got;
-        rc = read_fd(s, s->peeked + s->peek_len, PEEK - s->peek_len, &got, err);
+        rc = take(s, s->peeked + s->peek_len, PEEK - s->peek_len, &got, err);
         s->peek_len += got;
     }
-    if (rc < 0)
+    if (rc < 0 || rc == NCCLSCOPE_MORE)
         return rc;
+    s->known = true;
     if (s->peek_len >= 2 && s->peeked[0] == 0x1f && s->peeked[1] == 0x8b)
         return nsc_gunzip_new(&s->gz, err);
     if (s->own_fd && nsc_is_store(s->peeked, s->peek_len))
@@ -101,17 +128,48 @@ int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *us
     return rc;
 }
 
+void nsc_source_of(struct nsc_source *s, ncclscope_read_fn *pull, void *user)
+{
+    *s = (struct nsc_source){.fd = -1, .pull = pull, .pull_user = user};
+}
+
+void nsc_source_of_fd(struct nsc_source *s, int fd)
+{
+    *s = (struct nsc_source){.fd = fd};
+}
+
+void nsc_source_of_fed(struct nsc_source *s)
+{
+    *s = (struct nsc_source){.fd = -1, .fed = {.on = true}};
+}
+
+int nsc_source_feed(struct nsc_source *s, const void *data, size_t size)
+{
+    struct nsc_fed *f = &s->fed;
+    char *grown = nsc_grow(f->bytes, &f->cap, f->len + size + 1, 1);
+    if (!grown)
+        return NCCLSCOPE_ENOMEM;
+    f->bytes = grown;
+    if (size)
+        memcpy(grown + f->len, data, size);
+    f->len += size;
+    s->bytes += size;
+    return NCCLSCOPE_OK;
+}
+
 int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
 {
     *got = 0;
     s->stopped = s->stopped || (s->stop && s->stop(s->stop_user));
     if (s->at_end || s->stopped)
         return NCCLSCOPE_END;
-    int rc = s->stored     ? nsc_stored_read(s->stored, to, size, got, err)
+    int rc = s->known ? NCCLSCOPE_OK : find_format(s, NULL, err);
+    if (rc == NCCLSCOPE_OK)
+        rc = s->stored     ? nsc_stored_read(s->stored, to, size, got, err)
              : s->gz       ? nsc_gunzip_read(s, to, size, got, err)
              : s->utf16.on ? nsc_utf16_read(s, to, size, got, err)
                            : nsc_source_raw(s, to, size, got, err);
-    s->at_end = rc != NCCLSCOPE_OK;
+    s->at_end = rc != NCCLSCOPE_OK && rc != NCCLSCOPE_MORE;
     s->truncated = rc == NCCLSCOPE_EDATA;
     return rc;
 }
@@ -123,5 +181,6 @@ void nsc_source_close(struct nsc_source *s)
     nsc_gunzip_free(s->gz);
     nsc_stored_free(s->stored);
     nsc_free(s->peeked);
+    nsc_free(s->fed.bytes);
     *s = (struct nsc_source){.fd = -1};
 }

@@ -1,8 +1,9 @@
-/* source.h - where bytes come from: a file or standard input, plain, gzip or UTF-16; or a store. */
+/* source.h - where bytes come from: a file, a descriptor, a function, or whoever feeds them; plain, gzip or UTF-16; or a store. */
 #ifndef NSC_SOURCE_H
 #define NSC_SOURCE_H
 
 #include "base/text.h"
+#include "ncclscope.h"
 
 struct nsc_gunzip;
 struct nsc_stored;
@@ -15,9 +16,20 @@ struct nsc_utf16 {
     uint32_t high;      /* the first half of a pair, or 0 */
 };
 
+/* Bytes that were given and not yet taken. */
+struct nsc_fed {
+    char *bytes;
+    size_t cap, len, at;
+    bool on, whole; /* on: this is where bytes come from; whole: no more will */
+};
+
 struct nsc_source {
     int fd;
+    struct nsc_fed fed;
+    ncclscope_read_fn *pull; /* NULL: of fd, or fed */
+    void *pull_user;
     bool own_fd, at_end, truncated, stopped; /* stopped: by whoever was asked */
+    bool known;                              /* what the bytes are packed in */
     int (*stop)(void *user);
     void *stop_user;
     uint64_t bytes;            /* read from the outside so far */
@@ -30,11 +42,16 @@ struct nsc_source {
 
 /* `stop` is asked, with `user`, before each piece whether no more is wanted; NULL: all of it is. */
 int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *user), void *user, ncclscope_error *err);
-/* Up to `size` bytes of text. OK with *got > 0; END; EDATA when a gzip stream ends early or is damaged (s->truncated); EIO. */
+/* A source of a function, of a descriptor at the place where it is, or of what nsc_source_feed gives it. */
+void nsc_source_of(struct nsc_source *s, ncclscope_read_fn *pull, void *user);
+void nsc_source_of_fd(struct nsc_source *s, int fd);
+void nsc_source_of_fed(struct nsc_source *s);
+int nsc_source_feed(struct nsc_source *s, const void *data, size_t size); /* copied: OK, ENOMEM */
+/* Up to `size` bytes of text. OK with *got > 0; END; MORE where it is fed and hungry; EUNSUPPORTED; EDATA when a gzip stream ends early or is damaged (s->truncated); EIO. */
 int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_source_close(struct nsc_source *s);
 
-/* Raw bytes, for the wrappers: OK with *got > 0, END, EIO. */
+/* Raw bytes, for the wrappers: OK with *got > 0, END, MORE, EIO. */
 int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 
 /* The same as UTF-8, of an input in UTF-16. */

@@ -32,7 +32,7 @@ void nsc_gunzip_free(struct nsc_gunzip *gz)
     nsc_free(gz);
 }
 
-/* More raw bytes, if none are left. OK, END, EIO. */
+/* More raw bytes, if none are left. OK, END, MORE, EIO. */
 static int refill(struct nsc_source *s, ncclscope_error *err)
 {
     struct nsc_gunzip *gz = s->gz;
