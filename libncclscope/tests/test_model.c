@@ -1,4 +1,5 @@
 /* test_model.c - records to hosts, processes, communicators and links: who is who, and whose is what. */
+#include "data.h"
 #include "scene.h"
 
 static struct scene scene;
@@ -478,9 +479,124 @@ static void test_problem_and_stats(void)
 }
 
 /* clang-format on */
-CHECKS(TEST(test_two_ranks), TEST(test_states), TEST(test_children), TEST(test_pointer_again),
-       TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous), TEST(test_rccl_states_it),
-       TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_version_of_pytorch),
-       TEST(test_ranks_after_merge), TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env),
-       TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves),
-       TEST(test_matrix), TEST(test_problem_and_stats))
+static int take(void *user, const char *bytes, size_t size)
+{
+    data_add(user, (nsc_text){bytes, size});
+    return 0;
+}
+
+static struct data json_of(ncclscope_model *m)
+{
+    ncclscope_findings *f = NULL;
+    struct data out = {0};
+    CHECK_INT(ncclscope_model_finish(m, NULL), 0);
+    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
+    CHECK_INT(ncclscope_report(m, f, "json", 0, 0, take, &out), 0);
+    ncclscope_findings_free(f);
+    ncclscope_model_free(m);
+    return out;
+}
+
+enum { PODS = 4 };
+
+/* What each of four processes printed: the lines that name its device. */
+static void part(nsc_text left, struct data pod[PODS])
+{
+    while (left.len) {
+        const char *nl = memchr(left.ptr, '\n', left.len);
+        size_t n = nl ? (size_t)(nl - left.ptr) + 1 : left.len;
+        ptrdiff_t at = nsc_text_find((nsc_text){left.ptr, n}, "] NCCL ");
+        if (at > 0)
+            data_add(&pod[(left.ptr[at - 1] - '0') % PODS], (nsc_text){left.ptr, n});
+        left = nsc_text_from(left, n);
+    }
+}
+
+/* Feeds at most `size` bytes of what is left, and adds the records. */
+static void go_on(ncclscope_model *m, uint32_t id, ncclscope_reader *r, nsc_text *left, size_t size)
+{
+    const ncclscope_record *rec;
+    size_t n = left->len < size ? left->len : size;
+    CHECK_INT(ncclscope_reader_feed(r, left->ptr, n), 0);
+    *left = nsc_text_from(*left, n);
+    if (!left->len)
+        ncclscope_reader_finish(r);
+    while (ncclscope_reader_next(r, &rec, NULL) == NCCLSCOPE_OK)
+        CHECK_INT(ncclscope_model_stream_add(m, id, rec), 0);
+}
+
+/* Logs of several pods as they come, some bytes of each in turn, are the same job as one behind the other. */
+static void test_streams(void)
+{
+    ncclscope_grammar *g = NULL;
+    ncclscope_model *m[2] = {NULL, NULL};
+    struct data log = data_load("logs/2.28.9/h200x4-default.log.gz"), pod[PODS] = {{0}};
+    part(data_text(&log), pod);
+    CHECK_INT(ncclscope_grammar_new(&g, NULL), 0);
+    for (int way = 0; way < 2; way++) {
+        ncclscope_reader *r[PODS];
+        nsc_text left[PODS];
+        uint32_t id[PODS], none;
+        size_t open = PODS, size = way ? 500 : SIZE_MAX;
+        CHECK_INT(ncclscope_model_new(&m[way], NULL), 0);
+        for (int i = 0; i < PODS; i++) {
+            char name[2] = {(char)('a' + i), 0};
+            left[i] = data_text(&pod[i]);
+            CHECK_INT(ncclscope_reader_new(&r[i], g, NULL), 0);
+            CHECK_INT(ncclscope_model_stream(m[way], name, &id[i]), 0);
+        }
+        while (open) {
+            for (int i = 0; i < PODS; i++) {
+                if (!left[i].len)
+                    continue;
+                go_on(m[way], id[i], r[i], &left[i], size);
+                if (left[i].len)
+                    continue;
+                CHECK_INT(ncclscope_model_stream_end(m[way], id[i], r[i], NULL), 0);
+                CHECK_INT(ncclscope_model_stream_end(m[way], id[i], r[i], NULL), NCCLSCOPE_EINVAL);
+                open--;
+            }
+        }
+        CHECK_INT(ncclscope_model_finish(m[way], NULL), 0);
+        CHECK_INT(ncclscope_model_sources(m[way], 0, 0, NULL, 0), PODS);
+        CHECK_INT(ncclscope_model_processes(m[way], 0, 0, NULL, 0), PODS);
+        CHECK_INT(ncclscope_model_stream(m[way], "late", &none), NCCLSCOPE_EINVAL);
+        for (int i = 0; i < PODS; i++)
+            ncclscope_reader_free(r[i]);
+    }
+    struct data behind = json_of(m[0]), among = json_of(m[1]);
+    CHECK(behind.len > 1000 && behind.len == among.len && !memcmp(behind.ptr, among.ptr, behind.len));
+    ncclscope_grammar_free(g);
+    data_drop(&behind);
+    data_drop(&among);
+    for (int i = 0; i < PODS; i++)
+        data_drop(&pod[i]);
+    data_drop(&log);
+}
+
+static void test_misuse(void)
+{
+    ncclscope_model *m = NULL;
+    uint32_t id;
+    CHECK_INT(ncclscope_model_new(&m, NULL), 0);
+    CHECK_INT(ncclscope_model_add(m, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_stream_add(m, 7, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_source_end(m, NULL, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_stream(m, NULL, &id), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_source(NULL, "a"), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_source(m, "a"), 0);
+    CHECK_INT(ncclscope_model_source(m, "b"), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_add(m, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_finish(m, NULL), 0); /* which ends "a" */
+    CHECK_INT(ncclscope_model_source_end(m, NULL, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_finish(NULL, NULL), NCCLSCOPE_EINVAL);
+    ncclscope_model_free(m);
+    ncclscope_model_free(NULL);
+}
+
+CHECKS(TEST(test_streams), TEST(test_misuse), TEST(test_two_ranks), TEST(test_states), TEST(test_children),
+       TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous),
+       TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files),
+       TEST(test_version_of_pytorch), TEST(test_ranks_after_merge), TEST(test_one_host_many_files),
+       TEST(test_same_twice), TEST(test_env), TEST(test_warnings_by_shape), TEST(test_versions),
+       TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))

@@ -21,15 +21,22 @@ typedef struct ncclscope_findings ncclscope_findings;
 /* An empty model, for records from any reader. *out is the caller's. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err);
 NCCLSCOPE_API void ncclscope_model_free(ncclscope_model *m);
-/* The records that follow are of a source of this name, copied. Before the first record. OK or ENOMEM. Since 0.1. */
+/* A source of this name, copied, whose records come among those of others: a pod's log that goes on, one of several. *id is its number
+ * until it ends. Sources keep the order in which they begin. OK; EINVAL for a finished model; ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_stream(ncclscope_model *m, const char *name, uint32_t *id);
+/* One record of it; nothing of it is borrowed. OK; EINVAL for a number that is not in use, or a finished model; ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_stream_add(ncclscope_model *m, uint32_t id, const ncclscope_record *rec);
+/* It has ended: its counts are taken from `reader` (NULL: they stay 0); `problem` says why it could not be read whole, or
+ * is NULL. OK; EINVAL as above; ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader,
+                                             const char *problem);
+/* The same where sources come one after the other: the records that follow are of this one, until its end. EINVAL also where one is
+ * open, or none is. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_source(ncclscope_model *m, const char *name);
-/* One record; nothing of it is borrowed. OK or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec);
-/* The source has ended: its counts are taken from `reader` (NULL: they stay 0); `problem` says why it could not be read whole, or
- * is NULL. OK or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem);
 /* No more sources: ranks join to communicators, connections find theirs. After it the model only is read. The grammar that its records
- * were read with is asked once more: free it behind this. OK or ENOMEM. Since 0.1. */
+ * were read with is asked once more: free it behind this. Streams that are open end. OK or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err);
 
 /* Not 0: no more is wanted. Asked between pieces of an input, and when a signal interrupts the wait for one. */

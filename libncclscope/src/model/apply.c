@@ -459,7 +459,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         warned = warning(m, rec, proc);
     if (proc != NSC_NONE && !nameless) {
         m->procs.item[proc].last_line = rec->line;
-        m->sources.item[m->sources.len - 1].last_record = rec->line;
+        nsc_source_of_stream(m)->last_record = rec->line;
         m->procs.item[proc].records++;
         if (rec->dev >= 0 && rec->dev < 64)
             m->procs.item[proc].devices |= (uint64_t)1 << rec->dev;

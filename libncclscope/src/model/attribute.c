@@ -231,11 +231,10 @@ void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
 
 void nsc_end_source(struct ncclscope_model *m)
 {
-    for (size_t i = m->threads_before; i < m->threads.len; i++) {
+    for (uint32_t i = nsc_stream_of(m)->first_thread; i != NSC_NONE; i = m->threads.item[i].next_in_stream) {
         close_batch(m, &m->threads.item[i], NSC_NONE, NSC_NO_STRUCTURE, true);
         nsc_vec_free(&m->threads.item[i].waiting);
     }
-    m->threads_before = m->threads.len;
 }
 
 static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str text, uint64_t repeated)

@@ -34,20 +34,21 @@ static void take_test_pair(struct ncclscope_model *m, const ncclscope_record *re
 {
     if (nsc_text_is(key, "size") && value.len) {
         struct nsc_test *t = nsc_vec_push(&m->tests);
-        m->test_open = t;
+        nsc_stream_of(m)->test_open = t ? (uint32_t)(m->tests.len - 1) : NSC_NONE;
         if (t) {
             t->where = nsc_here(m, rec);
-            t->collective = m->test_name;
+            t->collective = nsc_stream_of(m)->test_name;
             nsc_to_u64(value, &t->bytes);
         }
     }
-    struct nsc_test *t = m->test_open && m->tests.len ? &m->tests.item[m->tests.len - 1] : NULL;
+    uint32_t open = nsc_stream_of(m)->test_open;
+    struct nsc_test *t = open == NSC_NONE ? NULL : &m->tests.item[open];
     bool in_place = nsc_text_is(key, "in_place");
     if (!t)
         return;
     if (in_place || nsc_text_is(key, "out_of_place"))
-        m->test_in_place = in_place;
-    int side = m->test_in_place;
+        nsc_stream_of(m)->test_in_place = in_place;
+    int side = nsc_stream_of(m)->test_in_place;
     if (nsc_text_is(key, "count"))
         nsc_to_u64(value, &t->count);
     else if (nsc_text_is(key, "type"))
@@ -128,15 +129,15 @@ static void take_flag(struct nsc_ras_rank *r, nsc_text key, nsc_text value)
 static void keep_rank(struct ncclscope_model *m)
 {
     struct nsc_ras_rank *r = nsc_vec_push(&m->ras);
-    m->ras_state.next.first = (uint32_t)m->ras_counts.len;
+    nsc_stream_of(m)->ras_state.next.first = (uint32_t)m->ras_counts.len;
     if (r)
-        *r = m->ras_state.next;
+        *r = nsc_stream_of(m)->ras_state.next;
     m->no_memory = m->no_memory || !r;
 }
 
 static void begin_rank(struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    struct nsc_ras_rank *r = &m->ras_state.next;
+    struct nsc_ras_rank *r = &nsc_stream_of(m)->ras_state.next;
     *r = (struct nsc_ras_rank){.where = nsc_here(m, rec),
                                .group = r->group,
                                .time = r->time,
@@ -154,7 +155,7 @@ static void begin_rank(struct ncclscope_model *m, const ncclscope_record *rec)
 static void take_rank_pair(struct ncclscope_model *m, const ncclscope_record *rec, int step, nsc_text key,
                            nsc_text value)
 {
-    struct nsc_ras_state *s = &m->ras_state;
+    struct nsc_ras_state *s = &nsc_stream_of(m)->ras_state;
     if (step == RANK)
         begin_rank(m, rec);
     else if (!s->step || step <= s->step) {
@@ -188,7 +189,7 @@ static void take_calls(struct ncclscope_model *m, nsc_text key, nsc_text value)
 /* What stands around the ranks: false if the key is none of that. */
 static bool take_comm_pair(struct ncclscope_model *m, nsc_text key, nsc_text value)
 {
-    struct nsc_ras_state *s = &m->ras_state;
+    struct nsc_ras_state *s = &nsc_stream_of(m)->ras_state;
     bool hash = nsc_text_is(key, "hash"), second = nsc_text_is(key, "secondary_hash");
     if (hash || (second && !s->hash)) {
         s->next.group++;
@@ -214,10 +215,10 @@ static void take_ras_pair(struct ncclscope_model *m, const ncclscope_record *rec
     int step = step_of(key);
     if (take_comm_pair(m, key, value))
         return;
-    m->ras_state.hash = false;
+    nsc_stream_of(m)->ras_state.hash = false;
     if (step)
         take_rank_pair(m, rec, step, key, value);
-    else if (m->ras_state.step == COUNTS && !m->ras_state.next.missing)
+    else if (nsc_stream_of(m)->ras_state.step == COUNTS && !nsc_stream_of(m)->ras_state.next.missing)
         take_calls(m, key, value);
 }
 

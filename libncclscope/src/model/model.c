@@ -28,7 +28,7 @@ struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record 
     nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : rec->physical;
     if (text.len > NSC_QUOTE)
         text.len = NSC_QUOTE;
-    return (struct nsc_where){(uint32_t)(m->sources.len - 1), rec->line, text};
+    return (struct nsc_where){m->streams.item[m->at].source, rec->line, text};
 }
 
 struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec)
@@ -43,7 +43,7 @@ int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err)
     *out = nsc_alloc(sizeof **out);
     if (!*out)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    (*out)->matrix_open = (*out)->whole.done = NSC_NONE;
+    (*out)->at = (*out)->alone = (*out)->whole.done = NSC_NONE;
     return NCCLSCOPE_OK;
 }
 
@@ -107,6 +107,7 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_vec_free(&m->link_order);
     nsc_vec_free(&m->proc_order);
     nsc_vec_free(&m->threads);
+    nsc_vec_free(&m->streams);
     nsc_intern_free(&m->strings);
     nsc_arena_free(&m->arena);
     nsc_free(m);
@@ -116,7 +117,7 @@ void ncclscope_model_free(ncclscope_model *m)
  * what two sources hold of one process. */
 static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    uint32_t source = (uint32_t)(m->sources.len - 1);
+    uint32_t source = nsc_stream_of(m)->source;
     nsc_str host = nsc_keep(m, rec->host), pod = nsc_keep(m, rec->pod);
     struct nsc_key key = {(uint64_t)source << 32 | host, (uint64_t)rec->pid, pod};
     uint32_t i = nsc_map_get(&m->proc_by, key);
@@ -147,17 +148,24 @@ uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
     if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
         return NSC_NONE;
     struct nsc_recent *x = &m->recent[(uint64_t)rec->pid % NSC_RECENT];
-    bool is_it =
-        x->len && x->pid == rec->pid && x->len == rec->host.len && x->source == m->sources.len && !rec->pod.len;
+    bool is_it = x->len && x->pid == rec->pid && x->len == rec->host.len && x->source == nsc_stream_of(m)->source &&
+                 !rec->pod.len;
     if (is_it && !memcmp(x->host, rec->host.ptr, x->len))
         return x->proc;
     uint32_t proc = find_proc(m, rec);
     if (proc != NSC_NONE && !rec->pod.len && rec->host.len <= NSC_RECENT_HOST) {
         *x = (struct nsc_recent){
-            .pid = rec->pid, .proc = proc, .source = (uint32_t)m->sources.len, .len = rec->host.len};
+            .pid = rec->pid, .proc = proc, .source = nsc_stream_of(m)->source, .len = rec->host.len};
         memcpy(x->host, rec->host.ptr, x->len);
     }
     return proc;
+}
+
+static void join_stream(struct ncclscope_model *m, uint32_t thread)
+{
+    struct nsc_stream *s = nsc_stream_of(m);
+    *(s->last_thread == NSC_NONE ? &s->first_thread : &m->threads.item[s->last_thread].next_in_stream) = thread;
+    s->last_thread = thread;
 }
 
 struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid)
@@ -179,7 +187,9 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
     }
     t->proc = proc;
     t->before = m->procs.item[proc].last_thread;
+    t->next_in_stream = NSC_NONE;
     m->procs.item[proc].last_thread = (uint32_t)(m->threads.len - 1);
+    join_stream(m, (uint32_t)(m->threads.len - 1));
     t->tid = tid;
     t->stands_for_rest = flood;
     t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
@@ -305,53 +315,98 @@ static nsc_str keep_time(struct ncclscope_model *m, nsc_text t)
     return nsc_keep(m, (nsc_text){iso, t.len});
 }
 
-int ncclscope_model_source(ncclscope_model *m, const char *name)
+static int begin_stream(struct ncclscope_model *m, const char *name, uint32_t *id)
 {
-    unsigned before = nsc_failed_allocations();
     struct nsc_source_info *s = nsc_vec_push(&m->sources);
-    if (!s)
+    for (*id = 0; *id < m->streams.len && m->streams.item[*id].source != NSC_NONE;)
+        ++*id;
+    struct nsc_stream *t = *id < m->streams.len ? &m->streams.item[*id] : nsc_vec_push(&m->streams);
+    if (!s || !t)
         return NCCLSCOPE_ENOMEM;
+    *t = (struct nsc_stream){.source = (uint32_t)(m->sources.len - 1)};
+    t->first_thread = t->last_thread = t->matrix_open = t->test_open = NSC_NONE;
     s->name = nsc_keep(m, nsc_text_of(name));
-    m->matrix_open = NSC_NONE;
-    m->ras_state.step = 0;
-    m->ras_state.next.comm = m->ras_state.next.time = 0;
-    m->test_name = 0;
-    return nsc_settle(NCCLSCOPE_OK, before, NULL);
+    return NCCLSCOPE_OK;
 }
 
-int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem)
+static bool is_open(const struct ncclscope_model *m, uint32_t id)
 {
+    return m && !m->finished && id < m->streams.len && m->streams.item[id].source != NSC_NONE;
+}
+
+int ncclscope_model_stream(ncclscope_model *m, const char *name, uint32_t *id)
+{
+    if (!m || !name || !id || m->finished)
+        return NCCLSCOPE_EINVAL;
     unsigned before = nsc_failed_allocations();
-    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    int rc = begin_stream(m, name, id);
+    m->no_memory = m->no_memory || rc;
+    return nsc_settle(rc, before, NULL);
+}
+
+int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader, const char *problem)
+{
+    if (!is_open(m, id))
+        return NCCLSCOPE_EINVAL;
+    unsigned before = nsc_failed_allocations();
+    m->at = id;
+    struct nsc_stream *t = nsc_stream_of(m);
+    struct nsc_source_info *s = nsc_source_of_stream(m);
     s->stats.size = sizeof s->stats;
     if (reader)
         ncclscope_reader_stats(reader, &s->stats);
     s->problem = nsc_keep(m, nsc_text_of(problem));
-    s->last_time = keep_time(m, (nsc_text){m->last_time_text, m->last_time});
-    m->last_time = 0;
+    s->last_time = keep_time(m, (nsc_text){t->last_time_text, t->last_time});
     nsc_end_source(m);
+    t->source = NSC_NONE;
     return m->no_memory ? NCCLSCOPE_ENOMEM : nsc_settle(NCCLSCOPE_OK, before, NULL);
 }
 
-int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec)
+int ncclscope_model_stream_add(ncclscope_model *m, uint32_t id, const ncclscope_record *rec)
 {
-    assert(m->sources.len && !m->finished);
+    if (!is_open(m, id) || !rec)
+        return NCCLSCOPE_EINVAL;
     unsigned before = nsc_failed_allocations();
-    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    m->at = id;
+    struct nsc_stream *t = nsc_stream_of(m);
+    struct nsc_source_info *s = nsc_source_of_stream(m);
     if (rec->time.len) {
         if (!s->first_time)
             s->first_time = keep_time(m, rec->time);
-        m->last_time = rec->time.len < sizeof m->last_time_text ? rec->time.len : 0;
-        memcpy(m->last_time_text, rec->time.ptr, m->last_time);
+        t->last_time = rec->time.len < sizeof t->last_time_text ? rec->time.len : 0;
+        memcpy(t->last_time_text, rec->time.ptr, t->last_time);
     }
     m->grammar = rec->grammar;
     nsc_apply(m, rec);
     return m->no_memory ? NCCLSCOPE_ENOMEM : nsc_settle(NCCLSCOPE_OK, before, NULL);
 }
 
+int ncclscope_model_source(ncclscope_model *m, const char *name)
+{
+    return m && m->alone == NSC_NONE ? ncclscope_model_stream(m, name, &m->alone) : NCCLSCOPE_EINVAL;
+}
+
+int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec)
+{
+    return m ? ncclscope_model_stream_add(m, m->alone, rec) : NCCLSCOPE_EINVAL;
+}
+
+int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem)
+{
+    int rc = m ? ncclscope_model_stream_end(m, m->alone, reader, problem) : NCCLSCOPE_EINVAL;
+    if (m)
+        m->alone = NSC_NONE;
+    return rc;
+}
+
 int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err)
 {
+    if (!m)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "there is no model");
     unsigned before = nsc_failed_allocations();
+    for (uint32_t i = 0; !m->finished && i < m->streams.len; i++) /* whoever finishes has no more to add */
+        if (m->streams.item[i].source != NSC_NONE)
+            ncclscope_model_stream_end(m, i, NULL, NULL);
     if (!m->finished)
         nsc_join(m);
     if (!m->finished && !m->no_memory && nsc_failed_allocations() == before)

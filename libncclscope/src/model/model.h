@@ -399,6 +399,7 @@ struct nsc_count {
 struct nsc_thread {
     uint32_t proc, rank, made; /* rank: the one being made; made: the one made last; or NSC_NONE */
     uint32_t before;           /* another thread of its process, or NSC_NONE */
+    uint32_t next_in_stream;   /* another thread of its source, or NSC_NONE */
     int64_t tid;
     nsc_str network;
     NSC_VEC(struct nsc_link) waiting; /* connections printed together, of which it is not yet known whose they are */
@@ -436,6 +437,23 @@ struct nsc_whole {
     struct nsc_map heard; /* kind: the first line of other.def that is so, index into model.happened */
     struct nsc_map words; /* rank: the last in which its program tells of it */
     struct nsc_map event; /* kind: the first event */
+};
+
+/* A source while it is read: what its next lines may go on with. */
+struct nsc_stream {
+    uint32_t source;                    /* NSC_NONE: it has ended, and this is free for another */
+    uint32_t first_thread, last_thread; /* from which to which nsc_thread.next_in_stream leads; or NSC_NONE */
+    uint32_t matrix_open,
+        test_open;      /* index of the matrix, and of the row of nccl-tests' JSON, that is being read; or NSC_NONE */
+    bool test_in_place; /* which side of it comes */
+    nsc_str test_name;
+    struct nsc_ras_state { /* of the report that is being read */
+        struct nsc_ras_rank next;
+        int step;  /* how far that rank is; 0: none is open */
+        bool hash; /* the key before was "hash" */
+    } ras_state;
+    char last_time_text[48]; /* as printed: not worth keeping every line's */
+    size_t last_time;
 };
 
 /* Threads of one process of which each is known; programs have some tens. */
@@ -506,33 +524,24 @@ struct ncclscope_model {
         printed_on; /* source and rank of such links, to the process that prints them; beyond all: several */
     NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
-    size_t threads_before;         /* of sources before the one that is read */
-    bool test_open, test_in_place; /* of nccl-tests' JSON: a size was read; which side comes */
-    struct nsc_ras_state {         /* of the report that is being read */
-        struct nsc_ras_rank next;
-        int step;  /* how far that rank is; 0: none is open */
-        bool hash; /* the key before was "hash" */
-    } ras_state;
-    uint64_t repeated;    /* lines that Ray left out, being equal to one that it shows */
-    bool proxy_failed;    /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
-    bool builds;          /* a record tells of rings, trees or channels: of a communicator that is being made */
-    uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
-    uint32_t matrix_open; /* index of the matrix that is being read, or NSC_NONE */
-    bool gpus_are_shared; /* ranks of one communicator run on one GPU: shared_gpus.c */
+    NSC_VEC(struct nsc_stream) streams; /* of sources that are being read; those of others wait to be used again */
+    uint32_t at, alone;  /* the stream of the record in hand; the one that ncclscope_model_source opened; or NSC_NONE */
+    uint64_t repeated;   /* lines that Ray left out, being equal to one that it shows */
+    bool proxy_failed;   /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
+    bool builds;         /* a record tells of rings, trees or channels: of a communicator that is being made */
+    uint64_t bare_comms; /* lines of communicators whose header is gone: of no process that is known */
+    bool gpus_are_shared;              /* ranks of one communicator run on one GPU: shared_gpus.c */
     bool shm_by_cumem, shm_by_file;    /* host memory was taken of another process in this way */
     uint64_t tests_begun, tests_ended; /* runs of nccl-tests */
     uint64_t nvls_calls;               /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
     struct nsc_where nvls_at;
     uint32_t last_event; /* that the record in hand made or counted up, or NSC_NONE */
-    nsc_str test_name;
-    struct nsc_recent { /* processes that spoke lately, by pid: nearly every record is of one of them */
+    struct nsc_recent {  /* processes that spoke lately, by pid: nearly every record is of one of them */
         int64_t pid;
         uint32_t proc, source;
         size_t len;
         char host[NSC_RECENT_HOST];
     } recent[NSC_RECENT];
-    char last_time_text[48]; /* of the source being read, as printed: not worth keeping every line's */
-    size_t last_time;
     struct nsc_whole whole;
     struct nsc_rows rows;       /* once it is finished: lay_rows.c */
     ncclscope_grammar *grammar; /* that its records were read with; NULL: there was none, or it is finished */
@@ -557,8 +566,8 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
 void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: lines that are not NCCL's */
 void nsc_apply_json(struct ncclscope_model *m, const ncclscope_record *rec);  /* json_lines.c: TEST_JSON, RAS_JSON */
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
-                       enum nsc_structure what); /* attribute.c */
-void nsc_end_source(struct ncclscope_model *m);
+                       enum nsc_structure what);                    /* attribute.c */
+void nsc_end_source(struct ncclscope_model *m);                     /* that of the stream in hand */
 void nsc_join(struct ncclscope_model *m);                           /* join.c: ranks to communicators */
 void nsc_join_ranks(struct ncclscope_model *m);                     /* members.c */
 int nsc_by_host_and_pid(const void *a, const void *b, void *model); /* of indices into model.procs */
@@ -576,6 +585,16 @@ void nsc_find_owners(struct ncclscope_model *m);
 void nsc_adopt(struct ncclscope_model *m);
 void nsc_mark_guesses(struct ncclscope_model *m); /* guess.c: once ranks are joined */
 void nsc_attribute_rest(struct ncclscope_model *m);
+
+/* The source of the record in hand. */
+static inline struct nsc_stream *nsc_stream_of(struct ncclscope_model *m)
+{
+    return &m->streams.item[m->at];
+}
+static inline struct nsc_source_info *nsc_source_of_stream(struct ncclscope_model *m)
+{
+    return &m->sources.item[m->streams.item[m->at].source];
+}
 
 static inline bool nsc_is_earlier(const struct nsc_where *a, const struct nsc_where *b)
 {

@@ -7,7 +7,7 @@
 
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    struct nsc_source_info *s = nsc_source_of_stream(m);
     nsc_str said = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
     s->banners++;
     if (s->bare_version && nsc_is_short_version(nsc_say(m, s->bare_version), nsc_say(m, said)))
@@ -27,7 +27,7 @@ void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
 static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     static const char before[] = "NCCL version ";
-    struct nsc_source_info *s = &m->sources.item[m->sources.len - 1];
+    struct nsc_source_info *s = nsc_source_of_stream(m);
     ptrdiff_t at = nsc_text_find(rec->message, before);
     nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(rec->message, (size_t)at + sizeof before - 1);
     nsc_text said = nsc_next_word(&rest);
@@ -65,7 +65,7 @@ static void test_row(struct ncclscope_model *m, const ncclscope_record *rec)
     }
     t->where = nsc_here(m, rec);
     t->in_pieces = !nsc_text_lies_in(rec->message, rec->physical);
-    t->collective = m->test_name;
+    t->collective = nsc_stream_of(m)->test_name;
     nsc_to_u64(nsc_next_word(&rest), &t->bytes);
     nsc_to_u64(nsc_next_word(&rest), &t->count);
     t->type = nsc_keep(m, nsc_next_word(&rest));
@@ -88,7 +88,7 @@ static void test_name(struct ncclscope_model *m, const ncclscope_record *rec)
         name = word;
     if (name.len > 5 && nsc_text_eq(nsc_text_from(name, name.len - 5), NSC_TEXT("_perf")))
         name.len -= 5;
-    m->test_name = nsc_keep(m, name);
+    nsc_stream_of(m)->test_name = nsc_keep(m, name);
 }
 
 static bool is_device(nsc_text word)
@@ -106,7 +106,7 @@ static void matrix_head(struct ncclscope_model *m, const ncclscope_record *rec)
     }
     x->where = nsc_here(m, rec);
     x->first = (uint32_t)m->cells.len;
-    m->matrix_open = (uint32_t)(m->matrices.len - 1);
+    nsc_stream_of(m)->matrix_open = (uint32_t)(m->matrices.len - 1);
     while (is_device(word = nsc_next_word(&rest)))
         x->gpus += nsc_text_starts(word, "GPU");
 }
@@ -114,9 +114,14 @@ static void matrix_head(struct ncclscope_model *m, const ncclscope_record *rec)
 static void matrix_row(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     nsc_text rest = rec->message, name = nsc_next_word(&rest);
-    if (m->matrix_open == NSC_NONE || !nsc_text_starts(name, "GPU"))
+    uint32_t *open = &nsc_stream_of(m)->matrix_open;
+    if (*open == NSC_NONE || !nsc_text_starts(name, "GPU"))
         return;
-    struct nsc_matrix *x = &m->matrices.item[m->matrix_open];
+    struct nsc_matrix *x = &m->matrices.item[*open];
+    if (m->cells.len != x->first + x->cells) { /* another stream's stands between */
+        *open = NSC_NONE;
+        return;
+    }
     for (uint32_t i = 0; i < x->gpus && x->cells < x->gpus * x->gpus; i++) {
         nsc_str *cell = nsc_vec_push(&m->cells);
         if (!cell) {
@@ -127,7 +132,7 @@ static void matrix_row(struct ncclscope_model *m, const ncclscope_record *rec)
         x->cells++;
     }
     if (x->cells == x->gpus * x->gpus)
-        m->matrix_open = NSC_NONE;
+        *open = NSC_NONE;
 }
 
 static int64_t torch_rank(nsc_text line)
