@@ -8,6 +8,7 @@ have_library() { # name in pkg-config, package
 
 missing_packages() {
     command -v gcc >/dev/null 2>&1 || echo gcc
+    command -v g++ >/dev/null 2>&1 || echo g++ # the public headers are C++ too
     command -v meson >/dev/null 2>&1 || echo meson
     command -v ninja >/dev/null 2>&1 || echo ninja-build
     command -v pkg-config >/dev/null 2>&1 || echo pkg-config

@@ -18,7 +18,8 @@ struct wanted {
 static bool has_finding(const ncclscope_findings *f)
 {
     for (size_t i = 0; i < ncclscope_findings_count(f); i++)
-        if (ncclscope_finding_severity(f, i) >= NCCLSCOPE_WARNING && !strncmp(ncclscope_finding_id(f, i), "probe/", 6))
+        if (ncclscope_finding_severity(f, i) >= NCCLSCOPE_SEVERITY_WARNING &&
+            !strncmp(ncclscope_finding_id(f, i), "probe/", 6))
             return true;
     return false;
 }

@@ -28,7 +28,7 @@ static int save(const ncclscope_facts *f, struct output *file)
 static bool has_finding(const ncclscope_findings *f)
 {
     for (size_t i = 0; f && i < ncclscope_findings_count(f); i++)
-        if (ncclscope_finding_severity(f, i) >= NCCLSCOPE_WARNING)
+        if (ncclscope_finding_severity(f, i) >= NCCLSCOPE_SEVERITY_WARNING)
             return true;
     return false;
 }

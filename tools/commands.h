@@ -2,7 +2,7 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
-#include "ncclscope/model.h"
+#include "ncclscope/rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -574,6 +574,44 @@ static void test_streams(void)
     data_drop(&log);
 }
 
+/* At any line of a log a snapshot is the model of what came so far, and leaves no trace in the one it was taken of. */
+static void test_snapshot(void)
+{
+    ncclscope_grammar *g = NULL;
+    ncclscope_model *m = NULL, *seen = NULL;
+    ncclscope_reader *r = NULL;
+    struct data log = data_load("logs/2.28.9/h200x2-p2p-disabled-shm.log");
+    nsc_text left = data_text(&log);
+    size_t links = 0;
+    uint32_t id;
+    CHECK_INT(ncclscope_grammar_new(&g, NULL), 0);
+    CHECK_INT(ncclscope_model_new(&m, NULL), 0);
+    CHECK_INT(ncclscope_reader_new(&r, g, NULL), 0);
+    CHECK_INT(ncclscope_model_stream(m, "log", &id), 0);
+    while (left.len) {
+        go_on(m, id, r, &left, 700);
+        CHECK_INT(ncclscope_model_stream_counts(m, id, r), 0);
+        CHECK_INT(ncclscope_model_snapshot(&seen, m, NULL), 0);
+        size_t n = ncclscope_model_links(seen, 0, 0, NULL, 0);
+        CHECK(n >= links);
+        links = n;
+        if (left.len)
+            ncclscope_model_free(seen);
+    }
+    CHECK_INT(links, 2);
+    CHECK_INT(ncclscope_model_stream_end(m, id, r, NULL), 0);
+    struct data snapshot = json_of(seen), whole;
+    CHECK_INT(ncclscope_model_finish(m, NULL), 0);
+    CHECK_INT(ncclscope_model_snapshot(&seen, m, NULL), NCCLSCOPE_EINVAL);
+    whole = json_of(m);
+    CHECK(snapshot.len == whole.len && !memcmp(snapshot.ptr, whole.ptr, whole.len));
+    ncclscope_reader_free(r);
+    ncclscope_grammar_free(g);
+    data_drop(&snapshot);
+    data_drop(&whole);
+    data_drop(&log);
+}
+
 static void test_misuse(void)
 {
     ncclscope_model *m = NULL;
@@ -594,9 +632,9 @@ static void test_misuse(void)
     ncclscope_model_free(NULL);
 }
 
-CHECKS(TEST(test_streams), TEST(test_misuse), TEST(test_two_ranks), TEST(test_states), TEST(test_children),
-       TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless), TEST(test_ambiguous),
-       TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files),
+CHECKS(TEST(test_streams), TEST(test_snapshot), TEST(test_misuse), TEST(test_two_ranks), TEST(test_states),
+       TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless),
+       TEST(test_ambiguous), TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files),
        TEST(test_version_of_pytorch), TEST(test_ranks_after_merge), TEST(test_one_host_many_files),
        TEST(test_same_twice), TEST(test_env), TEST(test_warnings_by_shape), TEST(test_versions),
        TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))

@@ -102,7 +102,7 @@ static void test_findings(void)
         CHECK_INT(ncclscope_findings_count(f), f->list.len);
         for (size_t i = 0; i < f->list.len; i++) {
             const struct nsc_finding *x = &f->list.item[i];
-            CHECK(x->severity >= NCCLSCOPE_NOTE && x->severity <= NCCLSCOPE_ERROR);
+            CHECK(x->severity >= NCCLSCOPE_SEVERITY_NOTE && x->severity <= NCCLSCOPE_SEVERITY_ERROR);
             CHECK(is_one_of(x->cls, "fault configuration by-design error visibility unknown"));
             CHECK(is_one_of(x->confidence, "certain likely possible"));
             CHECK(x->title && *x->title && x->title[strlen(x->title) - 1] != '.');
@@ -130,7 +130,7 @@ static void test_worst_first(void)
 {
     for (size_t l = 0; l < sizeof logs / sizeof logs[0]; l++) {
         ncclscope_findings *f = judge(logs[l]);
-        int last = NCCLSCOPE_ERROR;
+        int last = NCCLSCOPE_SEVERITY_ERROR;
         for (size_t i = 0; i < f->list.len; i++) {
             const struct nsc_finding *x = &f->list.item[i];
             bool is_root = false;
@@ -228,7 +228,8 @@ static void test_missing_of_a_child(void)
 {
     ncclscope_findings *f = NULL;
     const struct nsc_finding *x = raised(&f, RANK(A, "0x1", "0", "2", "7000", "START"), "ranks/missing");
-    CHECK(x && x->severity == NCCLSCOPE_NOTE); /* no word of a failure, and half of it: the log may just end here */
+    CHECK(x &&
+          x->severity == NCCLSCOPE_SEVERITY_NOTE); /* no word of a failure, and half of it: the log may just end here */
     x = raised(&f,
                A
                "ncclCommSplit comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 7000 parent 0x9 splitCount 1 color 0 "
@@ -262,10 +263,10 @@ static void test_level(void)
     const struct nsc_finding *x =
         raised(&f, A "NCCL_P2P_LEVEL set by environment to PIX\n" BOTH("f000", "COMPLETE") PAIR("SHM/direct/direct"),
                "env/p2p-level");
-    CHECK(x && x->severity == NCCLSCOPE_WARNING);
+    CHECK(x && x->severity == NCCLSCOPE_SEVERITY_WARNING);
     x = raised(&f, A "NCCL_P2P_LEVEL set by environment to SYS\n" BOTH("f000", "COMPLETE") PAIR("SHM/direct/direct"),
                "env/p2p-level");
-    CHECK(x && x->severity == NCCLSCOPE_NOTE);
+    CHECK(x && x->severity == NCCLSCOPE_SEVERITY_NOTE);
     size_t shm = place_of(f, "transport/shm-within-node");
     CHECK(shm < f->list.len && !f->list.item[shm].caused_by);
     ncclscope_findings_free(f);

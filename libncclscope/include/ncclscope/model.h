@@ -30,6 +30,8 @@ NCCLSCOPE_API int ncclscope_model_stream_add(ncclscope_model *m, uint32_t id, co
  * is NULL. OK; EINVAL as above; ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader,
                                              const char *problem);
+/* What its reader has counted so far, for a snapshot: lines, records, torn ones. OK; EINVAL as above. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_stream_counts(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader);
 /* The same where sources come one after the other: the records that follow are of this one, until its end. EINVAL also where one is
  * open, or none is. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_source(ncclscope_model *m, const char *name);
@@ -38,6 +40,12 @@ NCCLSCOPE_API int ncclscope_model_source_end(ncclscope_model *m, const ncclscope
 /* No more sources: ranks join to communicators, connections find theirs. After it the model only is read. The grammar that its records
  * were read with is asked once more: free it behind this. Streams that are open end. OK or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err);
+
+/* A finished model of what a model knows that still grows; its streams stay open, in the copy they end. It costs as much as the model is
+ * large, however long the log was. *out is the caller's, and is freed before `m`, whose texts it borrows. It may be read in another
+ * thread while `m` goes on. What a reader holds back (ncclscope_reader_flush) and has counted (ncclscope_model_stream_counts) is told
+ * before. NCCLSCOPE_OK; EINVAL for a finished model; ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_snapshot(ncclscope_model **out, const ncclscope_model *m, ncclscope_error *err);
 
 /* Not 0: no more is wanted. Asked between pieces of an input, and when a signal interrupts the wait for one. */
 typedef int ncclscope_stop_fn(void *user);
@@ -67,7 +75,6 @@ NCCLSCOPE_API const char *ncclscope_model_problem(const ncclscope_model *m, size
 /* Set out->size as for ncclscope_reader_stats. OK, ENOTFOUND, EABI. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stats(const ncclscope_model *m, size_t i, ncclscope_stats *out);
 
-enum ncclscope_severity { NCCLSCOPE_NOTE = 1, NCCLSCOPE_WARNING = 2, NCCLSCOPE_ERROR = 3 };
 enum ncclscope_verdict { NCCLSCOPE_NO_NCCL_LINES, NCCLSCOPE_NO_EVIDENCE, NCCLSCOPE_FINDINGS, NCCLSCOPE_ALL_OK };
 
 /* Run every rule over a finished model, which must outlive the findings. *out is the caller's. OK or ENOMEM. Since 0.1. */

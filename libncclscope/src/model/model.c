@@ -56,58 +56,15 @@ void ncclscope_model_free(ncclscope_model *m)
         nsc_map_free(&m->threads.item[i].waiting_by);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
-    struct nsc_map *maps[] = {&m->proc_by,     &m->rank_by,     &m->thread_by,  &m->link_by,    &m->env_by,
-                              &m->device_by,   &m->plugin_by,   &m->event_by,   &m->warning_by, &m->path_by,
-                              &m->ring_by,     &m->tree_by,     &m->nvlink_by,  &m->legs_by,    &m->printed_by,
-                              &m->printed_on,  &m->tree_links,  &m->use_by,     &m->told_by,    &m->passed_by,
-                              &m->whole.heard, &m->whole.words, &m->whole.event};
-    nsc_vec_free(&m->count_at);
-    nsc_rows_free(&m->rows);
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
-        nsc_map_free(maps[i]);
-    nsc_vec_free(&m->sources);
     for (size_t i = 0; i < m->procs.len; i++)
         nsc_vec_free(&m->procs.item[i].texts);
-    nsc_vec_free(&m->procs);
-    nsc_vec_free(&m->ranks);
-    nsc_vec_free(&m->links);
-    nsc_vec_free(&m->rings);
-    nsc_vec_free(&m->trees);
-    nsc_vec_free(&m->env);
-    nsc_vec_free(&m->devices);
-    nsc_vec_free(&m->plugins);
-    nsc_vec_free(&m->events);
-    nsc_vec_free(&m->warnings);
-    nsc_vec_free(&m->gpu_paths);
-    nsc_vec_free(&m->gpu_nodes);
-    nsc_vec_free(&m->event_order);
-    nsc_vec_free(&m->hosts);
-    nsc_vec_free(&m->pods);
-    nsc_vec_free(&m->pod_env);
-    nsc_vec_free(&m->machines);
-    nsc_vec_free(&m->gpu_of);
-    nsc_vec_free(&m->is_here);
-    nsc_vec_free(&m->offered);
-    nsc_vec_free(&m->tests);
-    nsc_vec_free(&m->own_records);
-    nsc_vec_free(&m->own_fields);
-    nsc_vec_free(&m->happened);
-    nsc_vec_free(&m->ras);
-    nsc_vec_free(&m->ras_counts);
-    nsc_vec_free(&m->calls);
-    nsc_vec_free(&m->odd_calls);
-    nsc_map_free(&m->call_by);
-    nsc_vec_free(&m->diags);
-    nsc_vec_free(&m->diag_pairs);
-    nsc_vec_free(&m->matrices);
-    nsc_vec_free(&m->cells);
-    nsc_vec_free(&m->connections);
-    nsc_vec_free(&m->comms);
-    nsc_vec_free(&m->members);
-    nsc_vec_free(&m->link_order);
-    nsc_vec_free(&m->proc_order);
-    nsc_vec_free(&m->threads);
-    nsc_vec_free(&m->streams);
+#define FREE(name) nsc_vec_free(&m->name);
+    NSC_MODEL_VECTORS(FREE)
+#undef FREE
+#define FREE(name) nsc_map_free(&m->name);
+    NSC_MODEL_MAPS(FREE)
+#undef FREE
+    nsc_rows_free(&m->rows);
     nsc_intern_free(&m->strings);
     nsc_arena_free(&m->arena);
     nsc_free(m);
@@ -344,6 +301,15 @@ int ncclscope_model_stream(ncclscope_model *m, const char *name, uint32_t *id)
     return nsc_settle(rc, before, NULL);
 }
 
+int ncclscope_model_stream_counts(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader)
+{
+    if (!is_open(m, id) || !reader)
+        return NCCLSCOPE_EINVAL;
+    ncclscope_stats *stats = &m->sources.item[m->streams.item[id].source].stats;
+    stats->size = sizeof *stats;
+    return ncclscope_reader_stats(reader, stats);
+}
+
 int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader, const char *problem)
 {
     if (!is_open(m, id))
@@ -354,7 +320,7 @@ int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_
     struct nsc_source_info *s = nsc_source_of_stream(m);
     s->stats.size = sizeof s->stats;
     if (reader)
-        ncclscope_reader_stats(reader, &s->stats);
+        ncclscope_model_stream_counts(m, id, reader);
     s->problem = nsc_keep(m, nsc_text_of(problem));
     s->last_time = keep_time(m, (nsc_text){t->last_time_text, t->last_time});
     nsc_end_source(m);

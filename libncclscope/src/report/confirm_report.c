@@ -26,7 +26,7 @@ static const struct nsc_finding *worst_finding(const struct nsc_report *r)
 {
     for (size_t i = 0; i < r->f->list.len; i++) /* they are in the order of severity */
         if (!strncmp(r->f->list.item[i].rule->id, r->about, strlen(r->about)) &&
-            r->f->list.item[i].severity >= NCCLSCOPE_WARNING)
+            r->f->list.item[i].severity >= NCCLSCOPE_SEVERITY_WARNING)
             return &r->f->list.item[i];
     return NULL;
 }
@@ -201,7 +201,7 @@ static void others_of_log(const struct nsc_report *r)
         const struct nsc_finding *f = &r->f->list.item[i];
         bool told = !strncmp(f->rule->id, r->about, strlen(r->about)) || !strncmp(f->rule->id, "transport/", 10) ||
                     !strncmp(f->rule->id, "env/", 4) || f->caused_by;
-        if (told || f->severity < NCCLSCOPE_WARNING)
+        if (told || f->severity < NCCLSCOPE_SEVERITY_WARNING)
             continue;
         nsc_puts(r->out, "\n");
         nsc_mark(r, NSC_MARK_NOTE);

@@ -232,7 +232,7 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
     evidence(r, f);
     for (size_t i = 0; i < r->f->list.len; i++) { /* its wake: told once, here */
         const struct nsc_finding *x = &r->f->list.item[i];
-        if (x->caused_by != f->rule->key || x->severity < NCCLSCOPE_WARNING)
+        if (x->caused_by != f->rule->key || x->severity < NCCLSCOPE_SEVERITY_WARNING)
             continue;
         snprintf(head, sizeof head, "%s (%s): %.160s%s", x->rule->id, nsc_severity_name(x->severity),
                  x->title ? x->title : "", x->title && strlen(x->title) > 160 ? " ..." : "");
@@ -244,8 +244,8 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
 static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
 {
     if (f->rule->key == NSC_ID_LOG_NO_CHANNELS)
-        return f->severity >= NCCLSCOPE_WARNING || r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
-    if (f->severity < NCCLSCOPE_WARNING || r->flags & NCCLSCOPE_REPORT_VERBOSE)
+        return f->severity >= NCCLSCOPE_SEVERITY_WARNING || r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
+    if (f->severity < NCCLSCOPE_SEVERITY_WARNING || r->flags & NCCLSCOPE_REPORT_VERBOSE)
         return false;
     bool by_setting = f->caused_by && !strncmp(nsc_words_of_id(f->caused_by), "env/", 4);
     return nsc_is_folded(r, f) || (f->caused_by && (!by_setting || f->part == NSC_WAKE));
@@ -260,7 +260,7 @@ struct alike {
 
 static bool is_shown(const struct nsc_report *r, const struct nsc_finding *f, bool note)
 {
-    return (f->severity < NCCLSCOPE_WARNING) == note && !is_told(r, f);
+    return (f->severity < NCCLSCOPE_SEVERITY_WARNING) == note && !is_told(r, f);
 }
 
 static struct alike count_alike(const struct nsc_report *r, bool note)
@@ -304,7 +304,7 @@ static bool is_wanted(const struct nsc_report *r, const char *id)
 
 void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    (f->severity < NCCLSCOPE_WARNING ? one_note : whole_finding)(r, f);
+    (f->severity < NCCLSCOPE_SEVERITY_WARNING ? one_note : whole_finding)(r, f);
 }
 
 /* The rules that could not look, a line for each reason. */

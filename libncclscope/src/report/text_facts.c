@@ -38,7 +38,7 @@ static void answer(const struct nsc_report *r, const struct ncclscope_facts *x)
     for (size_t i = 0; i < r->f->list.len && !f; i++)
         if (!strncmp(r->f->list.item[i].rule->id, r->about, strlen(r->about)))
             f = &r->f->list.item[i];
-    if (f && f->severity >= NCCLSCOPE_WARNING) {
+    if (f && f->severity >= NCCLSCOPE_SEVERITY_WARNING) {
         nsc_mark(r, NSC_MARK_BAD);
         snprintf(line, sizeof line, "%s.", f->title);
     } else if (x->skipped.len) {

@@ -226,7 +226,7 @@ bool nsc_folds_variables(const struct ncclscope_findings *f)
 {
     for (size_t i = 0; i < f->list.len; i++) {
         const struct nsc_finding *x = &f->list.item[i];
-        if (!is_env(x) && x->severity >= NCCLSCOPE_WARNING && !strcmp(x->cls, "configuration"))
+        if (!is_env(x) && x->severity >= NCCLSCOPE_SEVERITY_WARNING && !strcmp(x->cls, "configuration"))
             return true;
     }
     return false;
@@ -242,7 +242,7 @@ bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
 static bool has_error(const struct nsc_report *r)
 {
     for (size_t i = 0; i < r->f->list.len; i++)
-        if (r->f->list.item[i].severity == NCCLSCOPE_ERROR)
+        if (r->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR)
             return true;
     return false;
 }
@@ -253,7 +253,7 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
     size_t i = 0;
     while (i + 1 < r->f->list.len && nsc_is_folded(r, &r->f->list.item[i]))
         i++;
-    bool fails = r->f->list.item[i].severity == NCCLSCOPE_ERROR; /* a variable that NCCL gave up for */
+    bool fails = r->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR; /* a variable that NCCL gave up for */
     for (size_t k = i + 1; !fails && is_env(&r->f->list.item[i]) && k < r->f->list.len; k++)
         if (!is_env(&r->f->list.item[k]) && r->f->list.item[k].severity >= r->f->list.item[i].severity)
             i = k; /* a path says more than a variable that does nothing */
@@ -280,8 +280,9 @@ static void folded_variables(const struct nsc_report *r, char *buf, size_t size)
     buf[0] = 0;
     for (size_t i = 0; i < r->f->list.len && n + 80 < size; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        const char *end =
-            f->title && nsc_is_folded(r, f) && f->severity >= NCCLSCOPE_WARNING ? strstr(f->title, " is set") : NULL;
+        const char *end = f->title && nsc_is_folded(r, f) && f->severity >= NCCLSCOPE_SEVERITY_WARNING
+                              ? strstr(f->title, " is set")
+                              : NULL;
         if (end && n + ONE < size)
             n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? ", " : "",
                                   (int)(end - f->title < 60 ? end - f->title : 60), f->title);

@@ -110,12 +110,12 @@ static void take(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
     f->fix = fill(c, q, row->fix[0] ? row->fix : f->rule->fix);
     f->confidence = row->sure;
     if (row->kind == NSC_CAUSE_DESIGN) {
-        f->severity = NCCLSCOPE_NOTE;
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
         f->cls = "by-design";
     } else if (row->kind == NSC_CAUSE_SETTING) {
         f->cls = "configuration";
-    } else if (row->kind == NSC_CAUSE_UNSURE && f->severity == NCCLSCOPE_ERROR) {
-        f->severity = NCCLSCOPE_WARNING;
+    } else if (row->kind == NSC_CAUSE_UNSURE && f->severity == NCCLSCOPE_SEVERITY_ERROR) {
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
     }
     if (q->line)
         nsc_show_first(c, f, q->line);

@@ -2,7 +2,7 @@
 #include "rules/ask.h"
 #include "rules/questions.h"
 
-enum { NOTE = NCCLSCOPE_NOTE, WARNING = NCCLSCOPE_WARNING, ERROR = NCCLSCOPE_ERROR };
+enum { NOTE = NCCLSCOPE_SEVERITY_NOTE, WARNING = NCCLSCOPE_SEVERITY_WARNING, ERROR = NCCLSCOPE_SEVERITY_ERROR };
 enum { ROOT = NSC_ROOT, WAKE = NSC_WAKE, STATE = NSC_NO_FAILURE, ECHO = NSC_ECHO };
 
 struct failure {
@@ -207,7 +207,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
         f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
     bool unsure = f->began->quoted && nsc_text_find(f->began->where.text, "(may be unrelated)") >= 0; /* XLA says */
     f->confidence = unsure ? "likely" : "certain";
-    f->severity = f->severity == NCCLSCOPE_NOTE ? f->severity : severity;
+    f->severity = f->severity == NCCLSCOPE_SEVERITY_NOTE ? f->severity : severity;
     nsc_show_first(c, f, &f->began->where);
 }
 
@@ -253,9 +253,9 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct failure *row = failure_of(e);
         if (!row || row->key != c->rule->key)
             continue;
-        int severity = did_without(m, e) ? NCCLSCOPE_NOTE : row->severity;
+        int severity = did_without(m, e) ? NCCLSCOPE_SEVERITY_NOTE : row->severity;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
-            f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_ERROR;
+            f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_SEVERITY_ERROR;
             nsc_show(c, f, &e->where);
             continue;
         }
@@ -277,8 +277,8 @@ void nsc_tell_failures(struct nsc_case *c)
         bool fatal = e->quoted || (e->broke && row->part == NSC_ROOT && !nsc_lived_on(m, e->proc, &e->where));
         if (severity < f->severity)
             continue;
-        fatal = fatal && severity > NCCLSCOPE_NOTE;
-        f->severity = fatal ? NCCLSCOPE_ERROR : f->severity;
+        fatal = fatal && severity > NCCLSCOPE_SEVERITY_NOTE;
+        f->severity = fatal ? NCCLSCOPE_SEVERITY_ERROR : f->severity;
         weathered = weathered && !fatal && !e->broke && row->part == NSC_ROOT && went_on(m, e);
         if (f->began && row->part == NSC_ECHO && first->part != NSC_ECHO)
             continue;
@@ -292,13 +292,14 @@ void nsc_tell_failures(struct nsc_case *c)
         }
     }
     if (f && f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && nsc_lists_device(m, f->began->proc))
-        f->severity = NCCLSCOPE_NOTE; /* net/fewer-nics tells of those that were not */
-    if (f && weathered && f->severity == NCCLSCOPE_ERROR && first->part == NSC_ROOT)
-        f->severity = nsc_ask_one_host(&(struct nsc_ask){.m = m}) == NSC_YES && missed_by_nobody(f) ? NCCLSCOPE_NOTE
-                                                                                                    : NCCLSCOPE_WARNING;
-    else if (f && f->severity == NCCLSCOPE_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
+        f->severity = NCCLSCOPE_SEVERITY_NOTE; /* net/fewer-nics tells of those that were not */
+    if (f && weathered && f->severity == NCCLSCOPE_SEVERITY_ERROR && first->part == NSC_ROOT)
+        f->severity = nsc_ask_one_host(&(struct nsc_ask){.m = m}) == NSC_YES && missed_by_nobody(f)
+                          ? NCCLSCOPE_SEVERITY_NOTE
+                          : NCCLSCOPE_SEVERITY_WARNING;
+    else if (f && f->severity == NCCLSCOPE_SEVERITY_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
              (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
-        f->severity = NCCLSCOPE_NOTE;
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f)
         tell(c, f, first, tied);
 }

@@ -107,7 +107,7 @@ static void blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised
         bool hung = f->rule->key == NSC_ID_RANKS_HUNG && wait && wait->source == raised->source &&
                     wait->line > raised->line,
              missing = f->rule->key == NSC_ID_RANKS_MISSING;
-        if ((hung || missing) && f->severity == NCCLSCOPE_ERROR && !f->caused_by)
+        if ((hung || missing) && f->severity == NCCLSCOPE_SEVERITY_ERROR && !f->caused_by)
             f->caused_by = NSC_ID_RANKS_EXITED;
     }
 }
@@ -115,7 +115,8 @@ static void blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on)
 {
     nsc_text name = *w->field ? nsc_text_trim(nsc_said(c->m, r, w->field)) : (nsc_text){NULL, 0};
-    struct nsc_finding *f = nsc_found(c, lived_on ? NCCLSCOPE_NOTE : NCCLSCOPE_ERROR, "error", "certain");
+    struct nsc_finding *f =
+        nsc_found(c, lived_on ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;
     f->title = title_of(c, w, r, name, reason_of(c->m, r));
     f->cause =
@@ -127,7 +128,7 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
     if (lived_on) {
         f->part = NSC_NO_FAILURE;
-        f->severity = NCCLSCOPE_NOTE;
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
         f->cause = lived_on;
     }
     nsc_show(c, f, &r->where);

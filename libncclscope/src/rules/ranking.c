@@ -28,7 +28,7 @@ static void find_urgency(struct ncclscope_findings *f)
 /* What broke by itself before what others saw of it, and that before what only slows. */
 static int breaks(const struct nsc_finding *f)
 {
-    return f->severity < NCCLSCOPE_ERROR ? 0 : f->part == NSC_ROOT ? 2 : f->part == NSC_WAKE ? 1 : 0;
+    return f->severity < NCCLSCOPE_SEVERITY_ERROR ? 0 : f->part == NSC_ROOT ? 2 : f->part == NSC_WAKE ? 1 : 0;
 }
 
 static int sureness(const struct nsc_finding *f)

@@ -52,7 +52,7 @@ static bool is_of_proxy(const struct nsc_finding *f)
 /* May something follow from it at all? Those that begin with a line of NCCL's are few: one for each sort of failure. */
 static bool is_root(const struct nsc_finding *f)
 {
-    return f->began && f->severity >= NCCLSCOPE_WARNING && f->part != NSC_NO_FAILURE;
+    return f->began && f->severity >= NCCLSCOPE_SEVERITY_WARNING && f->part != NSC_NO_FAILURE;
 }
 
 /* "Connection closed by remote peer node01<57521>" on node01: a process speaks to its own proxy by a socket too, and sees it close when
@@ -182,7 +182,7 @@ static void relate_to_watchdog(struct ncclscope_findings *all)
         uint64_t line = f->began && f->part != NSC_NO_FAILURE ? first_timeout(all->model, f->began->where.source) : 0;
         if (!line || f->caused_by)
             continue;
-        if (f->began->where.line < line && !hung->caused_by && f->severity == NCCLSCOPE_ERROR)
+        if (f->began->where.line < line && !hung->caused_by && f->severity == NCCLSCOPE_SEVERITY_ERROR)
             hung->caused_by = f->rule->key;
         else if (f->began->where.line > line && f->part == NSC_WAKE)
             f->caused_by = NSC_ID_RANKS_HUNG;
@@ -209,7 +209,7 @@ static void blame_interface(struct ncclscope_findings *all)
 /* The line that a failure began with, of NCCL's or of a program; NULL: it is none. */
 static const struct nsc_where *beginning(const struct nsc_finding *f)
 {
-    if (f->severity != NCCLSCOPE_ERROR)
+    if (f->severity != NCCLSCOPE_SEVERITY_ERROR)
         return NULL;
     if (f->began)
         return &f->began->where;
@@ -245,11 +245,12 @@ static void lower_open_paths(struct ncclscope_findings *all)
 {
     bool failed = false;
     for (size_t i = 0; i < all->list.len; i++)
-        failed = failed || (all->list.item[i].severity == NCCLSCOPE_ERROR && !strcmp(all->list.item[i].cls, "error"));
+        failed = failed ||
+                 (all->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(all->list.item[i].cls, "error"));
     for (size_t i = 0; failed && i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
-        if (f->open && f->severity == NCCLSCOPE_WARNING)
-            f->severity = NCCLSCOPE_NOTE;
+        if (f->open && f->severity == NCCLSCOPE_SEVERITY_WARNING)
+            f->severity = NCCLSCOPE_SEVERITY_NOTE;
     }
 }
 
@@ -260,14 +261,14 @@ static void blame_plugin(struct ncclscope_findings *all)
     bool plugin = false;
     for (size_t i = 0; e && i < all->list.len; i++)
         plugin = plugin || (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_FAILED &&
-                            all->list.item[i].severity > NCCLSCOPE_NOTE);
+                            all->list.item[i].severity > NCCLSCOPE_SEVERITY_NOTE);
     for (size_t i = 0; plugin && i < all->list.len; i++)
         if (all->list.item[i].rule->key == NSC_ID_NET_NO_RDMA_DEVICE)
             all->list.item[i].caused_by = NSC_ID_NET_PLUGIN_FAILED;
     bool missing = false; /* "Could not find: libnccl-net-ofi.so" before "network AWS Libfabric not found" */
     for (size_t i = 0; i < all->list.len; i++)
         missing = missing || (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_MISSING &&
-                              all->list.item[i].severity > NCCLSCOPE_NOTE);
+                              all->list.item[i].severity > NCCLSCOPE_SEVERITY_NOTE);
     for (size_t i = 0; missing && i < all->list.len; i++)
         if (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_FAILED && all->list.item[i].began &&
             all->list.item[i].began->kind == NCCLSCOPE_KIND_NET_NOT_FOUND)
@@ -277,7 +278,7 @@ static void blame_plugin(struct ncclscope_findings *all)
 static struct nsc_finding *found_error(struct ncclscope_findings *all, enum nsc_id key)
 {
     for (size_t i = 0; i < all->list.len; i++)
-        if (all->list.item[i].rule->key == key && all->list.item[i].severity == NCCLSCOPE_ERROR)
+        if (all->list.item[i].rule->key == key && all->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR)
             return &all->list.item[i];
     return NULL;
 }
@@ -323,11 +324,11 @@ static void blame_for_retries(struct ncclscope_findings *all)
 {
     for (size_t i = 0; i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
-        bool tried =
-            f->rule->key == NSC_ID_NET_TIMEOUT && f->severity == NCCLSCOPE_WARNING && !f->began && f->evidences;
+        bool tried = f->rule->key == NSC_ID_NET_TIMEOUT && f->severity == NCCLSCOPE_SEVERITY_WARNING && !f->began &&
+                     f->evidences;
         for (size_t k = 0; tried && !f->caused_by && k < all->list.len; k++) {
             const struct nsc_finding *x = &all->list.item[k];
-            if (x->severity == NCCLSCOPE_ERROR && x->part != NSC_NO_FAILURE && x->began && !x->caused_by &&
+            if (x->severity == NCCLSCOPE_SEVERITY_ERROR && x->part != NSC_NO_FAILURE && x->began && !x->caused_by &&
                 x->began->where.source == f->evidence[0].source && x->began->where.line < f->evidence[0].line)
                 f->caused_by = x->rule->key;
         }

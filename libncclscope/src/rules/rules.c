@@ -205,7 +205,7 @@ bool nsc_raised(const struct nsc_case *c, enum nsc_id key)
 bool nsc_any_error(const struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR)
+        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR)
             return true;
     return false;
 }
@@ -381,7 +381,7 @@ static int verdict_of(const struct ncclscope_findings *f)
     for (size_t i = 0; i < f->list.len; i++) {
         bool silent = f->list.item[i].rule->key == NSC_ID_LOG_NO_CHANNELS;
         no_channels = no_channels || silent;
-        if (f->list.item[i].severity >= NCCLSCOPE_WARNING && !silent)
+        if (f->list.item[i].severity >= NCCLSCOPE_SEVERITY_WARNING && !silent)
             return NCCLSCOPE_FINDINGS;
     }
     return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
@@ -391,7 +391,7 @@ static int verdict_of(const struct ncclscope_findings *f)
 static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
 {
     const struct nsc_where *done = nsc_success_of(c->m);
-    if (!done || f->severity != NCCLSCOPE_ERROR || f->caused_by || !f->evidences || !f->cause)
+    if (!done || f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
         return;
     for (size_t i = 0; i < f->evidences; i++)
         if (f->evidence[i].source != done->source || f->evidence[i].line < done->line)
@@ -403,7 +403,7 @@ static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
 /* The elastic launcher began anew behind it. */
 static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
 {
-    if (f->severity != NCCLSCOPE_ERROR || f->caused_by || !f->evidences || !f->cause)
+    if (f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
         return;
     const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_ELASTIC_RESTART);
     for (; r && r < c->m->happened.item + c->m->happened.len; r++) {
@@ -452,7 +452,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
             x->caused_by = NSC_ID_NONE;
         say_if_done(&c, x);
         say_if_restarted(&c, x);
-        if (x->severity == NCCLSCOPE_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
+        if (x->severity == NCCLSCOPE_SEVERITY_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
             x->fix = "Nothing to mend.";
     }
     nsc_put_findings_in_order(f);

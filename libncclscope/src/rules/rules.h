@@ -43,7 +43,7 @@ struct nsc_pair {
 
 struct nsc_finding {
     const struct nsc_rule *rule;
-    int severity;                           /* enum ncclscope_severity */
+    int severity;                           /* NCCLSCOPE_SEVERITY_... */
     const char *cls, *confidence;           /* as in the JSON report */
     enum nsc_id caused_by;                  /* its root, or NSC_ID_NONE */
     const char *title, *cause, *fix, *cost; /* NULL: nothing to say */
@@ -98,7 +98,7 @@ struct ncclscope_findings {
     NSC_VEC(struct nsc_confirmed) confirmed; /* confirm.c: pairs against facts */
     bool has_confirmed, peers_missing;       /* peers_missing: connections to ranks whose own log is not in the input */
     int verdict;
-    struct nsc_rows rows;     /* lay_findings.c */
+    struct nsc_rows rows;      /* lay_findings.c */
     struct nsc_intern strings; /* of rows: many links are judged in the same words */
     bool no_memory;
 };

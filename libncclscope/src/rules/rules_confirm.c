@@ -25,9 +25,11 @@ static const struct {
     int severity;
     const char *cls;
 } words[NSC_CONFIRMATIONS] = {
-    [NSC_CONTRADICTED] = {NCCLSCOPE_ERROR, "unknown"},   [NSC_FALLBACK] = {NCCLSCOPE_WARNING, "fault"},
-    [NSC_SLOWER] = {NCCLSCOPE_WARNING, "configuration"}, [NSC_STALE] = {NCCLSCOPE_WARNING, "unknown"},
-    [NSC_AS_GOOD] = {NCCLSCOPE_NOTE, "by-design"},
+    [NSC_CONTRADICTED] = {NCCLSCOPE_SEVERITY_ERROR, "unknown"},
+    [NSC_FALLBACK] = {NCCLSCOPE_SEVERITY_WARNING, "fault"},
+    [NSC_SLOWER] = {NCCLSCOPE_SEVERITY_WARNING, "configuration"},
+    [NSC_STALE] = {NCCLSCOPE_SEVERITY_WARNING, "unknown"},
+    [NSC_AS_GOOD] = {NCCLSCOPE_SEVERITY_NOTE, "by-design"},
 };
 
 /* By what was measured on this machine: NCCL itself if it ran on both paths, else copies. NULL: nothing was. */

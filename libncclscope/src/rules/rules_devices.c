@@ -72,7 +72,7 @@ static void tell_few_found(struct nsc_case *c)
         if (!share || e->number <= 0 || e->number >= share || !nsc_text_starts(nsc_say(m, e->text), "efa"))
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
             f->title = nsc_words(c, "aws-ofi-nccl found %lld EFA devices; %lld GPUs of a %s have %lld beside them",
                                  (long long)e->number, (long long)gpus, pf->name, (long long)share);
             nsc_explain_with(c, f, NSC_FEWER_FOUND, pf->source, NULL);
@@ -97,7 +97,7 @@ void nsc_rule_fewer_nics(struct nsc_case *c)
     int64_t a = most ? devices_of(m, most->host, most->net) : 0, b = few ? devices_of(m, few->host, few->net) : 0;
     if (a == b)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
     f->count = (uint64_t)(a - b);
     f->title = nsc_words(c, "Host %s lists %lld InfiniBand or RoCE device%s, host %s %lld", nsc_say(m, few->host).ptr,
                          (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a);
@@ -132,7 +132,7 @@ void nsc_rule_mixed_devices(struct nsc_case *c)
         if (!last || d->host != last->host || d->net != last->net || d->kind == last->kind)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "configuration", "possible");
             f->title =
                 nsc_words(c, "Host %s lists %s (%s) beside %s (%s)", nsc_say(m, d->host).ptr, nsc_say(m, d->name).ptr,
                           nsc_say(m, d->kind).ptr, nsc_say(m, last->name).ptr, nsc_say(m, last->kind).ptr);
@@ -193,7 +193,8 @@ static void tell_unopened(struct nsc_case *c)
         if (!is_unopened(m, e))
             continue;
         if (!f) {
-            f = nsc_found(c, misses_device(m) ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", "certain");
+            f = nsc_found(c, misses_device(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "fault",
+                          "certain");
             nsc_text words = nsc_message_of(&e->where);
             f->title = nsc_words(c, "A network device could not be opened, though others on its host were: %.*s",
                                  (int)(words.len < 120 ? words.len : 120), words.ptr);
@@ -232,8 +233,8 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
-            f = nsc_found(c, asked && !nsc_success_of(m) ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "configuration",
-                          "certain");
+            f = nsc_found(c, asked && !nsc_success_of(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE,
+                          "configuration", "certain");
             f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
                                "uses the point-to-point network"
                              : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";

@@ -5,7 +5,7 @@ static const struct {
     const char *words;
     int severity;
 } rows[] = {
-#define DIAG_SAYS(words, severity) {words, NCCLSCOPE_##severity},
+#define DIAG_SAYS(words, severity) {words, NCCLSCOPE_SEVERITY_##severity},
 #include "diagnostics.def"
 #undef DIAG_SAYS
 };
@@ -14,11 +14,11 @@ static int severity_of(const struct ncclscope_model *m, const struct nsc_diag *d
 {
     nsc_text status = nsc_say(m, d->status), text = nsc_say(m, d->text);
     if (nsc_text_is(status, "OK"))
-        return NCCLSCOPE_NOTE;
+        return NCCLSCOPE_SEVERITY_NOTE;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (nsc_text_find(text, rows[i].words) >= 0)
             return rows[i].severity;
-    return nsc_text_is(status, "INFO") ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING;
+    return nsc_text_is(status, "INFO") ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING;
 }
 
 static void tell_bad(struct nsc_case *c)
@@ -29,7 +29,7 @@ static void tell_bad(struct nsc_case *c)
     for (size_t i = 0; i < m->diags.len; i++) {
         const struct nsc_diag *d = &m->diags.item[i];
         int severity = severity_of(m, d);
-        if (severity <= NCCLSCOPE_NOTE)
+        if (severity <= NCCLSCOPE_SEVERITY_NOTE)
             continue;
         f = f ? f : nsc_found(c, severity, "fault", "certain");
         worst = !worst || severity > f->severity ? d : worst;
@@ -56,7 +56,7 @@ static void tell_verified(struct nsc_case *c)
         if (!nsc_text_is(nsc_say(m, d->status), "OK") ||
             nsc_text_find(nsc_say(m, d->text), "verified P2P access in both directions") < 0)
             continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "by-design", "certain");
         f->count = 1;
         f->title = "NCCL verified P2P in both directions between every GPU pair: what was written arrived unchanged";
         nsc_explain_by(c, f, NSC_DIAG_VERIFIED);

@@ -90,7 +90,7 @@ static bool told_an_exception(const struct nsc_case *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->f->list.len; i++)
-        n += c->f->list.item[i].rule == c->rule && c->f->list.item[i].severity == NCCLSCOPE_ERROR;
+        n += c->f->list.item[i].rule == c->rule && c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR;
     return n > 1;
 }
 
@@ -104,7 +104,7 @@ static bool tell_root(struct nsc_case *c)
         struct root x = m->happened.item[i].number == NCCLSCOPE_KIND_RUN_ROOT ? read_root(m, i) : first;
         if (x.line == first.line || x.rank < 0)
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
         nsc_name_rank(c, f, (uint64_t)x.rank);
         nsc_name_host(c, f, x.host);
         f->count++;
@@ -125,7 +125,7 @@ static bool tell_root(struct nsc_case *c)
             c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
     tell_root_and_wake(c, f, first.code, first.line);
     if (first.code == 1 && told_an_exception(c)) /* the exception that is told is what it ended with */
-        f->severity = NCCLSCOPE_NOTE;
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
     return true;
 }
 
@@ -243,7 +243,7 @@ static bool tell_limit(struct nsc_case *c)
             continue;
         if (!f) {
             nsc_text reason = nsc_said(m, r, "reason"), time = nsc_said(m, r, "time"), name = nsc_said(m, r, "name");
-            f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
             static const char before[] = "DUE TO ";
             reason = nsc_text_from(reason, nsc_text_starts(reason, before) ? sizeof before - 1 : 0);
             f->title = nsc_words(c, "Slurm %s %.*s at %.*s%s%.*s", reason.len ? "ended" : "cancelled", (int)name.len,
@@ -289,8 +289,8 @@ static void tell_stop(struct nsc_case *c)
         return;
     const struct nsc_where *done = nsc_success_of(m);
     bool went_on = done && done->source == r->where.source;
-    struct nsc_finding *f =
-        nsc_found(c, went_on ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "error", by_hand ? "certain" : "likely");
+    struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "error",
+                                      by_hand ? "certain" : "likely");
     f->part = went_on ? NSC_NO_FAILURE : f->part;
     f->count = 1;
     if (by_hand) {
@@ -309,7 +309,7 @@ static void tell_abort_of(struct nsc_case *c, const struct nsc_own_record *r, co
 {
     for (size_t i = c->f->list.len; i-- > 0;) {
         struct nsc_finding *f = &c->f->list.item[i];
-        if (f->rule != c->rule || f->severity != NCCLSCOPE_ERROR)
+        if (f->rule != c->rule || f->severity != NCCLSCOPE_SEVERITY_ERROR)
             continue;
         f->title = nsc_words(c, "%s (%s aborted)", f->title, who);
         nsc_show(c, f, &r->where);
@@ -335,7 +335,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
             told = true;
             continue;
         }
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
         f->count = 1;
         bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
                          r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL ||

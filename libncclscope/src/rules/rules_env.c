@@ -99,7 +99,8 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
 {
     enum nsc_level level = NSC_LEVEL_UNKNOWN;
     bool unheard = has_no_effect(c->m), nothing = unheard || costs_nothing(c->m, &level);
-    struct nsc_finding *f = env_finding(c, disables_p2p, nothing ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING);
+    struct nsc_finding *f =
+        env_finding(c, disables_p2p, nothing ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING);
     if (!f)
         return;
     const struct nsc_env *e = nsc_p2p_disabled(c->m, NSC_NONE);
@@ -140,7 +141,7 @@ static bool shm_is_missed(const struct ncclscope_model *m)
 void nsc_rule_env_shm_disabled(struct nsc_case *c)
 {
     bool costs = shm_is_missed(c->m);
-    struct nsc_finding *f = env_finding(c, disables_shm, costs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
+    struct nsc_finding *f = env_finding(c, disables_shm, costs ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE);
     if (!f)
         return;
     f->title = nsc_words(c, "NCCL_SHM_DISABLE=1 is set (%s): no shared memory between ranks of a node", set_by(c, f));
@@ -176,7 +177,8 @@ void nsc_rule_env_p2p_level(struct nsc_case *c)
     if (!e)
         return;
     judge_level(c->m, &takes, &gives);
-    struct nsc_finding *f = env_finding(c, sets_level, limits && takes ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE);
+    struct nsc_finding *f =
+        env_finding(c, sets_level, limits && takes ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE);
     if (!f)
         return;
     f->title = nsc_words(c, "NCCL_P2P_LEVEL=%s is set (%s)", nsc_say(c->m, e->value).ptr, set_by(c, f));
@@ -194,7 +196,7 @@ static bool disables_nvls(const struct ncclscope_model *m, const struct nsc_env 
 
 void nsc_rule_env_nvls_disabled(struct nsc_case *c)
 {
-    struct nsc_finding *f = env_finding(c, disables_nvls, NCCLSCOPE_NOTE);
+    struct nsc_finding *f = env_finding(c, disables_nvls, NCCLSCOPE_SEVERITY_NOTE);
     if (!f)
         return;
     f->title = nsc_words(c, "NCCL_NVLS_ENABLE=0 (%llu process%s): often a deliberate choice",

@@ -14,7 +14,7 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
                        nsc_text_find(e->where.text, "attaching to") < 0; /* one that is there */
         if (e->kind != NCCLSCOPE_KIND_SHM_EXTEND && !segment)
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->part = NSC_ROOT;
         f->began = f->began ? f->began : e;
         f->count += e->count;
@@ -196,7 +196,7 @@ static void tell_nameless_loss(struct nsc_case *c, const struct closings *all)
             local_rank(m, m->procs.item[e->proc].host, e->number) || !all_saw_the_same(m, all, e) ||
             (first && m->procs.item[e->proc].host != m->procs.item[first->proc].host))
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
         first = first ? first : e;
         f->part = NSC_WAKE;
         f->began = first;
@@ -231,7 +231,7 @@ static void tell_losses(struct nsc_case *c, const struct closings *all)
             e->kind == NCCLSCOPE_KIND_PEER_CLOSED ? local_rank(m, m->procs.item[e->proc].host, e->number) : NULL;
         if (!r || !is_lost(m, all, e, r) || (first && r->proc != first->proc))
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
         f->part = NSC_WAKE;
         f->began = f->began ? f->began : e;
         first = r;
@@ -310,7 +310,7 @@ void nsc_rule_connect_retries(struct nsc_case *c)
             nsc_text peer = nsc_say(m, e->text);
             bool last = is_last_try(e), no_route = nsc_text_find(e->where.text, "No route to host") >= 0;
             peer.len = nsc_text_starts(peer, "No route") ? 0 : peer.len; /* the line holds no address */
-            f = nsc_found(c, last ? NCCLSCOPE_ERROR : NCCLSCOPE_WARNING, "error", "likely");
+            f = nsc_found(c, last ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_WARNING, "error", "likely");
             f->title = nsc_words(
                 c, "A connection %s, and %s%s%.*s", last ? "was tried to the last" : "is tried again and again",
                 refused    ? "refused"

@@ -294,7 +294,7 @@ static void tell_disabled(struct nsc_case *c)
         if (e->kind != NCCLSCOPE_KIND_GDR_NIC)
             continue;
         first = first ? first : e;
-        f = f ? f : nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
         f->count++;
         if (e->proc != NSC_NONE)
             nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -342,7 +342,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
             continue;
         struct gdr_reason r = reason_of(m, l, &others);
         if (!there[r.cause]) {
-            nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
             if (c->f->no_memory)
                 break;
             at[r.cause] = c->f->list.len - 1;

@@ -387,7 +387,7 @@ static void tell_late(struct nsc_case *c, nsc_text group, const struct stuck *of
     int64_t waiting = 0, rank = -1, enqueued = -1;
     nsc_torch_rank_of(c->m, late, &rank);
     nsc_number_said(c->m, late, "enqueued", &enqueued);
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
     for (int64_t i = 0; i < MOST_RANKS; i++)
         waiting += of_rank[i].line && is_same_work(first, &of_rank[i]);
     f->count = (uint64_t)waiting;
@@ -432,7 +432,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
         return;
     }
     int64_t members = size_by_elements(m, most); /* of this group */
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
     sort_ranks(c, f, group, of_rank, most->seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
@@ -548,7 +548,7 @@ static void tell_no_result(struct nsc_case *c)
             behind = begun;
     if (!up || !behind)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "unknown", "possible");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "possible");
     f->count = 1;
     f->title = "nccl-tests began to measure and no result follows: its first collective hangs, or this input is cut";
     nsc_explain_by(c, f, NSC_HUNG_NO_RESULT);
@@ -626,7 +626,7 @@ static void tell_stalled(struct nsc_case *c)
         if (r->number != NCCLSCOPE_KIND_PROGRAM_STALLED || !nsc_number_said(m, r, "rank", &rank))
             continue;
         first = f ? first : nsc_text_trim(r->where.text);
-        f = f ? f : nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
         f->count++;
         nsc_name_rank(c, f, (uint64_t)rank);
         name_ranks_of(c, f, r->where.text);
@@ -665,7 +665,7 @@ static bool tell_order(struct nsc_case *c)
     if (!odd)
         return false;
     const struct nsc_call *call = &m->calls.item[odd->first];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
     for (size_t i = 0; i < m->odd_calls.len; i++) {
         const struct nsc_odd_call *x = &m->odd_calls.item[i];
         if (x->first != odd->first || x->name != odd->name || x->count != odd->count)

@@ -45,7 +45,7 @@ void nsc_rule_torn(struct nsc_case *c)
     torn -= count_stripped(m);
     if (!torn)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     bool shared = is_shared(m);
     f->count = torn;
     f->title = nsc_words(c, "%llu line%s torn: %s", (unsigned long long)torn, torn == 1 ? " is" : "s are",
@@ -65,7 +65,7 @@ void nsc_rule_headers_removed(struct nsc_case *c)
     uint64_t warnings, unknown, torn, records = sum_records(m, &warnings, &unknown, &torn), n = count_stripped(m);
     if (!n)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = n;
     f->title = nsc_words(c, "%llu of %llu NCCL lines have lost their header (host:pid:tid [device]), or a part of it",
                          (unsigned long long)n, (unsigned long long)records);
@@ -84,7 +84,7 @@ void nsc_rule_thread_flood(struct nsc_case *c)
         const struct nsc_thread *t = &m->threads.item[i];
         if (!t->stands_for_rest)
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
         f->count++;
         nsc_name_host(c, f, m->procs.item[t->proc].host);
         nsc_show(c, f, &m->procs.item[t->proc].first);
@@ -102,7 +102,7 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
     uint64_t warnings, unknown, torn, records = sum_records(c->m, &warnings, &unknown, &torn);
     if (unknown * 50 <= records)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = unknown;
     f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope",
                          (unsigned long long)unknown, (unsigned long long)records);

@@ -205,7 +205,7 @@ static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_comm *k = &m->comms.item[one], *x = &m->comms.item[other];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     nsc_text id = nsc_say(m, k->id), id2 = nsc_say(m, x->id);
     f->comm = one;
     f->part = NSC_ROOT;
@@ -237,7 +237,7 @@ bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k)
 static bool another_failed(const struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR && c->f->list.item[i].rule != c->rule)
+        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && c->f->list.item[i].rule != c->rule)
             return true;
     return false;
 }
@@ -247,7 +247,7 @@ static void make_note(struct nsc_case *c, struct nsc_finding *f, int reason)
 {
     f->confidence = "possible";
     nsc_explain_by(c, f, reason);
-    f->severity = NCCLSCOPE_NOTE;
+    f->severity = NCCLSCOPE_SEVERITY_NOTE;
     f->cls = "visibility";
     f->part = NSC_NO_FAILURE;
 }
@@ -292,7 +292,7 @@ static void tell_missing(struct nsc_case *c, const struct halves *h, uint32_t co
         return;
     }
     const struct nsc_comm *k = &m->comms.item[comm];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     int64_t waiting = 0, done = 0, never = absent(c, k, f);
     for (uint32_t i = 0; i < k->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
@@ -374,8 +374,9 @@ static void tell_missing(struct nsc_case *c, const struct halves *h, uint32_t co
                              (long long)k->nranks, k->nranks == 1 ? "" : "s", who);
         nsc_explain_by(c, f, strcmp(sure, "certain") ? NSC_MISSING_END : NSC_MISSING_UNFINISHED);
     }
-    if (!strcmp(f->confidence, "possible") && f->severity == NCCLSCOPE_ERROR) /* what is only possible is no error */
-        f->severity = NCCLSCOPE_WARNING;
+    if (!strcmp(f->confidence, "possible") &&
+        f->severity == NCCLSCOPE_SEVERITY_ERROR) /* what is only possible is no error */
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
 /* One note for all communicators of which the log alone lacks the end of their initialisation. */
@@ -383,8 +384,8 @@ static void tell_lost_end(struct nsc_case *c, uint32_t comm)
 {
     struct nsc_finding *f = c->f->list.len ? &c->f->list.item[c->f->list.len - 1] : NULL;
     const struct nsc_comm *k = &c->m->comms.item[comm];
-    if (!f || f->rule != c->rule || f->severity != NCCLSCOPE_NOTE)
-        f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "possible");
+    if (!f || f->rule != c->rule || f->severity != NCCLSCOPE_SEVERITY_NOTE)
+        f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
     f->count++;
     f->title = nsc_words(c, "The end of the initialisation of %llu communicator%s is not in the log",
                          (unsigned long long)f->count, f->count == 1 ? "" : "s");
@@ -447,7 +448,7 @@ static void tell_unmet(struct nsc_case *c)
         const struct nsc_thread *t = &m->threads.item[i];
         if (!is_unmet(m, t, shown))
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "possible");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
         f->count++;
         nsc_name_host(c, f, m->procs.item[t->proc].host);
         nsc_show(c, f, &t->chose);
@@ -494,7 +495,7 @@ void nsc_rule_partial(struct nsc_case *c)
         bool part = (k->state == NSC_PARTIAL || k->state == NSC_ABORTED) && k->seen < k->nranks;
         if (!part || k->parent != NSC_NONE)
             continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
         int64_t missing = absent(c, k, f);
         f->comm = (uint32_t)i;
         f->count = (uint64_t)missing;
@@ -548,7 +549,7 @@ void nsc_rule_made_alone(struct nsc_case *c)
         programs = c->m->comms.item[i].nranks > 1 ? 0 : programs;
     if (programs < 2)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
     f->count = programs;
     lone_programs(c, f);
     f->title = nsc_words(c, "%u programs ran side by side, each as the only rank of a job of its own", programs);

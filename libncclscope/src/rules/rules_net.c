@@ -23,11 +23,11 @@ static void tell_other_plugins(struct nsc_case *c)
         if (!nsc_text_is(kind, kinds[k].kind) || !nsc_text_is(nsc_say(m, p->state), "missing") ||
             (!env && nsc_text_find(file, kinds[k].named) < 0) || (env && is_no_plugin(nsc_say(m, env->value))))
             continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "fault", "certain");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "certain");
         f->title = nsc_words(c, "The %s plugin that was asked for (%.*s) was not found: NCCL goes on without it",
                              kinds[k].kind, (int)(file.len < 120 ? file.len : 120), file.ptr);
         nsc_explain_by(c, f, NSC_PLUGIN_ALONE);
-        f->severity = NCCLSCOPE_NOTE;
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
         f->count = p->procs;
         nsc_name_host(c, f, m->procs.item[p->last_proc].host);
         nsc_show(c, f, &p->where);
@@ -55,7 +55,7 @@ void nsc_rule_plugin_missing(struct nsc_case *c)
         if (nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_LOADED)) /* another name of the list was found */
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             f->title = nsc_words(c, "The network plugin that was asked for (%s) could not be loaded",
                                  named ? nsc_say(m, named->text).ptr
                                  : env ? nsc_say(m, env->value).ptr
@@ -133,7 +133,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
         if (!failed)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
             f->part = NSC_ROOT;
             f->began = e;
             f->title =
@@ -149,7 +149,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                     ? "aws-ofi-nccl was found and could not start"
                     : nsc_words(c, "The network plugin %s was found and could not start", nsc_say(m, e->text).ptr);
             if (is_unsupported(e) && !nsc_any_socket(m))
-                f->severity = NCCLSCOPE_WARNING;
+                f->severity = NCCLSCOPE_SEVERITY_WARNING;
             struct nsc_ask ask = {.c = c,
                                   .m = m,
                                   .proc = m->procs.item[e->proc].nameless ? NSC_NONE : e->proc,
@@ -161,12 +161,12 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             bool went_on = e->kind != NCCLSCOPE_KIND_NET_NONE &&
                            (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where));
             bool by_design = !strcmp(f->cls, "by-design");
-            f->severity = by_design || is_harmless_here(m, e)      ? NCCLSCOPE_NOTE
-                          : went_on && severity == NCCLSCOPE_ERROR ? NCCLSCOPE_WARNING
-                                                                   : severity;
+            f->severity = by_design || is_harmless_here(m, e)               ? NCCLSCOPE_SEVERITY_NOTE
+                          : went_on && severity == NCCLSCOPE_SEVERITY_ERROR ? NCCLSCOPE_SEVERITY_WARNING
+                                                                            : severity;
             f->part = went_on ? NSC_NO_FAILURE : f->part;
             nsc_str network = m->procs.item[e->proc].network;
-            if (network && f->severity > NCCLSCOPE_NOTE)
+            if (network && f->severity > NCCLSCOPE_SEVERITY_NOTE)
                 f->cause = nsc_words(c, "%s NCCL then chose the network %s.", f->cause, nsc_say(m, network).ptr);
         }
         f->count++;
@@ -208,7 +208,7 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
         if (e->kind != NCCLSCOPE_KIND_OFI_PROVIDER || !nsc_is_slow_provider(nsc_say(m, e->text)))
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", crosses ? "certain" : "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", crosses ? "certain" : "likely");
             f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise",
                                  nsc_say(m, e->text).ptr);
             nsc_explain_by(c, f, 0);
@@ -239,7 +239,7 @@ void nsc_rule_efa_not_used(struct nsc_case *c)
         if (!socket && (!is.len || nsc_text_starts(is, "efa")))
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", certain ? "certain" : "likely");
             f->caused_by = nsc_is_one_machine(c) ? NSC_ID_TRANSPORT_POD_PER_GPU : NSC_ID_NONE;
             f->title = nsc_words(c, "EFA is not used on %s: ranks of different nodes talk over %s",
                                  nsc_say(m, type).ptr, socket ? "sockets" : nsc_words(c, "libfabric's %s", is.ptr));
@@ -287,7 +287,7 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
             continue;
         one = one ? one : e;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             f->title = fatal ? "No InfiniBand or RoCE device was found, and no other network was tried"
                              : "No InfiniBand or RoCE device was found, though the job runs on more than one node";
             f->caused_by = fatal ? NSC_ID_NET_PLUGIN_FAILED : NSC_ID_NONE;
@@ -355,7 +355,7 @@ void nsc_rule_interface_missing(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_env *env = nsc_env_of(m, e->proc, "NCCL_SOCKET_IFNAME");
-            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
             f->part = NSC_ROOT;
             f->began = e;
             bool excludes = env && nsc_text_starts(nsc_say(m, env->value), "^");
@@ -393,7 +393,7 @@ void nsc_rule_mixed_networks(struct nsc_case *c)
         }
         if (!other)
             continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "certain");
         const struct nsc_rank *both[2] = {one, other};
         f->part = NSC_ROOT; /* two networks cannot talk to each other */
         f->comm = (uint32_t)i;
@@ -497,14 +497,15 @@ static void tell_bridges_for_data(struct nsc_case *c)
     if (!good || !bad || !sockets_cross(m))
         return;
     bool bridge = is_suspect(nsc_say(m, bad->name)), note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
-    f = nsc_found(c, note ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", bridge ? "likely" : "possible");
+    f = nsc_found(c, note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault",
+                  bridge ? "likely" : "possible");
     const char *name = nsc_say(m, bad->name).ptr;
     f->title = others ? nsc_words(c, "NCCL spreads its data over %u interfaces too that %s (%s and others)", others + 1,
                                   bridge ? "seldom reach another host" : "have a link-local address", name)
                       : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name,
                                   bridge ? "that seldom reaches another host" : "with a link-local address");
     nsc_explain_by(c, f, bridge ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
-    f->severity = note ? NCCLSCOPE_NOTE : f->severity;
+    f->severity = note ? NCCLSCOPE_SEVERITY_NOTE : f->severity;
     for (size_t i = 0; i < m->devices.len; i++)
         if (is_astray(m, &m->devices.item[i])) {
             f->count++;
@@ -537,7 +538,7 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
             continue;
         if (!f) {
             bool met = nsc_success_of(m) || (local && sockets_cross(m));
-            f = nsc_found(c, met ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "fault", "likely");
+            f = nsc_found(c, met ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
             f->title = local ? nsc_words(c, "NCCL meets the other hosts over %s by a link-local address",
                                          nsc_say(m, p->bootstrap_if).ptr)
                              : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",

@@ -48,7 +48,7 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
             continue;
         struct nsc_gpu_class k = f ? (struct nsc_gpu_class){0} : nsc_gpu_of(m, e->proc);
         weak = f ? weak : k.gpu && !k.gpu->p2p;
-        f = f ? f : nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
         first = first ? first : e;
         only_told = only_told && told && nsc_version_of(m, e->proc).high < NSC_CHANGE_NVML_REFUSAL_HOLDS;
         f->count++;
@@ -77,9 +77,11 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
                    : first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO ? NSC_P2P_LEGACY_IPC
                    : all_refused                                 ? NSC_P2P_NONE_MAY
                                                                  : NSC_P2P_REFUSED);
-    f->cls = only_told && !weak ? "visibility" : all_refused && f->severity > NCCLSCOPE_NOTE ? "unknown" : f->cls;
+    f->cls = only_told && !weak                                     ? "visibility"
+             : all_refused && f->severity > NCCLSCOPE_SEVERITY_NOTE ? "unknown"
+                                                                    : f->cls;
     if (all_refused)
-        f->severity = NCCLSCOPE_NOTE;
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
 /* All P2P links for which `is` holds, as one finding; NULL if there is none. */
@@ -91,7 +93,7 @@ p2p_links(struct nsc_case *c, bool (*is)(const struct ncclscope_model *, const s
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
         if (!is(c->m, l) || (l->proc == NSC_NONE && c->m->comms.len)) /* torn: whose it is others tell */
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "by-design", "certain");
         *proc = *proc == NSC_NONE ? l->proc : *proc;
         nsc_add_link(c, f, l);
     }
@@ -114,7 +116,7 @@ void nsc_rule_p2p_read(struct nsc_case *c)
     bool env_visible = proc != NSC_NONE && nsc_reads_by_itself(c->m, proc);
     bool usual = nsc_cc_of(c->m, proc) == 80; /* then the variable sets what is so by itself */
     if (forced && !usual) {
-        f->severity = NCCLSCOPE_WARNING;
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
         f->title = "P2P links pull (read) instead of pushing (write): NCCL_P2P_READ_ENABLE=1 is set";
         nsc_explain_by(c, f, NSC_READ_ASKED);
         nsc_set_cost(c, f, NSC_COST_READ, NSC_COST_P2P, proc);
@@ -167,7 +169,7 @@ void nsc_rule_p2p_copy_engine(struct nsc_case *c)
         p2p = p2p || (c->m->links.item[i].family == NSC_P2P && c->m->links.item[i].copy_engine);
     const char *name = p2p ? "NCCL_P2P_USE_CUDA_MEMCPY" : "NCCL_SHM_USE_CUDA_MEMCPY"; /* each of its own kind of link */
     const struct nsc_env *e = proc == NSC_NONE ? NULL : nsc_env_of(c->m, proc, name);
-    f->severity = NCCLSCOPE_WARNING;
+    f->severity = NCCLSCOPE_SEVERITY_WARNING;
     f->title = nsc_words(c, "%s move%s data by copy engine (/CE), not by kernels", nsc_count_pairs(c, f, "GPUs"),
                          f->all_pairs == 1 ? "s" : "");
     nsc_explain_with(c, f, e ? NSC_COPY_ASKED : NSC_COPY_UNSAID, name, e ? nsc_say(c->m, e->value).ptr : NULL);
@@ -267,7 +269,7 @@ void nsc_rule_asymmetric(struct nsc_case *c)
         if (!there || back->family == l->family)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             f->title = nsc_words(c, "The two directions of a pair differ: %llu to %llu goes %s, back it goes %s",
                                  (unsigned long long)l->src, (unsigned long long)l->dst, nsc_say(m, l->via).ptr,
                                  nsc_say(m, back->via).ptr);
@@ -300,7 +302,7 @@ static void tell_missing_nvlinks(struct nsc_case *c)
         if (k == NSC_NONE || !g->switched || g->nvlink >= m->gpu_nodes.item[k].nvlink)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             f->title =
                 nsc_words(c, "NVLinks are missing: GPU %s of %s has %g GB/s of NVLink, other GPUs there have %g",
                           nsc_say(m, g->bus_id).ptr, nsc_say(m, g->host).ptr, g->nvlink, m->gpu_nodes.item[k].nvlink);
@@ -327,7 +329,7 @@ static void tell_lopsided_nvlink(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_env *file = nsc_env_of(m, NSC_NONE, "NCCL_TOPO_FILE");
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             f->caused_by = file ? NSC_ID_ENV_TOPO_FILE : NSC_ID_NONE;
             f->title =
                 nsc_words(c, "%s between GPU %s and GPU %s of %s %s %g GB/s one way and %g the other",
@@ -367,7 +369,7 @@ static void tell_forced_channels(struct nsc_case *c)
         if (!e)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             f->caused_by = NSC_ID_ENV_CHANNELS_LIMITED;
             f->title =
                 nsc_words(c, "Only %lld channels between GPUs on NVLink: %s=%s", (long long)m->ranks.item[l->rank].coll,
@@ -415,7 +417,7 @@ void nsc_rule_nvls_off(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_event *no = nsc_event_of(m, r->proc, NCCLSCOPE_KIND_NVLS_NO);
-            f = nsc_found(c, NCCLSCOPE_NOTE, "fault", "possible");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "possible");
             f->comm = (uint32_t)i;
             f->title = "NVLink SHARP (NVLS) is not used, on GPUs that have it";
             nsc_explain_by(c, f, why);

@@ -76,7 +76,7 @@ void nsc_rule_group_crosses_nodes(struct nsc_case *c)
         if (!could_stay(m, k, &most) || is_of_pipeline(m, (uint32_t)i))
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "configuration", "likely");
             f->comm = (uint32_t)i;
             nsc_explain_by(c, f, 0);
         }
@@ -109,7 +109,7 @@ void nsc_rule_shared_gpu(struct nsc_case *c)
         if (!r->shares_gpu || refused || (f && f->comm != r->comm))
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "by-design", "certain");
             f->comm = r->comm;
         }
         nsc_map_put(&gpus, nsc_gpu_key(m, r), 0);

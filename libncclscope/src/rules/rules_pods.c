@@ -303,9 +303,9 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
     bool well =
         !p.shared && !few && nsc_success_of(m); /* it ended well, and nothing shows that the pods share a machine */
     struct nsc_finding *f = nsc_found(c,
-                                      certain ? NCCLSCOPE_ERROR
-                                      : well  ? NCCLSCOPE_NOTE
-                                              : NCCLSCOPE_WARNING,
+                                      certain ? NCCLSCOPE_SEVERITY_ERROR
+                                      : well  ? NCCLSCOPE_SEVERITY_NOTE
+                                              : NCCLSCOPE_SEVERITY_WARNING,
                                       "fault",
                                       certain ? "certain"
                                       : well  ? "possible"

@@ -38,8 +38,8 @@ static void tell_links(struct nsc_case *c, bool fewer)
             (g->nvlinks_up.v < most) != fewer)
             continue;
         if (!f) {
-            f = fewer ? nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain")
-                      : nsc_found(c, NCCLSCOPE_NOTE, "unknown", "possible");
+            f = fewer ? nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "certain")
+                      : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "unknown", "possible");
             f->title = nsc_words(c, "%s has %lld of its %lld NVLinks up%s", gpu_name(c, g), (long long)g->nvlinks_up.v,
                                  (long long)g->nvlinks_max.v,
                                  fewer ? nsc_words(c, "; others of its model have %lld", (long long)most) : "");
@@ -68,7 +68,7 @@ void nsc_rule_fabric_not_ready(struct nsc_case *c)
         if (!failed && !waits)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "certain");
             f->title = failed
                            ? nsc_words(c, "The NVLink fabric of %s was set up with an error (NVML %lld)",
                                        gpu_name(c, g), (long long)g->fabric_status.v)
@@ -97,13 +97,15 @@ static const struct {
     const char *cls, *confidence, *title;
     int reason;
 } refusals[] = {
-    {"GNS", NCCLSCOPE_NOTE, "by-design", "certain", "these GPUs have no P2P (GNS)", NSC_PROBE_GNS},
-    {"TNS", NCCLSCOPE_NOTE, "by-design", "likely", "no P2P over this topology (TNS)", NSC_PROBE_TNS},
-    {"CNS", NCCLSCOPE_WARNING, "fault", "likely", "the chipset or the virtual machine allows no P2P (CNS)",
+    {"GNS", NCCLSCOPE_SEVERITY_NOTE, "by-design", "certain", "these GPUs have no P2P (GNS)", NSC_PROBE_GNS},
+    {"TNS", NCCLSCOPE_SEVERITY_NOTE, "by-design", "likely", "no P2P over this topology (TNS)", NSC_PROBE_TNS},
+    {"CNS", NCCLSCOPE_SEVERITY_WARNING, "fault", "likely", "the chipset or the virtual machine allows no P2P (CNS)",
      NSC_PROBE_CNS},
-    {"DR", NCCLSCOPE_WARNING, "configuration", "certain", "P2P is disabled in the driver's settings", NSC_PROBE_DR},
-    {"CUDA", NCCLSCOPE_WARNING, "unknown", "likely", "CUDA says no to P2P, though NVML does not", NSC_PROBE_CUDA_NO},
-    {NULL, NCCLSCOPE_WARNING, "unknown", "likely", "the driver does not support P2P there", NSC_PROBE_NO_WORD},
+    {"DR", NCCLSCOPE_SEVERITY_WARNING, "configuration", "certain", "P2P is disabled in the driver's settings",
+     NSC_PROBE_DR},
+    {"CUDA", NCCLSCOPE_SEVERITY_WARNING, "unknown", "likely", "CUDA says no to P2P, though NVML does not",
+     NSC_PROBE_CUDA_NO},
+    {NULL, NCCLSCOPE_SEVERITY_WARNING, "unknown", "likely", "the driver does not support P2P there", NSC_PROBE_NO_WORD},
 };
 
 void nsc_rule_probe_p2p(struct nsc_case *c)
@@ -122,8 +124,8 @@ void nsc_rule_probe_p2p(struct nsc_case *c)
             const struct nsc_gpu_facts *g = nsc_gpu_at(x, p->from.v);
             bool mig = g && g->mig.known && g->mig.v;
             if (!f) {
-                f = nsc_found(c, mig ? NCCLSCOPE_NOTE : refusals[k].severity, mig ? "by-design" : refusals[k].cls,
-                              refusals[k].confidence);
+                f = nsc_found(c, mig ? NCCLSCOPE_SEVERITY_NOTE : refusals[k].severity,
+                              mig ? "by-design" : refusals[k].cls, refusals[k].confidence);
                 nsc_explain_by(c, f, mig ? NSC_PROBE_MIG : refusals[k].reason);
             }
             nsc_name_pair(c, f, (uint64_t)p->from.v, (uint64_t)p->to.v);
@@ -147,7 +149,7 @@ void nsc_rule_pcie_degraded(struct nsc_case *c)
             g->pcie_width.v >= g->pcie_width_max.v)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
             f->title = nsc_words(c, "%s has %lld of %lld PCIe lanes", gpu_name(c, g), (long long)g->pcie_width.v,
                                  (long long)g->pcie_width_max.v);
             nsc_explain_by(c, f, 0);
@@ -183,7 +185,7 @@ void nsc_rule_probe_iommu(struct nsc_case *c)
     if (virtual || (!translates && !acs) || (nvlink && !has_rdma_nic(c->m->facts)))
         return;
     struct nsc_finding *f =
-        nsc_found(c, acs ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "fault", acs ? "likely" : "possible");
+        nsc_found(c, acs ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "fault", acs ? "likely" : "possible");
     f->title = acs ? nsc_words(c, "%lld PCI bridges redirect P2P through the CPU (ACS)", (long long)n->acs_bridges.v)
                    : "An IOMMU translates on this machine, which is no virtual one";
     nsc_explain_by(c, f, acs ? NSC_PROBE_ACS : NSC_PROBE_TRANSLATES);
@@ -276,7 +278,7 @@ void nsc_rule_slow_pair(struct nsc_case *c)
                 continue;
             if (!f) {
                 bool busy = is_in_use(x, o);
-                f = nsc_found(c, NCCLSCOPE_WARNING, "fault", busy ? "possible" : "likely");
+                f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", busy ? "possible" : "likely");
                 f->title = nsc_words(c, "GPU %lld to GPU %lld: %.1f GB/s (%s), where %s %.1f", (long long)o->from.v,
                                      (long long)o->to.v, (double)o->mb_s.v / 1000, method_words(o),
                                      best == peers ? "others joined alike have" : "such GPUs were measured to have",
@@ -299,7 +301,7 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
         if (o->wrong_words.v <= 0)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "certain");
             f->title =
                 nsc_words(c, "%lld words that GPU %lld sent to GPU %lld arrived changed (%s)",
                           (long long)o->wrong_words.v, (long long)o->from.v, (long long)o->to.v, method_words(o));
@@ -312,7 +314,7 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
         const struct nsc_collective *o = &x->collectives.item[i];
         if (o->wrong_words.v <= 0)
             continue;
-        f = nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+        f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "certain");
         f->title = nsc_words(c, "NCCL's %s of %lld bytes gave %lld wrong words (%s)", o->operation,
                              (long long)o->bytes.v, (long long)o->wrong_words.v, o->via ? o->via : "path not known");
         nsc_explain_by(c, f, NSC_PROBE_COLLECTIVE_WRONG);
@@ -330,7 +332,7 @@ void nsc_rule_shm_small(struct nsc_case *c)
          full = n->shm_free_bytes.known && n->shm_free_bytes.v < DOCKER_SHM;
     if (!small && !full)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
     f->title = nsc_words(c, small ? "/dev/shm has %lld MiB" : "/dev/shm has %lld MiB left",
                          (long long)(small ? n->shm_bytes.v : n->shm_free_bytes.v) / MIB);
     nsc_explain_by(c, f, small ? NSC_PROBE_SHM_DEFAULT : NSC_PROBE_SHM_FULL);
@@ -343,7 +345,7 @@ void nsc_rule_memlock(struct nsc_case *c)
     if (!n->memlock_bytes.known || n->memlock_bytes.v < 0 || n->memlock_bytes.v > (int64_t)1024 * MIB ||
         !has_rdma_nic(c->m->facts))
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "fault", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
     f->title = nsc_words(c, "Only %lld KiB of memory may be locked, and this machine has RDMA devices",
                          (long long)n->memlock_bytes.v / 1024);
     nsc_explain_by(c, f, 0);

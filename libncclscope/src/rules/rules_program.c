@@ -65,7 +65,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
             reason = nsc_text_from(reason, 1);
         if (is_told(c, r, bare_reason(reason)))
             return;
-        f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->count = 1;
         reason = whole_sentences(reason);
         f->title = nsc_words(c, "%s: %.*s", title, (int)reason.len, reason.len ? reason.ptr : "");
@@ -103,7 +103,7 @@ static void tell_worker(struct nsc_case *c)
         ptrdiff_t at = nsc_text_find(text, before);
         nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + sizeof before - 1);
         nsc_text pid = nsc_next_word(&rest);
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->count = 1;
         f->title = nsc_words(c, "Ray saw a worker die unexpectedly%s%.*s", pid.len ? ": process " : "", (int)pid.len,
                              pid.len ? pid.ptr : "");
@@ -126,7 +126,9 @@ static void tell_ucx(struct nsc_case *c)
         if (r->number != NCCLSCOPE_KIND_UCX_ERROR)
             continue;
         reason = f ? reason : nsc_text_trim(nsc_said(m, r, "reason"));
-        f = f ? f : nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_NOTE : NCCLSCOPE_WARNING, "unknown", "certain");
+        f = f ? f
+              : nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "unknown",
+                          "certain");
         f->count++;
         nsc_show(c, f, &r->where);
     }
@@ -164,7 +166,7 @@ void nsc_rule_program_failed(struct nsc_case *c)
         int64_t count;
         if (r->number != NCCLSCOPE_KIND_TEST_BOUNDS || !nsc_number_said(m, r, "count", &count) || !count)
             continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "error", "certain");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->count = 1;
         f->title = nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
         nsc_explain_by(c, f, NSC_TEST_BOUNDS);

@@ -16,7 +16,7 @@ static void tell_ras_text(struct nsc_case *c)
         struct nsc_finding *f = NULL;
         if (r->number == NCCLSCOPE_KIND_RAS_BEHIND && nsc_number_said(m, r, "seq", &n) &&
             nsc_number_said(m, r, "rank", &rank) && n < most) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "error", "possible");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "possible");
             nsc_name_rank(c, f, (uint64_t)rank);
             f->title = nsc_words(
                 c, "ncclras: rank %lld (GPU %.*s, process %.*s on %.*s) was at operation %lld, others at %lld",
@@ -24,7 +24,7 @@ static void tell_ras_text(struct nsc_case *c)
                 (long long)most);
             nsc_explain_by(c, f, NSC_RAS_MOMENT);
         } else if (r->number == NCCLSCOPE_KIND_RAS_LOST) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
             f->title = nsc_words(c, "ncclras: process %.*s on %.*s (GPU %.*s) does not answer", (int)pid.len, pid.ptr,
                                  (int)node.len, node.ptr, (int)gpu.len, gpu.ptr);
             nsc_explain_by(c, f, NSC_RAS_NO_ANSWER);
@@ -48,7 +48,7 @@ static void tell_idle(struct nsc_case *c)
         if (r->number == NCCLSCOPE_KIND_RAS_LAUNCHED && nsc_number_said(m, r, "seq", &n))
             others = n;
         if (r->number == NCCLSCOPE_KIND_RAS_NONE && others > 0 && !f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "error", "possible");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "possible");
             nsc_explain_by(c, f, NSC_RAS_MOMENT);
             nsc_show(c, f, &r->where);
             continue;
@@ -114,9 +114,9 @@ struct sort { /* one thing that may be wrong with ranks of a communicator */
 };
 
 static const struct sort sorts[] = {
-    {is_gone, NCCLSCOPE_ERROR, "likely", "does not answer", "do not answer", NSC_RAS_GONE},
-    {has_error, NCCLSCOPE_ERROR, "likely", "has an error of NCCL", "have an error of NCCL", NSC_RAS_ERROR},
-    {has_left, NCCLSCOPE_WARNING, "possible", "answers and does not hold this communicator",
+    {is_gone, NCCLSCOPE_SEVERITY_ERROR, "likely", "does not answer", "do not answer", NSC_RAS_GONE},
+    {has_error, NCCLSCOPE_SEVERITY_ERROR, "likely", "has an error of NCCL", "have an error of NCCL", NSC_RAS_ERROR},
+    {has_left, NCCLSCOPE_SEVERITY_WARNING, "possible", "answers and does not hold this communicator",
      "answer and do not hold this communicator", NSC_RAS_LEFT},
 };
 
@@ -163,7 +163,7 @@ static void tell_behind(struct nsc_case *c, nsc_str collective, const struct nsc
         }
     if (least >= most)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "error", "possible");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "possible");
     const struct nsc_ras_rank *first = NULL;
     for (size_t i = 0; i < n; i++)
         if (calls_of(c->m, &r[i], collective, &calls) && calls < most) {

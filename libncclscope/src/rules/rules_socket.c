@@ -194,18 +194,21 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
     if (r->line)
         nsc_show_first(c, f, r->line);
     nsc_explain(c, f, &ask);
-    f->confidence = f->severity > NCCLSCOPE_NOTE
+    f->confidence = f->severity > NCCLSCOPE_SEVERITY_NOTE
                         ? sure
                         : f->confidence; /* that they are sockets the lines say, whatever the reason */
     bool perhaps_all = r->cause == NSC_SOCKET_NO_DEVICE || r->cause == NSC_SOCKET_NO_LIBRARY || f->open;
-    if (f->severity == NCCLSCOPE_ERROR && perhaps_all && (nsc_success_of(c->m) || (f->open && has_one_gpu_hosts(c->m))))
-        f->severity = NCCLSCOPE_WARNING; /* the job ran on what may be all that its nodes have */
+    if (f->severity == NCCLSCOPE_SEVERITY_ERROR && perhaps_all &&
+        (nsc_success_of(c->m) || (f->open && has_one_gpu_hosts(c->m))))
+        f->severity = NCCLSCOPE_SEVERITY_WARNING; /* the job ran on what may be all that its nodes have */
     if (r->env) {
         f->title = nsc_words(c, "%s: %s=%s asks for it", f->title, nsc_say(c->m, r->env->name).ptr,
                              nsc_say(c->m, r->env->value).ptr);
         f->cause = r->env->by_pod ? nsc_words(c, "%s%s", f->cause, nsc_env_source(r->env)) : f->cause;
         f->confidence = r->env->by_pod ? "likely" : f->confidence;
-        f->severity = f->severity == NCCLSCOPE_ERROR && !nsc_lists_device(c->m, proc) ? NCCLSCOPE_WARNING : f->severity;
+        f->severity = f->severity == NCCLSCOPE_SEVERITY_ERROR && !nsc_lists_device(c->m, proc)
+                          ? NCCLSCOPE_SEVERITY_WARNING
+                          : f->severity;
     }
 }
 
@@ -247,7 +250,7 @@ static void gather(struct nsc_case *c, const struct reasons *by)
         if (pods && nsc_is_within_machine(m, l))
             r = (struct socket_reason){.cause = NSC_SOCKET_PODS};
         if (!there[r.cause]) {
-            nsc_found(c, NCCLSCOPE_ERROR, "fault", "certain");
+            nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "certain");
             if (c->f->no_memory)
                 return;
             there[r.cause] = true;
@@ -312,7 +315,7 @@ static void tell_chosen(struct nsc_case *c)
     if (proc == NSC_NONE)
         return;
     p = &m->procs.item[proc];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_ERROR, "fault", certain ? "certain" : "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", certain ? "certain" : "likely");
     struct socket_reason r = reason_of(c, proc), job = reason_of_job(c);
     r = r.cause == NSC_SOCKET_UNSAID ? surer(r, &job) : r;
     f->count = 1;

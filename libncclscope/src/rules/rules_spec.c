@@ -17,7 +17,7 @@ static void tell_unread(struct nsc_case *c, struct nsc_finding *f, const struct 
     bool known = !strcmp(name.ptr, "NCCL_P2P_DIRECT_READ") || !strcmp(name.ptr, "NCCL_P2P_DIRECT_WRITE");
     const char *like = known ? NULL : nsc_variable_like(name);
     f->confidence = known ? "certain" : like ? "likely" : "possible";
-    f->severity = known || like ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE;
+    f->severity = known || like ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE;
     nsc_explain_with(c, f, known ? NSC_SPEC_UNREAD : like ? NSC_SPEC_MISSPELT : NSC_SPEC_STRANGE, like, NULL);
 }
 
@@ -35,7 +35,7 @@ void nsc_tell_spec_variables(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "configuration", "certain");
             nsc_set_about(c, f, e->name);
             if (unread)
                 tell_unread(c, f, e);
@@ -75,7 +75,7 @@ void nsc_tell_obsolete_in_specs(struct nsc_case *c)
         if (!old)
             continue;
         struct nsc_finding *f = nsc_found_about(c, e->name);
-        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "likely");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "configuration", "likely");
         nsc_set_about(c, f, e->name);
         f->count++;
         f->title = nsc_words(c, "%s, in the spec of pod %s, is no longer needed", nsc_say(m, e->name).ptr,
@@ -105,7 +105,8 @@ const char *nsc_shm_of_pod(struct nsc_case *c, const struct nsc_pod *p)
 /* One finding for what is wrong with however many pods: the first is named. */
 static void lacks(struct nsc_case *c, size_t *at, uint32_t pod, const char *title, int reason)
 {
-    struct nsc_finding *f = *at ? &c->f->list.item[*at - 1] : nsc_found(c, NCCLSCOPE_NOTE, "configuration", "possible");
+    struct nsc_finding *f =
+        *at ? &c->f->list.item[*at - 1] : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "configuration", "possible");
     if (c->f->no_memory)
         return;
     if (!*at) {
@@ -153,7 +154,7 @@ void nsc_tell_few_efa(struct nsc_case *c)
         if (p->efa < 0 || p->efa >= share)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "configuration", "likely");
             f->title =
                 nsc_words(c, "Pod %s asks for %lld EFA devices; its %lld GPUs of a %s have %lld beside them",
                           nsc_say(m, p->name).ptr, (long long)p->efa, (long long)p->gpus, pf->name, (long long)share);

@@ -31,7 +31,7 @@ static double median_init(const struct ncclscope_model *m, const struct nsc_comm
 static void tell_slow(struct nsc_case *c, uint32_t comm, const struct nsc_rank *r, double median)
 {
     bool late = r->init_seconds < median; /* the others waited for it */
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "unknown", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "unknown", "likely");
     f->comm = comm;
     f->count = 1;
     f->title = nsc_words(c, "Rank %lld (host %s, pid %lld) %s: its initialisation took %.1f s, the others' %.1f s",
@@ -56,7 +56,7 @@ static void tell_slow_kernels(struct nsc_case *c)
         const struct nsc_rank *r = &m->ranks.item[i];
         if (r->kernel_seconds < KERNELS_SLOW || 2 * r->kernel_seconds < r->init_seconds)
             continue;
-        f = f ? f : nsc_found(c, NCCLSCOPE_NOTE, "visibility", "certain");
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
         slowest = slowest && slowest->init_seconds >= r->init_seconds ? slowest : r;
         f->count++;
         nsc_name_rank(c, f, (uint64_t)r->rank);
@@ -136,8 +136,8 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
             continue;
         bool works = k->state == NSC_COMPLETE;
         const struct nsc_rank *both[2] = {one, other};
-        struct nsc_finding *f =
-            nsc_found(c, works ? NCCLSCOPE_WARNING : NCCLSCOPE_ERROR, "error", works ? "likely" : "certain");
+        struct nsc_finding *f = nsc_found(c, works ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error",
+                                          works ? "likely" : "certain");
         f->comm = (uint32_t)i;
         f->count = 2;
         f->title = nsc_words(
@@ -272,7 +272,7 @@ void nsc_rule_shrunk(struct nsc_case *c)
         const struct nsc_comm *of = one->parent == NSC_NONE || m->ranks.item[one->parent].comm == NSC_NONE
                                         ? NULL
                                         : &m->comms.item[m->ranks.item[one->parent].comm];
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_NOTE, "by-design", "certain");
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "by-design", "certain");
         f->comm = (uint32_t)i;
         f->count = 1;
         if (of)

@@ -79,7 +79,7 @@ static bool is_noted(const struct nsc_case *c, enum nsc_id key)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
         if (c->f->list.item[i].rule->key == key)
-            return c->f->list.item[i].severity == NCCLSCOPE_NOTE && !strcmp(c->f->list.item[i].cls, "unknown");
+            return c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_NOTE && !strcmp(c->f->list.item[i].cls, "unknown");
     return false;
 }
 
@@ -96,15 +96,16 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     nsc_show_first(c, f, e->env ? &e->env->where : e->line);
     nsc_explain(c, f, &ask);
     if (why == NSC_SHM_REFUSED && is_noted(c, f->caused_by)) { /* what makes it so is a property of the hardware */
-        f->severity = NCCLSCOPE_NOTE;
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
         f->title = nsc_words(c, "%s; whether they should have P2P cannot be told from this log", f->title);
         return;
     }
-    if (open && f->severity > NCCLSCOPE_NOTE)
+    if (open && f->severity > NCCLSCOPE_SEVERITY_NOTE)
         f->confidence = "certain"; /* that it is host memory; why is open */
     bool hardware = why == NSC_SHM_UNSAID_VISIBLE || (why == NSC_SHM_UNSAID && nsc_ask_seams(&ask) == NSC_YES);
-    if (hardware && f->severity > NCCLSCOPE_NOTE) { /* no variable asks for it, or it lies where machines have it */
-        f->severity = NCCLSCOPE_NOTE;
+    if (hardware &&
+        f->severity > NCCLSCOPE_SEVERITY_NOTE) { /* no variable asks for it, or it lies where machines have it */
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
         f->title = nsc_words(c, "%s; whether they could cannot be told from this log", f->title);
         return;
     }
@@ -120,7 +121,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
         f->confidence = "likely";
         f->cause = nsc_words(c, "%s%s", f->cause, nsc_env_source(e->env));
     }
-    if (f->severity == NCCLSCOPE_NOTE)
+    if (f->severity == NCCLSCOPE_SEVERITY_NOTE)
         f->title =
             nsc_words(c, "%s: right on this hardware%s%s%s", f->title, *type || why == NSC_SHM_SLICES ? " (" : "",
                       why == NSC_SHM_SLICES ? "slices of a GPU (MIG), or ranks on one" : type,
@@ -186,7 +187,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
             e.env = elsewhere;
         }
         if (!there[why]) {
-            nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             if (c->f->no_memory)
                 break;
             at[why] = c->f->list.len - 1;
@@ -204,7 +205,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         f->title = nsc_words(c, "%s talk%s through host memory (SHM), not directly", who(c, f, "GPUs"),
                              f->all_pairs == 1 ? "s" : "");
         explain_shm(c, f, (enum nsc_shm_reason)why, &first[why], link[why]);
-        if (f->severity == NCCLSCOPE_NOTE)
+        if (f->severity == NCCLSCOPE_SEVERITY_NOTE)
             continue;
         bool open =
             why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE; /* else the chunk is small by the same variable */
@@ -277,7 +278,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         unsure = unsure || perhaps;
         int why = nsc_judge(c->m, l, &e) == NSC_BY_DESIGN && e.because == NSC_BY_NIC ? NET_BY_DESIGN : NET_ODD;
         if (!there[why]) {
-            nsc_found(c, NCCLSCOPE_WARNING, "fault", "certain");
+            nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             if (c->f->no_memory)
                 return;
             at[why] = c->f->list.len - 1;

@@ -47,8 +47,8 @@ static void tell_trail(struct nsc_case *c)
     }
     if (n < 2 || nsc_success_of(m))
         return;
-    struct nsc_finding *f =
-        nsc_found(c, beyond ? NCCLSCOPE_ERROR : NCCLSCOPE_NOTE, "error", beyond ? "likely" : "possible");
+    struct nsc_finding *f = nsc_found(c, beyond ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error",
+                                      beyond ? "likely" : "possible");
     nsc_text words = nsc_message_of(&first->where);
     f->part = NSC_WAKE;
     f->began = first;
@@ -147,7 +147,8 @@ static bool is_cut_short(const struct ncclscope_model *m, const struct judged *a
 static bool any_failure(const struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].severity == NCCLSCOPE_ERROR && c->f->list.item[i].rule->key != NSC_ID_NET_SOCKET)
+        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR &&
+            c->f->list.item[i].rule->key != NSC_ID_NET_SOCKET)
             return true;
     return false;
 }
@@ -175,7 +176,7 @@ void nsc_rule_unjudged(struct nsc_case *c)
             continue;
         nsc_text words = nsc_say(m, w->message);
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_ERROR, "error", "likely");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
             f->part = NSC_ROOT;
             f->began = event_at(m, &w->where);
             words.len = words.len < 300 ? words.len : 300;

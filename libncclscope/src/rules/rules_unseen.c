@@ -270,10 +270,10 @@ void nsc_rule_no_channels(struct nsc_case *c)
         return;
     bool alone = true;
     for (size_t i = 0; i < c->f->list.len; i++)
-        alone = alone && c->f->list.item[i].severity < NCCLSCOPE_WARNING;
+        alone = alone && c->f->list.item[i].severity < NCCLSCOPE_SEVERITY_WARNING;
     bool no_pair = s.init && !s.pairs && !alone_together(m); /* then there is nothing to see */
     struct nsc_finding *f =
-        nsc_found(c, alone && !no_pair ? NCCLSCOPE_WARNING : NCCLSCOPE_NOTE, "visibility", "certain");
+        nsc_found(c, alone && !no_pair ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = s.records;
     f->title = no_pair ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
                        : "This log holds no connection lines: which path the GPUs use cannot be told";

@@ -159,7 +159,7 @@ static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const st
     const char *name = nsc_say(c->m, d->name).ptr;
     f->title = nsc_words(c, "%s, and its %.*s takes %s along", f->title, (int)by.len, by.ptr, name);
     nsc_explain_with(c, f, NSC_HCA_BY_BEGINNING, nsc_words(c, "%.*s", (int)by.len, by.ptr), name);
-    f->severity = NCCLSCOPE_WARNING;
+    f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
 void nsc_tell_settings(struct nsc_case *c)
@@ -177,7 +177,7 @@ void nsc_tell_settings(struct nsc_case *c)
         const char *cost = shown_cost(c, s, e, &shown[e->proc]);
         struct nsc_finding *f = nsc_found_about(c, e->name);
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_NOTE, "configuration", e->by_pod ? "likely" : "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "configuration", e->by_pod ? "likely" : "certain");
             nsc_set_about(c, f, e->name);
             f->value = e->value;
             f->fix = s->costs == WIDENS ? "Leave it where this machine needs it; measure with and without it." : f->fix;
@@ -186,9 +186,9 @@ void nsc_tell_settings(struct nsc_case *c)
         f->other_values = f->other_values || e->value != f->value;
         tell_taken_along(c, f, e);
         const char *against = unheard(c, e);
-        if (!f->cause || (cost && f->severity == NCCLSCOPE_NOTE))
+        if (!f->cause || (cost && f->severity == NCCLSCOPE_SEVERITY_NOTE))
             f->cause = nsc_words(c, "%s%s%s", against ? against : s->cause, cost ? cost : "", nsc_env_source(e));
-        f->severity = cost ? NCCLSCOPE_WARNING : f->severity;
+        f->severity = cost ? NCCLSCOPE_SEVERITY_WARNING : f->severity;
         f->count++;
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
@@ -238,7 +238,7 @@ void nsc_rule_env_unknown(struct nsc_case *c)
         if (e->kind != NCCLSCOPE_KIND_ENV_INVALID && e->kind != NCCLSCOPE_KIND_ENV_REJECTED && !unused)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "configuration", "certain");
             nsc_text said = nsc_message_of(&e->where);
             const struct nsc_env *set = meant(c->m, e);
             const char *what = set ? nsc_words(c, "%s=%s", nsc_say(c->m, set->name).ptr, nsc_say(c->m, set->value).ptr)
@@ -251,7 +251,7 @@ void nsc_rule_env_unknown(struct nsc_case *c)
         nsc_name_host(c, f, c->m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
         if (!f->began && e->level == NCCLSCOPE_LEVEL_WARN && ends_in_it(c->m, e->proc)) {
-            f->severity = NCCLSCOPE_ERROR;
+            f->severity = NCCLSCOPE_SEVERITY_ERROR;
             f->part = NSC_ROOT;
             f->began = e;
             nsc_explain_by(c, f, NSC_VALUE_ENDS_IT);
@@ -291,7 +291,7 @@ static void tell_difference(struct nsc_case *c, uint32_t comm, const struct nsc_
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_proc *p = &m->procs.item[one->proc], *q = &m->procs.item[other->proc];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "certain");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "configuration", "certain");
     f->comm = comm;
     f->count = 2;
     f->title = nsc_words(c, "%s differs between ranks of one job: %s (host %s, pid %lld) and %s (host %s, pid %lld)",
@@ -389,7 +389,7 @@ static void tell_lack(struct nsc_case *c, uint32_t comm, const struct nsc_env *o
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_proc *p = &m->procs.item[one->proc], *q = &m->procs.item[other];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_WARNING, "configuration", "likely");
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "configuration", "likely");
     f->comm = comm;
     f->count = 2;
     f->title =
