@@ -137,6 +137,8 @@ static void test_added_rows(void)
     CHECK_INT(add_row("socket_thing", "NET/Socket: Frobbed {lanes:u} times"), NCCLSCOPE_OK);
     CHECK_INT(add_row("lanes", "again"), NCCLSCOPE_EINVAL);
     CHECK_INT(add_row("Lanes", "x"), NCCLSCOPE_EINVAL);
+    CHECK_INT(add_row("laNes", "x"), NCCLSCOPE_EINVAL);
+    CHECK_INT(add_row("la-nes", "x"), NCCLSCOPE_EINVAL);
     CHECK_INT(add_row("a", "{lanes:t} other type"), NCCLSCOPE_EPATTERN);
     CHECK_INT(add_row("a", "{rank:t} holds a number"), NCCLSCOPE_EPATTERN);
     CHECK_INT(add_row("a", "{x"), NCCLSCOPE_EPATTERN);
