@@ -8,6 +8,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -74,10 +76,26 @@ static bool read_pipe(int fd, const struct nsc_errand *errand, char **bytes, siz
     }
 }
 
+/* A driver's library may end the process itself: what the program's other streams hold is the parent's to write. */
+static void leave(int status, void *unused)
+{
+    (void)unused;
+    fflush(stdout); /* NCCL prints there */
+    _exit(status);
+}
+
+void nsc_begin_child(void)
+{
+    __fpurge(stdout);
+    __fpurge(stderr);
+    on_exit(leave, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to tell */
+}
+
 static void run_in_child(const struct nsc_errand *errand, const struct ncclscope_facts *known, int fd)
 {
     struct ncclscope_facts *own = nsc_facts_new();
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to tell */
+    nsc_begin_child();
     if (errand->waiting)
         signal(SIGINT, SIG_IGN); /* whoever waits hears it, and says when to stop */
     if (own) {
@@ -96,7 +114,6 @@ bool nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
         nsc_unprobed(f, errand->name, "no pipe: %s", nsc_strerror(errno));
         return false;
     }
-    fflush(NULL); /* what lies in buffers here shall not come out of the child too */
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);

@@ -17,6 +17,9 @@ struct nsc_errand {
 /* What it found is added to `f`; how it failed, to f->skipped: then false. */
 bool nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand);
 
+/* First of all in a forked child: what the parent's streams hold stays the parent's, however the child ends; and it ends with the parent. */
+void nsc_begin_child(void);
+
 /* Waits for a child until it is gone, so long at most: false if it is still there, as one is that hangs in a driver even when it is killed.
  * *status is 0 where somebody else took it (SIGCHLD ignored). */
 bool nsc_bury(int child, int *status, int ms);

@@ -233,7 +233,6 @@ void nsc_run_nccl(struct ncclscope_facts *f, const struct nsc_nccl_run *run)
             munmap(all, sizeof *all);
         return;
     }
-    fflush(NULL); /* what lies in buffers here shall not come out of the children too */
     start(f, run, all, &p, fitting, ends);
     close(ends[1]);
     attend(run, all, &p, fitting, ends[0]);

@@ -1,4 +1,5 @@
 /* nccl_rank.c - all-reduce and a ring of send and receive by one rank, timed and verified. */
+#include "probe/apart.h"
 #include "probe/nccl_rank.h"
 
 #include "probe/dl.h"
@@ -6,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 struct nccl {
@@ -230,7 +230,7 @@ void nsc_be_rank(struct nsc_nccl_meeting *all, const struct nsc_nccl_run *run, i
                  size_t fitting, int out)
 {
     struct player p = {.all = all, .own = &all->rank[rank], .rank = rank, .ranks = ranks};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    nsc_begin_child();
     signal(SIGINT, SIG_IGN); /* whoever waits hears it, and says when to stop */
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
@@ -246,6 +246,6 @@ void nsc_be_rank(struct nsc_nccl_meeting *all, const struct nsc_nccl_run *run, i
     bool fine = take_part(&p, run, cuda_index, fitting);
     if (!fine)
         p.own->order = atomic_fetch_add(&all->failed, 1) + 1;
-    fflush(NULL);
+    fflush(stdout);
     _exit(fine ? 0 : 1);
 }
