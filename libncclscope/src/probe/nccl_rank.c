@@ -1,7 +1,7 @@
 /* nccl_rank.c - all-reduce and a ring of send and receive by one rank, timed and verified. */
-#include "probe/apart.h"
 #include "probe/nccl_rank.h"
 
+#include "probe/apart.h"
 #include "probe/dl.h"
 
 #include <signal.h>
