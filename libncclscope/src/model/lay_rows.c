@@ -90,21 +90,6 @@ static void lay_machines(struct laying *l)
     }
 }
 
-/* m->hosts lie by name. */
-static int64_t machine_of(const struct ncclscope_model *m, nsc_str name)
-{
-    size_t low = 0, high = m->hosts.len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int c = nsc_compare(nsc_say(m, m->hosts.item[mid].name), nsc_say(m, name));
-        if (!c)
-            return m->hosts.item[mid].machine == NSC_NONE ? NCCLSCOPE_UNSAID : (int64_t)m->hosts.item[mid].machine;
-        low = c < 0 ? mid + 1 : low;
-        high = c < 0 ? high : mid;
-    }
-    return NCCLSCOPE_UNSAID;
-}
-
 static void lay_hosts(struct laying *l)
 {
     const struct ncclscope_model *m = l->m;
@@ -112,7 +97,9 @@ static void lay_hosts(struct laying *l)
         nsc_str host = m->procs.item[m->proc_order.item[i]].host;
         ncclscope_host *r = nsc_row_new(l->to, host);
         r->name = nsc_say(m, host);
-        r->machine = machine_of(m, host);
+        uint32_t machine = nsc_machine_of(m, host);
+        if (machine != NSC_NONE)
+            r->machine = machine;
         for (r->processes = 0; i < m->proc_order.len && m->procs.item[m->proc_order.item[i]].host == host; i++)
             r->processes++;
     }

@@ -27,12 +27,6 @@ uint32_t nsc_machine_of(const struct ncclscope_model *m, nsc_str host)
     return i == NSC_NONE ? NSC_NONE : m->hosts.item[i].machine;
 }
 
-const char *nsc_confidence_name(enum nsc_confidence c)
-{
-    static const char *const names[] = {"possible", "likely", "certain"};
-    return names[c];
-}
-
 /* While they are found: hosts point to one of their machine, the first of them to itself; what joined them. */
 struct joined {
     uint32_t *to;

@@ -11,6 +11,5 @@ uint32_t nsc_machine_of(const struct ncclscope_model *m, nsc_str host);
 bool nsc_is_one_address(const struct ncclscope_model *m, const struct nsc_proc *p);
 /* Are two processes reached at one address? In a communicator that came to be they are on one machine. */
 bool nsc_have_one_address(const struct ncclscope_model *m, uint32_t a, uint32_t b);
-const char *nsc_confidence_name(enum nsc_confidence c); /* "certain" ... */
 
 #endif

@@ -374,13 +374,6 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
     return set.env ? NSC_CONFIGURED : NSC_NOT_KNOWABLE;
 }
 
-const char *nsc_judgement_name(enum nsc_judgement j)
-{
-    static const char *const names[] = {NULL,    "as-expected", "configuration", "by-design",
-                                        "fault", "refused",     "unknown"};
-    return names[j];
-}
-
 void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size)
 {
     const char *type = e->type          ? nsc_say(m, e->type).ptr

@@ -48,7 +48,6 @@ enum nsc_judgement {
 /* `free` leaves out what variables say: the choice of the hardware and this release alone. */
 struct nsc_expected nsc_expect(const struct ncclscope_model *m, const struct nsc_link *l, bool free);
 enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out);
-const char *nsc_judgement_name(enum nsc_judgement j); /* "as-expected" ... as in the JSON report; NULL: not judged */
 /* The reason in words, into buf: "NCCL_P2P_DISABLE=1 forbids P2P". */
 void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size);
 
