@@ -67,7 +67,7 @@ typedef struct ncclscope_text {
 /* Takes what the library writes (reports, facts); not 0 stops it, and the function that writes returns NCCLSCOPE_EIO. */
 typedef int ncclscope_write_fn(void *user, const char *bytes, size_t size);
 
-typedef enum ncclscope_kind {
+enum ncclscope_kinds {
     NCCLSCOPE_KIND_UNKNOWN = 0, /* no table knows this message */
 #define MSG(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
 #define ALSO(NAME, template_, example)
@@ -86,14 +86,18 @@ typedef enum ncclscope_kind {
 #define OTHER(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
 #include "ncclscope/other.def"
 #undef OTHER
-} ncclscope_kind;
+};
+/* One of them, or from 1000 on that of a row that was added: no enum, which in C++ could not hold it. */
+typedef int32_t ncclscope_kind;
 
-typedef enum ncclscope_field {
+enum ncclscope_fields {
     NCCLSCOPE_FIELD_NONE = 0,
 #define FIELD(number, NAME, name, type, unit, words) NCCLSCOPE_FIELD_##NAME = number,
 #include "ncclscope/fields.def"
 #undef FIELD
-} ncclscope_field;
+};
+/* One of them, or from 1000 on a field that an added row brought. */
+typedef int32_t ncclscope_field;
 
 enum ncclscope_level {
     NCCLSCOPE_LEVEL_INFO = 1,
