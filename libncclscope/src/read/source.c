@@ -64,9 +64,10 @@ static int take(struct nsc_source *s, void *to, size_t size, size_t *got, ncclsc
     if (!s->pull)
         return read_fd(s, to, size, got, err);
     ptrdiff_t n = s->pull(s->pull_user, to, size);
-    *got = n > 0 ? (size_t)n : 0;
+    bool fine = n >= 0 && (size_t)n <= size;
+    *got = fine ? (size_t)n : 0;
     s->bytes += *got;
-    if (n < 0 || *got > size)
+    if (!fine)
         return nsc_fail(err, NCCLSCOPE_EIO, 0, "cannot read: the function that reads for it failed");
     return n ? NCCLSCOPE_OK : NCCLSCOPE_END;
 }
@@ -146,6 +147,11 @@ void nsc_source_of_fed(struct nsc_source *s)
 int nsc_source_feed(struct nsc_source *s, const void *data, size_t size)
 {
     struct nsc_fed *f = &s->fed;
+    if (f->at > f->len / 2) { /* who feeds without taking all records in between shall not fill the memory */
+        memmove(f->bytes, f->bytes + f->at, f->len - f->at);
+        f->len -= f->at;
+        f->at = 0;
+    }
     char *grown = nsc_grow(f->bytes, &f->cap, f->len + size + 1, 1);
     if (!grown)
         return NCCLSCOPE_ENOMEM;
