@@ -66,7 +66,7 @@ enum ncclscope_word {
 /* Copies rows of a table of the model, of enum ncclscope_table: from `first` on, at most `n`, to `out`, one every `stride` bytes.
  * A `stride` smaller than the library's row takes the beginning of each row, a larger one gets zeros behind it: a program and a library
  * of different releases understand each other. Returns how many were copied; with `out` NULL, how many there are (first and n do not
- * matter). 0 for a table that is none of the model's, and for a model that is not finished. Since 0.1. */
+ * matter). 0 for a table that is none of the model's, for a model that is not finished, and for NULL. Since 0.1. */
 NCCLSCOPE_API size_t ncclscope_model_rows(const ncclscope_model *m, int table, size_t first, size_t n, void *out,
                                           size_t stride);
 /* The same of the tables that findings lend. Since 0.1. */
@@ -97,8 +97,8 @@ typedef struct ncclscope_column_info {
     size_t offset;                   /* in its row, bytes */
 } ncclscope_column_info;
 
-/* Describes a table, 0 .. NCCLSCOPE_TABLES - 1 of the library, or a column of it. NCCLSCOPE_OK; NCCLSCOPE_ENOTFOUND behind the last;
- * NCCLSCOPE_EABI for a size that this library does not know. Any thread. Since 0.1. */
+/* Describes a table, 0 .. NCCLSCOPE_TABLES - 1 of the library, or a column of it. NCCLSCOPE_OK; NCCLSCOPE_ENOTFOUND behind the last.
+ * Of a size of another release what both know is told, the rest is 0. Any thread. Since 0.1. */
 NCCLSCOPE_API int ncclscope_table_get(int table, ncclscope_table_info *out);
 NCCLSCOPE_API int ncclscope_column_get(int table, int column, ncclscope_column_info *out);
 /* The word of a number in a set ("path", 1: "nvlink"); NULL if there is none. Any thread. Since 0.1. */

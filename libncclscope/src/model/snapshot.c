@@ -75,6 +75,8 @@ static bool copy_model(struct ncclscope_model *to, const struct ncclscope_model 
 
 int ncclscope_model_snapshot(ncclscope_model **out, const ncclscope_model *m, ncclscope_error *err)
 {
+    if (out)
+        *out = NULL;
     if (!out || !m || m->finished)
         return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a snapshot is taken of a model that still grows");
     *out = nsc_alloc(sizeof **out);
