@@ -85,6 +85,13 @@ void nsc_apply_event_of(struct ncclscope_model *m, const ncclscope_record *rec, 
     nsc_event_at(m, rec, proc, n, text);
 }
 
+static void apply_library_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                                  struct nsc_thread *t)
+{
+    nsc_apply_event_of(m, rec, proc, t);
+    m->procs.item[proc].no_verbs |= nsc_text_find(rec->message, "libibverbs") >= 0;
+}
+
 /* What a proxy could not do, by the operation: closing what is closing already is another thing than connecting. */
 static void apply_proxy(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -276,7 +283,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_TOPO_DISTANCE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_GDR_OFF] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_NO_GDR] = nsc_apply_event_of,
-    [NCCLSCOPE_KIND_LIBRARY_MISSING] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_LIBRARY_MISSING] = apply_library_missing,
     [NCCLSCOPE_KIND_SYSTEM] = nsc_apply_graph_seen,
     [NCCLSCOPE_KIND_FABRIC] = apply_fabric,
     [NCCLSCOPE_KIND_VERSION_MIX] = apply_versions,

@@ -174,6 +174,12 @@ bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
     return m->procs.item[proc].env_seen || nsc_version_of(m, proc).high < NSC_CHANGE_VARIABLES_FILTERED;
 }
 
+bool nsc_would_be_seen(const struct ncclscope_model *m, uint32_t proc, nsc_text name)
+{
+    return nsc_env_is_visible(m, proc) && !nsc_text_is(name, "NCCL_NET") &&
+           !(nsc_text_is(name, "NCCL_IB_DISABLE") && m->procs.item[proc].no_verbs);
+}
+
 /* /read is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
 static bool read_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {

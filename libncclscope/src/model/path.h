@@ -34,6 +34,8 @@ void nsc_find_printers(struct ncclscope_model *m);
 uint32_t nsc_printer_of(const struct ncclscope_model *m, const struct nsc_link *l, uint64_t rank);
 /* Would a variable that is set be seen? One such line proves it; up to 2.16.2 no filter hides them. */
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
+/* The same of one variable: few releases print NCCL_NET, and none NCCL_IB_DISABLE where NET/IB ended before it asks. */
+bool nsc_would_be_seen(const struct ncclscope_model *m, uint32_t proc, nsc_text name);
 /* Do some of its P2P links read, and others not? Then NCCL chose by itself: /read is NVLink between A100-class GPUs, the rest is none. */
 bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc);
 /* Either that, or no variable of its host's processes, some of which are shown, forces P2P to read. */

@@ -252,7 +252,7 @@ static void take_env(struct ncclscope_model *m, uint32_t proc, size_t from, cons
     for (size_t i = from; i < m->pod_env.len && m->pod_env.item[i].pod == m->procs.item[proc].in_pod; i++) {
         const struct nsc_pod_env *e = &m->pod_env.item[i];
         nsc_text name = nsc_say(m, e->name);
-        bool silent = nsc_text_is(name, "NCCL_NET") || !nsc_env_is_visible(m, proc);
+        bool silent = !nsc_would_be_seen(m, proc, name);
         if (!e->value || !silent || nsc_env_of(m, proc, name.ptr) || !nsc_variable_reader(name) ||
             !nsc_takes_level(name, nsc_say(m, e->value)) ||
             nsc_map_get(disputed, (struct nsc_key){e->pod, e->name, 0}) != NSC_NONE)
@@ -303,7 +303,7 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
             uint32_t proc = m->proc_order.item[i];
             struct nsc_key key = {proc, n, 0};
             if (m->procs.item[proc].source != r->where.source || nsc_map_get(&m->env_by, key) != NSC_NONE ||
-                (nsc_env_is_visible(m, proc) && !nsc_text_is(name, "NCCL_NET")))
+                nsc_would_be_seen(m, proc, name))
                 continue;
             struct nsc_env *x = nsc_vec_push(&m->env);
             if (!x || nsc_map_put(&m->env_by, key, (uint32_t)(m->env.len - 1))) {

@@ -312,18 +312,6 @@ enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
     return yes_or(r != NULL, NSC_NO);
 }
 
-enum nsc_answer nsc_ask_command(struct nsc_ask *q, const char *words)
-{
-    for (size_t i = 0; i < q->m->happened.len; i++) {
-        const struct nsc_own_record *r = &q->m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_COMMAND || nsc_text_find(nsc_said(q->m, r, "text"), words) < 0)
-            continue;
-        q->line = &r->where;
-        return NSC_YES;
-    }
-    return NSC_NO;
-}
-
 enum nsc_answer nsc_ask_collnet(struct nsc_ask *q)
 {
     for (size_t i = 0; i < q->m->links.len; i++)

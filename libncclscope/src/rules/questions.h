@@ -56,9 +56,6 @@ enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, cons
 #define ANYONE_SAYS(KIND, words) nsc_ask_anyone_says(q, NCCLSCOPE_KIND_##KIND, words) /* in any process */
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
 #define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
-/* Does a command line in the input hold these words ("NCCL_IB_DISABLE=1")? */
-enum nsc_answer nsc_ask_command(struct nsc_ask *q, const char *words);
-#define COMMAND(words) nsc_ask_command(q, words)
 /* Does the input list an RDMA device whose interface is up? Is NCCL_IB_HCA the name of an interface on one, which is no device? */
 enum nsc_answer nsc_ask_rdma_up(struct nsc_ask *q);
 enum nsc_answer nsc_ask_hca_is_interface(struct nsc_ask *q);
