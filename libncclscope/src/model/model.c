@@ -19,8 +19,7 @@ nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text)
 
 const char *nsc_state_name(int state)
 {
-    static const char *const names[] = {"complete", "partial", "incomplete", "failed", "aborted"};
-    return names[state];
+    return ncclscope_word_of("comm_state", state);
 }
 
 struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec)

@@ -11,9 +11,7 @@
 
 const char *nsc_path_name(enum nsc_path path)
 {
-    static const char *const names[] = {"same-gpu", "nvlink", "p2p",    "pcie-p2p", "shm",
-                                        "net-gdr",  "net",    "socket", "collnet",  "unknown"};
-    return names[path];
+    return ncclscope_word_of("path", path);
 }
 
 const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank)

@@ -11,12 +11,6 @@ static const struct {
 #undef TRANSPORT
 };
 
-const char *nsc_family_name(int family)
-{
-    static const char *const names[] = {"unknown", "P2P", "SHM", "NET", "COLLNET"};
-    return names[family];
-}
-
 int nsc_via_cache_init(struct nsc_via_cache *c)
 {
     *c = (struct nsc_via_cache){0};

@@ -43,6 +43,5 @@ void nsc_via_cache_free(struct nsc_via_cache *c);
 const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text);
 /* The same for the `via` field of a match, whose fields stay as they were; not kept. */
 void nsc_via_parse_once(struct nsc_via_cache *c, const struct nsc_match *connect, struct nsc_via *out);
-const char *nsc_family_name(int family); /* "P2P", "SHM", "NET", "COLLNET" */
 
 #endif

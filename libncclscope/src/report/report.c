@@ -23,8 +23,7 @@ const char *nsc_verdict_name(int verdict)
 
 const char *nsc_severity_name(int severity)
 {
-    static const char *const names[] = {"", "note", "warning", "error"};
-    return names[severity];
+    return ncclscope_word_of("severity", severity);
 }
 
 void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out)

@@ -55,7 +55,7 @@ static void totals(struct nsc_json *j, const struct ncclscope_model *m)
     nsc_json_open(j, "transports", '{');
     for (int f = NSC_P2P; f <= NSC_COLLNET; f++)
         if (by_family[f])
-            nsc_json_int(j, nsc_family_name(f), by_family[f]);
+            nsc_json_int(j, ncclscope_word_of("transport", f), by_family[f]);
     nsc_json_close(j, '}');
     nsc_json_int(j, "gdrdma", gdrdma);
     if (repeated)

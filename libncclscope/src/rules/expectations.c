@@ -450,6 +450,5 @@ size_t ncclscope_expectations(const ncclscope_findings *f, int kept)
 
 const char *nsc_kept_name(int kept)
 {
-    static const char *const names[] = {"kept", "broken", "unknown"};
-    return names[kept];
+    return ncclscope_word_of("kept", kept);
 }

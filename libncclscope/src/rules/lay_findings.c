@@ -9,6 +9,18 @@ static const int64_t numbers[NSC_IDS] = {
 #include "ncclscope/ids.def"
 };
 
+/* The words of columns.def are those of the rules' own numbers: one that moves does not compile. */
+#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
+SAME(NSC_AS_EXPECTED, NCCLSCOPE_JUDGEMENT_AS_EXPECTED);
+SAME(NSC_CONFIGURED, NCCLSCOPE_JUDGEMENT_CONFIGURED);
+SAME(NSC_BY_DESIGN, NCCLSCOPE_JUDGEMENT_BY_DESIGN);
+SAME(NSC_FAULTY, NCCLSCOPE_JUDGEMENT_FAULTY);
+SAME(NSC_REFUSED, NCCLSCOPE_JUDGEMENT_REFUSED);
+SAME(NSC_NOT_KNOWABLE, NCCLSCOPE_JUDGEMENT_NOT_KNOWABLE);
+SAME(NCCLSCOPE_KEPT, NCCLSCOPE_KEPT_KEPT);
+SAME(NCCLSCOPE_BROKEN, NCCLSCOPE_KEPT_BROKEN);
+SAME(NCCLSCOPE_CANNOT_TELL, NCCLSCOPE_KEPT_CANNOT_TELL);
+
 static int64_t confidence_of(const char *word)
 {
     int64_t n = NCCLSCOPE_CONFIDENCE_POSSIBLE;

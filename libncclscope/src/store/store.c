@@ -298,7 +298,7 @@ static bool add_links(ncclscope_store *s, int64_t scan, const ncclscope_model *m
                           l->direction == 1   ? "send"
                           : l->direction == 2 ? "receive"
                                               : NULL,
-                          nsc_say(m, l->via), nsc_family_name(l->family), nsc_say(m, l->network), (int64_t)l->gdrdma,
+                          nsc_say(m, l->via), ncclscope_word_of("transport", l->family), nsc_say(m, l->network), (int64_t)l->gdrdma,
                           nsc_path_name(p.path), attributions[l->attribution], (int64_t)l->lines,
                           (int64_t)l->where.source, (int64_t)l->where.line);
     }
