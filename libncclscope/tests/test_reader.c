@@ -594,7 +594,9 @@ static void test_other_inputs(void)
     ncclscope_reader *r = NULL;
     struct data plain = data_load("logs/2.28.9/h200x4-default.log.gz"), packed = {0};
     data_pack(&packed, data_text(&plain));
-    nsc_text whole = data_text(&packed), left = whole, zstd = NSC_TEXT("(\xb5/\xfd" "0123456789");
+    nsc_text whole = data_text(&packed), left = whole,
+             zstd = NSC_TEXT("(\xb5/\xfd"
+                             "0123456789");
     CHECK_INT(ncclscope_grammar_new(&g, NULL), 0);
     snprintf(path, sizeof path, "%s/logs/2.28.9/h200x4-default.log.gz", getenv("TESTDATA"));
     CHECK_INT(ncclscope_reader_open(&r, g, path, NULL), 0);
