@@ -282,101 +282,167 @@ static const struct nsc_own_record *last_words_of(const struct ncclscope_model *
     return r;
 }
 
-static void tell_missing(struct nsc_case *c, const struct halves *h, uint32_t comm)
+/* A communicator that is not complete, and what is said of it. */
+struct absence {
+    struct nsc_case *c;
+    uint32_t comm;
+    const struct nsc_comm *k;
+    struct nsc_finding *f;
+    int64_t never, done;    /* ranks of which no line is in the input; that finished */
+    const char *sure, *who; /* the confidence; "ranks 3 and 5" */
+    const struct nsc_own_record *spoke;
+};
+
+/* Names the ranks that never appeared; where all did, those that did not finish. */
+static struct absence look_at(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
-    uint32_t other = other_half(m, h, comm);
+    const struct nsc_comm *k = &m->comms.item[comm];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    struct absence a = {.c = c, .comm = comm, .k = k, .f = f, .sure = sureness(m, k), .never = absent(c, k, f)};
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        nsc_name_host(c, f, m->procs.item[r->proc].host);
+        if (nsc_is_done(r)) {
+            a.done++;
+            continue;
+        }
+        nsc_show(c, f, r->start.line ? &r->start : &r->first);
+        if (!a.never)
+            nsc_name_rank(c, f, (uint64_t)r->rank);
+    }
+    f->comm = comm;
+    f->part = NSC_WAKE;
+    f->caused_by = shm_failed(m, k) ? NSC_ID_SHM_TOO_SMALL : NSC_ID_NONE;
+    f->count = (uint64_t)(a.never ? a.never : (int64_t)k->count - a.done);
+    a.who = nsc_list_ranks(c, f);
+    a.spoke = a.never ? last_words_of(m, f) : NULL;
+    return a;
+}
+
+static bool is_certain(const struct absence *a)
+{
+    return !strcmp(a->sure, "certain");
+}
+
+/* Those that are here met the rest, or began to connect to them: the rest was there. */
+static bool have_met_all(const struct absence *a)
+{
+    const struct ncclscope_model *m = a->c->m;
+    return !m->repeated && (have_met(m, a->k) || is_connected(m, a->comm)) &&
+           (!is_certain(a) || a->k->state == NSC_FAILED || another_failed(a->c));
+}
+
+/* Lines without a rank are enough for those that are missing. */
+static bool is_unnamed(const struct absence *a)
+{
+    const struct ncclscope_model *m = a->c->m;
+    return !a->spoke && a->k->state != NSC_FAILED && !another_failed(a->c) && !m->whole.stranger_failed &&
+           m->whole.unnamed_gpus >= a->never;
+}
+
+static bool is_cut_short(const struct absence *a)
+{
+    const struct nsc_comm *k = a->k;
+    return !a->spoke && k->seen * 2 <= k->nranks && k->state == NSC_INCOMPLETE && !is_certain(a) &&
+           nsc_is_all_begun(a->c->m, k) && !is_connected(a->c->m, a->comm);
+}
+
+static void tell_absent_for_sure(const struct absence *a)
+{
+    const struct ncclscope_model *m = a->c->m;
+    const struct nsc_comm *k = a->k;
+    bool listed = m->whole.listed == (uint64_t)k->nranks;
+    a->f->title =
+        nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s", (long long)k->nranks, a->who,
+                  listed          ? "never came to it"
+                  : a->never == 1 ? "never appeared"
+                                  : "never appear");
+    if (a->spoke) {
+        a->f->title = nsc_words(a->c, "%s; %s", a->f->title, nsc_quote_rank(a->c, a->spoke));
+        nsc_show_first(a->c, a->f, &a->spoke->where);
+    }
+    bool few = k->seen * 2 < k->nranks && !strcmp(a->sure, "likely"); /* more likely a part of a log than of a job */
+    a->f->confidence = few ? "possible" : a->done && is_certain(a) ? "likely" : a->sure;
+    nsc_explain_by(a->c, a->f,
+                   a->spoke                   ? NSC_MISSING_SPOKE
+                   : m->whole.stranger_failed ? NSC_MISSING_FAILED
+                   : is_unanswered(m, k)      ? NSC_MISSING_UNANSWERED
+                   : listed                   ? NSC_MISSING_LISTED
+                                              : NSC_MISSING_RANKS);
+}
+
+/* Ranks of it are in no line. */
+static void tell_absent(const struct absence *a)
+{
+    struct nsc_case *c = a->c;
+    long long of = (long long)a->k->nranks;
+    const char *are = a->never == 1 ? "is" : "are";
+    if (!has_whole_job(c->m, a->k)) {
+        a->f->title = nsc_words(
+            c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input", of, a->who, are);
+        make_note(c, a->f, NSC_MISSING_PARENT);
+    } else if (have_met_all(a) && a->k->state == NSC_FAILED) {
+        a->f->title = nsc_words(c, "Of a communicator whose initialisation failed, %s of %lld %s not in this input",
+                                a->who, of, are);
+        make_note(c, a->f, NSC_MISSING_MET_FAILED);
+    } else if (have_met_all(a)) {
+        a->f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
+                                are, a->who, of);
+        make_note(c, a->f, NSC_MISSING_MET);
+    } else if (is_unnamed(a)) {
+        a->f->title = nsc_words(
+            c, "No line of this input says which process is %s of %lld of a communicator that initialises", a->who, of);
+        make_note(c, a->f, NSC_MISSING_UNNAMED);
+    } else if (is_cut_short(a)) {
+        a->f->title = nsc_words(
+            c, "The input ends while a communicator of %lld ranks initialises, and %s of %s", of,
+            c->m->whole.unnamed_gpus > 0 ? "no line of it says which process is any" : "holds no line", a->who);
+        make_note(c, a->f, NSC_MISSING_CUT_SHORT);
+    } else if (c->m->repeated) {
+        a->f->title = nsc_words(
+            c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown", a->who, of);
+        make_note(c, a->f, NSC_MISSING_DEDUPLICATED);
+    } else {
+        tell_absent_for_sure(a);
+    }
+}
+
+/* All of its ranks are there, and some never finished. */
+static void tell_unfinished(const struct absence *a)
+{
+    const struct ncclscope_model *m = a->c->m;
+    const struct nsc_comm *k = a->k;
+    long long of = (long long)k->nranks;
+    bool all_began = nsc_is_all_begun(m, k), alone = is_alone_and_well(m, k) || (of > 1 && !is_certain(a));
+    if (k->state == NSC_INCOMPLETE && all_began && !is_connected(m, a->comm) && alone) {
+        a->f->title = of == 1 ? "The input ends while a communicator of one rank initialises"
+                              : nsc_words(a->c, "The input ends while the %lld ranks of a communicator initialise", of);
+        make_note(a->c, a->f, NSC_MISSING_CUT);
+        return;
+    }
+    a->f->confidence = all_began && !is_certain(a) ? "possible" : a->sure;
+    a->f->title = nsc_words(a->c, "A communicator of %lld rank%s never became complete: %s started and never finished",
+                            of, of == 1 ? "" : "s", a->who);
+    nsc_explain_by(a->c, a->f, is_certain(a) ? NSC_MISSING_UNFINISHED : NSC_MISSING_END);
+}
+
+static void tell_missing(struct nsc_case *c, const struct halves *h, uint32_t comm)
+{
+    uint32_t other = other_half(c->m, h, comm);
     if (other != NSC_NONE) {
         if (comm < other)
             tell_two_ids(c, comm, other);
         return;
     }
-    const struct nsc_comm *k = &m->comms.item[comm];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
-    int64_t waiting = 0, done = 0, never = absent(c, k, f);
-    for (uint32_t i = 0; i < k->count; i++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
-        done += nsc_is_done(r);
-        waiting += !nsc_is_done(r);
-        nsc_name_host(c, f, m->procs.item[r->proc].host);
-        if (!nsc_is_done(r)) {
-            nsc_show(c, f, r->start.line ? &r->start : &r->first);
-            if (!never)
-                nsc_name_rank(c, f, (uint64_t)r->rank);
-        }
-    }
-    f->comm = comm;
-    f->part = NSC_WAKE;
-    const char *sure = sureness(m, k);
-
-    f->caused_by = shm_failed(m, k) ? NSC_ID_SHM_TOO_SMALL : NSC_ID_NONE;
-    f->count = (uint64_t)(never ? never : waiting);
-    const char *who = never ? nsc_list_ranks(c, f) : nsc_list_ranks(c, f);
-    const struct nsc_own_record *spoke = never ? last_words_of(m, f) : NULL;
-    if (never && !has_whole_job(m, k)) {
-        f->title = nsc_words(c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input",
-                             (long long)k->nranks, who, never == 1 ? "is" : "are");
-        make_note(c, f, NSC_MISSING_PARENT);
-    } else if (never && !m->repeated && (have_met(m, k) || is_connected(m, comm)) &&
-               (strcmp(sure, "certain") != 0 || k->state == NSC_FAILED || another_failed(c))) {
-        f->title =
-            k->state == NSC_FAILED
-                ? nsc_words(c, "Of a communicator whose initialisation failed, %s of %lld %s not in this input", who,
-                            (long long)k->nranks, never == 1 ? "is" : "are")
-                : nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
-                            never == 1 ? "is" : "are", who, (long long)k->nranks);
-        make_note(c, f, k->state == NSC_FAILED ? NSC_MISSING_MET_FAILED : NSC_MISSING_MET);
-    } else if (never && !spoke && k->state != NSC_FAILED && !another_failed(c) && !m->whole.stranger_failed &&
-               m->whole.unnamed_gpus >= never) {
-        f->title =
-            nsc_words(c, "No line of this input says which process is %s of %lld of a communicator that initialises",
-                      who, (long long)k->nranks);
-        make_note(c, f, NSC_MISSING_UNNAMED);
-    } else if (never && !spoke && k->seen * 2 <= k->nranks && k->state == NSC_INCOMPLETE &&
-               strcmp(sure, "certain") != 0 && nsc_is_all_begun(m, k) && !is_connected(m, comm)) {
-        f->title = nsc_words(
-            c, "The input ends while a communicator of %lld ranks initialises, and %s of %s", (long long)k->nranks,
-            m->whole.unnamed_gpus > 0 ? "no line of it says which process is any" : "holds no line", who);
-        make_note(c, f, NSC_MISSING_CUT_SHORT);
-    } else if (never && m->repeated) {
-        f->title = nsc_words(c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown",
-                             who, (long long)k->nranks);
-        make_note(c, f, NSC_MISSING_DEDUPLICATED);
-    } else if (never) {
-        bool listed = m->whole.listed == (uint64_t)k->nranks;
-        f->title = nsc_words(c, "A communicator of %lld ranks never became complete: %s %s", (long long)k->nranks, who,
-                             listed       ? "never came to it"
-                             : never == 1 ? "never appeared"
-                                          : "never appear");
-        bool few =
-            k->seen * 2 < k->nranks && !strcmp(sure, "likely"); /* more likely a part of a log than a part of a job */
-        if (spoke) {
-            f->title = nsc_words(c, "%s; %s", f->title, nsc_quote_rank(c, spoke));
-            nsc_show_first(c, f, &spoke->where);
-        }
-        f->confidence = few ? "possible" : done && !strcmp(sure, "certain") ? "likely" : sure;
-        nsc_explain_by(c, f,
-                       spoke                      ? NSC_MISSING_SPOKE
-                       : m->whole.stranger_failed ? NSC_MISSING_FAILED
-                       : is_unanswered(m, k)      ? NSC_MISSING_UNANSWERED
-                       : listed                   ? NSC_MISSING_LISTED
-                                                  : NSC_MISSING_RANKS);
-    } else if (k->state == NSC_INCOMPLETE && nsc_is_all_begun(m, k) && !is_connected(m, comm) &&
-               (is_alone_and_well(m, k) || (k->nranks > 1 && strcmp(sure, "certain") != 0))) {
-        f->title = k->nranks == 1 ? "The input ends while a communicator of one rank initialises"
-                                  : nsc_words(c, "The input ends while the %lld ranks of a communicator initialise",
-                                              (long long)k->nranks);
-        make_note(c, f, NSC_MISSING_CUT);
-    } else {
-        bool cut = nsc_is_all_begun(m, k) && strcmp(sure, "certain") != 0;
-        f->confidence = cut ? "possible" : sure;
-        f->title = nsc_words(c, "A communicator of %lld rank%s never became complete: %s started and never finished",
-                             (long long)k->nranks, k->nranks == 1 ? "" : "s", who);
-        nsc_explain_by(c, f, strcmp(sure, "certain") ? NSC_MISSING_END : NSC_MISSING_UNFINISHED);
-    }
-    if (!strcmp(f->confidence, "possible") &&
-        f->severity == NCCLSCOPE_SEVERITY_ERROR) /* what is only possible is no error */
-        f->severity = NCCLSCOPE_SEVERITY_WARNING;
+    struct absence a = look_at(c, comm);
+    if (a.never)
+        tell_absent(&a);
+    else
+        tell_unfinished(&a);
+    if (!strcmp(a.f->confidence, "possible") &&
+        a.f->severity == NCCLSCOPE_SEVERITY_ERROR) /* what is only possible is no error */
+        a.f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
 /* One note for all communicators of which the log alone lacks the end of their initialisation. */
