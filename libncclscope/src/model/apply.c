@@ -85,6 +85,13 @@ void nsc_apply_event_of(struct ncclscope_model *m, const ncclscope_record *rec, 
     nsc_event_at(m, rec, proc, n, text);
 }
 
+/* "symmetricSupport 0, cuMemEnable 0, ...", "Symmetric memory is not supported. cuMemEnable 0, ..." */
+static void apply_cumem(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    (void)t;
+    m->procs.item[proc].no_cumem |= nsc_text_find(rec->message, "cuMemEnable 0") >= 0;
+}
+
 static void apply_library_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                                   struct nsc_thread *t)
 {
@@ -283,6 +290,8 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_TOPO_DISTANCE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_GDR_OFF] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_NO_GDR] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_COMM_SUPPORT] = apply_cumem,
+    [NCCLSCOPE_KIND_SYM_NO] = apply_cumem,
     [NCCLSCOPE_KIND_LIBRARY_MISSING] = apply_library_missing,
     [NCCLSCOPE_KIND_SYSTEM] = nsc_apply_graph_seen,
     [NCCLSCOPE_KIND_FABRIC] = apply_fabric,

@@ -71,14 +71,14 @@ static void order_comms(struct ncclscope_model *m)
     nsc_free(sorted);
 }
 
-/* Up to 2.21.5 a rank connects before it prints Init COMPLETE: connections do not show that it came that far. Where lines were
+/* Where connections are made in the initialisation a rank connects before it prints Init COMPLETE: connections do not show that it came that far. Where lines were
  * torn or cut off, COMPLETE may be among what is lost: then nothing is concluded from its absence. */
 static void forget_early_use(struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->ranks.len; i++) {
         struct nsc_rank *r = &m->ranks.item[i];
         const struct nsc_source_info *s = &m->sources.item[m->procs.item[r->proc].source];
-        if (nsc_version_of(m, r->proc).high < NSC_CHANGE_RUNTIME_CONNECT && !s->stats.torn_lines && !s->problem)
+        if (nsc_connects_in_init(m, r->proc) && !s->stats.torn_lines && !s->problem)
             r->used = false;
     }
 }

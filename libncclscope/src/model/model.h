@@ -67,6 +67,7 @@ struct nsc_proc {
     bool read_unforced; /* variables of processes of its host are shown, and none forces P2P to read */
     bool nameless; /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
     bool env_seen, graph_seen, rccl;
+    bool no_cumem; /* NCCL does not use the cuMem API in it: its connections are made while a communicator is */
     bool no_verbs; /* it could not open libibverbs: NET/IB gives up there, before it asks for its variables */
     nsc_str tree_top,
         tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */

@@ -172,6 +172,18 @@ bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc)
     return m->procs.item[proc].env_seen || nsc_version_of(m, proc).high < NSC_CHANGE_VARIABLES_FILTERED;
 }
 
+static bool is_set_to(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value)
+{
+    const struct nsc_env *e = nsc_env_of(m, proc, name);
+    return e && nsc_text_is(nsc_say(m, e->value), value);
+}
+
+bool nsc_connects_in_init(const struct ncclscope_model *m, uint32_t proc)
+{
+    return nsc_version_of(m, proc).high < NSC_CHANGE_RUNTIME_CONNECT || m->procs.item[proc].no_cumem ||
+           is_set_to(m, proc, "NCCL_RUNTIME_CONNECT", "0") || is_set_to(m, proc, "NCCL_CUMEM_ENABLE", "0");
+}
+
 bool nsc_would_be_seen(const struct ncclscope_model *m, uint32_t proc, nsc_text name)
 {
     return nsc_env_is_visible(m, proc) && !nsc_text_is(name, "NCCL_NET") &&

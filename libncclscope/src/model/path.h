@@ -36,6 +36,9 @@ uint32_t nsc_printer_of(const struct ncclscope_model *m, const struct nsc_link *
 bool nsc_env_is_visible(const struct ncclscope_model *m, uint32_t proc);
 /* The same of one variable: few releases print NCCL_NET, and none NCCL_IB_DISABLE where NET/IB ended before it asks. */
 bool nsc_would_be_seen(const struct ncclscope_model *m, uint32_t proc, nsc_text name);
+/* Does this process connect while it makes a communicator, so that the lines stand before Init COMPLETE? Up to 2.21.5; later where cuMem
+ * is not used, or with NCCL_RUNTIME_CONNECT=0. False where that is not known. */
+bool nsc_connects_in_init(const struct ncclscope_model *m, uint32_t proc);
 /* Do some of its P2P links read, and others not? Then NCCL chose by itself: /read is NVLink between A100-class GPUs, the rest is none. */
 bool nsc_reads_some(const struct ncclscope_model *m, uint32_t proc);
 /* Either that, or no variable of its host's processes, some of which are shown, forces P2P to read. */

@@ -260,6 +260,8 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_LEFT_OUT,
     NSC_UNSEEN_LATE,
     NSC_UNSEEN_EARLY_COMPLETE, /* by when this release connects */
+    NSC_UNSEEN_LATE_OFF,
+    NSC_UNSEEN_LATE_OFF_COMPLETE,
     NSC_UNSEEN_EARLY,
     NSC_UNSEEN_AT_FIRST_CALL,
     NSC_UNSEEN_EITHER

@@ -172,6 +172,7 @@ static bool init_failed(const struct ncclscope_model *m)
 struct unseen {
     uint64_t records, warnings, banners;
     bool init, pairs, starts; /* a communicator, one of several ranks, the start of NCCL is in the input */
+    bool off;                 /* its release would connect late, and a variable or the lack of cuMem makes it early */
     bool early, late;         /* connections are made while a communicator is, or at the first collective */
 };
 
@@ -180,8 +181,10 @@ static struct unseen look_around(const struct ncclscope_model *m)
     struct unseen s = {.init = m->comms.len > 0};
     bool late = false, early = false;
     for (size_t i = 0; i < m->procs.len; i++) { /* a job has one release: what one process lets know is true of all */
-        late = late || nsc_version_of(m, (uint32_t)i).low >= NSC_CHANGE_RUNTIME_CONNECT;
-        early = early || nsc_version_of(m, (uint32_t)i).high < NSC_CHANGE_RUNTIME_CONNECT;
+        bool new = nsc_version_of(m, (uint32_t)i).low >= NSC_CHANGE_RUNTIME_CONNECT;
+        s.off = s.off || (new &&nsc_connects_in_init(m, (uint32_t)i));
+        late = late || (new && !nsc_connects_in_init(m, (uint32_t)i));
+        early = early || nsc_connects_in_init(m, (uint32_t)i);
         s.starts = s.starts || m->procs.item[i].starts || m->procs.item[i].network;
     }
     for (size_t i = 0; i < m->sources.len; i++) {
@@ -195,7 +198,7 @@ static struct unseen look_around(const struct ncclscope_model *m)
     for (size_t i = 0; i < m->comms.len; i++)
         s.pairs = s.pairs || m->comms.item[i].nranks > 1;
     s.late = late && !early;
-    s.early = early && !late;
+    s.early = early && (!late || s.off); /* cuMem is used by all ranks of a communicator, or by none */
     return s;
 }
 
@@ -233,6 +236,8 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
 /* With one, that came to be as far as the lines tell: by when its release connects. */
 static enum nsc_unseen_reason why_by_release(const struct ncclscope_model *m, const struct unseen *s)
 {
+    if (s->early && s->off)
+        return any_complete(m) ? NSC_UNSEEN_LATE_OFF_COMPLETE : NSC_UNSEEN_LATE_OFF;
     if (s->early)
         return any_complete(m) ? NSC_UNSEEN_EARLY_COMPLETE : NSC_UNSEEN_EARLY;
     return s->late ? NSC_UNSEEN_AT_FIRST_CALL : NSC_UNSEEN_EITHER;
