@@ -88,8 +88,9 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
     bool stages = here->staged[SEND] == e || here->staged[RECEIVE] == e;
     switch (s->costs) {
     case ALWAYS: return "";
-    case SOCKETS: /* AWS's plugin found no EFA: there is nothing else on such a machine that the variable could keep NCCL from */
-        return here->socket && !nsc_event_of(c->m, e->proc, NCCLSCOPE_KIND_OFI_NO_PROVIDER)
+    case SOCKETS: /* a plugin looked all the same and found no EFA, no RDMA device: the variable keeps NCCL from nothing */
+        return here->socket && !nsc_event_of(c->m, e->proc, NCCLSCOPE_KIND_OFI_NO_PROVIDER) &&
+                       !nsc_event_of(c->m, e->proc, NCCLSCOPE_KIND_IB_NONE)
                    ? " Ranks on different nodes talk over sockets here."
                    : NULL;
     case STAGED: return stages ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
