@@ -239,7 +239,9 @@ static nsc_text sizes_of(const struct ncclscope_model *m, const struct stuck *s)
     nsc_text parts = nsc_said(m, s->line, "parts");
     ptrdiff_t at = nsc_text_find(parts, "NumelIn="), end = nsc_text_find(parts, ", Timeout(");
     parts.len = end > at ? (size_t)end : parts.len;
-    return at < 0 ? (nsc_text){NULL, 0} : nsc_text_trim(nsc_text_from(parts, (size_t)at));
+    parts = nsc_text_trim(parts);
+    parts.len -= parts.len && parts.ptr[parts.len - 1] == ',';
+    return at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(parts, (size_t)at);
 }
 
 /* A collective that all ranks must call with the same sizes. */
@@ -252,23 +254,46 @@ static bool has_one_size(nsc_text op)
     return false;
 }
 
-/* All ranks are in one work: NSC_HUNG_ALIKE if their lines name one size, NSC_HUNG_SIZES if several, else NSC_HUNG_SIZES_UNSAID. */
-static enum nsc_hang_reason compare_sizes(struct nsc_case *c, struct nsc_finding *f, const struct stuck *of_rank,
-                                          const struct stuck *most)
+/* Of the ranks in the most common work the first that gave it another size than *one; NULL: none, or not all say theirs (*one NULL). */
+static const struct stuck *find_other_size(const struct ncclscope_model *m, const struct stuck *of_rank,
+                                           const struct stuck *most, const struct stuck **one)
 {
-    nsc_text one = sizes_of(c->m, most);
     const struct stuck *odd = NULL;
-    for (int64_t i = 0; i < MOST_RANKS && one.len; i++) {
-        nsc_text other = of_rank[i].line ? sizes_of(c->m, &of_rank[i]) : one;
-        if (!other.len)
-            return NSC_HUNG_SIZES_UNSAID;
-        odd = odd || nsc_text_eq(one, other) ? odd : &of_rank[i];
+    *one = NULL;
+    for (int64_t i = 0; i < MOST_RANKS; i++) {
+        const struct stuck *s = &of_rank[i];
+        if (!s->line || !is_same_work(most, s))
+            continue;
+        if (!sizes_of(m, s).len) {
+            *one = NULL;
+            return NULL;
+        }
+        *one = *one ? *one : s;
+        odd = odd || nsc_text_eq(sizes_of(m, *one), sizes_of(m, s)) ? odd : s;
     }
-    if (!one.len || (odd && !has_one_size(most->op)))
-        return NSC_HUNG_SIZES_UNSAID;
-    if (odd)
+    return odd;
+}
+
+/* "...with different sizes: rank 0 NumelIn=64, NumelOut=64, rank 1 NumelIn=72, NumelOut=72" */
+static const char *tell_sizes(struct nsc_case *c, const char *where, const struct stuck *of_rank,
+                              const struct stuck *one, const struct stuck *odd)
+{
+    nsc_text a = sizes_of(c->m, one), b = sizes_of(c->m, odd);
+    return nsc_words(c, "%s, with different sizes: rank %lld %.*s, rank %lld %.*s", where, (long long)(one - of_rank),
+                     (int)a.len, a.ptr, (long long)(odd - of_rank), (int)b.len, b.ptr);
+}
+
+/* The ranks that the log shows are in one work: do their sizes say more than `why`? Two that differ tell enough, whatever the rest does. */
+static enum nsc_hang_reason compare_sizes(struct nsc_case *c, struct nsc_finding *f, const struct stuck *of_rank,
+                                          const struct stuck *most, enum nsc_hang_reason why)
+{
+    const struct stuck *one, *odd = find_other_size(c->m, of_rank, most, &one);
+    if (odd && has_one_size(most->op)) {
+        f->title = tell_sizes(c, f->title, of_rank, one, odd);
         nsc_show_first(c, f, &odd->line->where);
-    return odd ? NSC_HUNG_SIZES : NSC_HUNG_ALIKE;
+        return why == NSC_HUNG_ALIKE ? NSC_HUNG_SIZES : NSC_HUNG_SIZES_OF_SOME;
+    }
+    return why == NSC_HUNG_ALIKE && (odd || !one) ? NSC_HUNG_SIZES_UNSAID : why;
 }
 
 /* Did the program run out of GPU memory somewhere before this? Who did so does not come to the collectives that others wait in. */
@@ -448,10 +473,8 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct st
                                : members && members == count      ? NSC_HUNG_ALIKE
                                                                   : NSC_HUNG_UNCOUNTED;
     f->title = where;
-    if (why == NSC_HUNG_ALIKE) {
-        why = compare_sizes(c, f, of_rank, most);
-        f->title = why == NSC_HUNG_SIZES ? nsc_words(c, "%s, with different sizes", where) : where;
-    } else if (why == NSC_HUNG_SILENT) {
+    why = who || odd ? why : compare_sizes(c, f, of_rank, most, why);
+    if (why == NSC_HUNG_SILENT) {
         name_silent(c, f, of_rank, size);
         f->confidence = "possible";
         f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
