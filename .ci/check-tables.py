@@ -381,6 +381,20 @@ def check_ids():
         error("ids.def", "the numbers do not rise by one from 1")
 
 
+def check_schema():
+    """docs/schema.md lists each table of columns.def with its columns, in their order."""
+    with open(os.path.join(LIBRARY, "include/ncclscope/columns.def"), encoding="utf-8") as file:
+        tables = re.findall(r"^NCCLSCOPE_TABLE\((\w+),.*\n((?:NCCLSCOPE_COLUMN.*\n)+)", file.read(), re.M)
+    with open(os.path.join(LIBRARY, "../docs/schema.md"), encoding="utf-8") as file:
+        listed = dict(re.findall(r"^\| `(\w+)` \| .* \| (`.*`) \|$", file.read(), re.M))
+    for table, columns in tables:
+        names = ", ".join("`%s`" % name.rstrip("_") for name in re.findall(r"NCCLSCOPE_COLUMN\(\w+, (\w+),", columns))
+        if listed.get("scan_source" if table == "source" else table) != names:
+            error("schema.md", "of %s it does not list %s" % (table, names))
+    if len(tables) < 30:
+        error("columns.def", "its tables were not found")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--log", nargs="+", metavar="FILE", default=[], help="logs whose unknown records are listed")
@@ -397,6 +411,7 @@ def main():
     texts = check_texts()
     check_hardware()
     check_ids()
+    check_schema()
     for name, (where, _) in fields.items():
         if name not in used:
             error(where, "no row uses field %s" % name)

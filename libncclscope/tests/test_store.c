@@ -104,9 +104,13 @@ static void test_tables(void)
     ASKS("SELECT nranks, members, state FROM comm", "8|8|complete\n");
     ASKS("SELECT count(*) FROM rank", "8\n");
     ASKS("SELECT sum(lines), count(*), min(via), min(path) FROM link", "32|8|SHM/direct/direct|shm\n");
-    ASKS("SELECT count(*), min(value) FROM env WHERE name = 'NCCL_P2P_DISABLE'", "8|1\n");
+    ASKS("SELECT count(*), min(value) FROM process_env WHERE name = 'NCCL_P2P_DISABLE'", "8|1\n");
     ASKS("SELECT count(*) FROM finding WHERE id = 'transport/shm-within-node' AND severity = 'warning'", "1\n");
     ASKS("SELECT count(*) > 0 FROM evidence", "1\n");
+    ASKS("SELECT DISTINCT g.bus_id, r.state, c.state FROM rank r JOIN process_gpu g ON g.scan = r.scan AND g.process = "
+         "r.process JOIN comm c ON c.scan = r.scan AND c.row = r.comm WHERE r.rank = 1",
+         "70|complete|complete\n");
+    ASKS("SELECT count(*), sum(parent IS NULL) FROM comm", "1|1\n"); /* what is not said is NULL */
     /* the line number leads back to the record */
     ASKS("SELECT DISTINCT kind FROM record r JOIN link l ON l.line = r.line", "CONNECT\n");
     ASKS("SELECT count(*), min(src), max(dst), min(via) FROM m_connect", "32|0|7|SHM/direct/direct\n");
@@ -186,8 +190,8 @@ static void test_second_scan(void)
     ASKS("SELECT count(*) FROM scan", "2\n");
     ASKS("SELECT count(*) FROM source", "3\n"); /* the first is not stored again */
     ASKS("SELECT count(*) FROM record WHERE level != 'other'", "398\n");
-    ASKS("SELECT position, nccl_lines FROM scan_source WHERE scan = 2 ORDER BY position", "0|309\n1|45\n2|44\n");
-    ASKS("SELECT count(DISTINCT source) FROM scan_source", "3\n");
+    ASKS("SELECT row, nccl_lines FROM scan_source WHERE scan = 2 ORDER BY row", "0|309\n1|45\n2|44\n");
+    ASKS("SELECT count(DISTINCT source) FROM scan_content", "3\n");
     ASKS("SELECT sum(lines) FROM link WHERE scan = 1", "32\n");
 }
 
@@ -233,7 +237,10 @@ static void test_unreadable_source(void)
 {
     static const char *const gone[] = {"no/such.log", "seed/pods-shm-socket.log"};
     CHECK_INT(add(2, gone), 0);
-    ASKS("SELECT position, source IS NULL, problem IS NOT NULL FROM scan_source ORDER BY position", "0|1|1\n1|0|0\n");
+    ASKS("SELECT s.row, c.source IS NULL, problem IS NOT NULL FROM scan_source s LEFT JOIN scan_content c ON c.scan = "
+         "s.scan "
+         "AND c.row = s.row ORDER BY s.row",
+         "0|1|1\n1|0|0\n");
     drop_file();
 }
 
@@ -303,7 +310,7 @@ static void test_hostile_texts(void)
     for (char *name = strtok(tables.ptr, "\n"); name; name = strtok(NULL, "\n"))
         CHECK(is_harmless(name));
     data_drop(&tables);
-    ASKS("SELECT value FROM env", "mlx\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd 5\n");
+    ASKS("SELECT value FROM env_value", "mlx\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd 5\n");
     ASKS("SELECT count(*), count(raw_message), count(raw_host) FROM record", "4|3|0\n");
     ASKS("SELECT hex(raw_message) LIKE '%079BFFC29BE280AE%' FROM record WHERE level = 'WARN'", "1\n");
     check_value(path, "mlx" HARM "5");
@@ -314,11 +321,32 @@ static void test_hostile_texts(void)
 
 static void sql(const char *text);
 
-/* What version 1 wrote is read, and gets the columns that it lacks when something is added. */
+/* A store that a release with version 2 of the schema wrote, of the log in `shm`. */
+static void old_store(void)
+{
+    struct data bytes = data_load("stores/version-2.db.gz");
+    nsc_text t = data_text(&bytes);
+    name_file();
+    FILE *out = fopen(file, "wb");
+    CHECK(out && fwrite(t.ptr, 1, t.len, out) == t.len && fclose(out) == 0);
+    data_drop(&bytes);
+}
+
+static void add_hostile(void)
+{
+    char log[64];
+    data_file(log, nsc_text_of(hostile));
+    add_path(log);
+    unlink(log);
+    ASKS("PRAGMA user_version", "3\n");
+    ASKS("SELECT value FROM meta WHERE name = 'schema'", "3\n");
+    ASKS("SELECT count(*) FROM scan", "2\n");
+}
+
+/* What an older version wrote is read, and gets what it lacks when something is added. */
 static void test_version_1(void)
 {
-    static const char *const shm_only[] = {"2.28.9/h200x8-p2p-disabled-shm.log"};
-    CHECK_INT(add(1, shm_only), 0);
+    old_store();
     sql("ALTER TABLE record DROP COLUMN raw_host; ALTER TABLE record DROP COLUMN raw_time;"
         "ALTER TABLE record DROP COLUMN raw_message; ALTER TABLE record DROP COLUMN raw_location;"
         "UPDATE meta SET value = '1' WHERE name = 'schema'; PRAGMA user_version = 1");
@@ -327,14 +355,42 @@ static void test_version_1(void)
     CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
     CHECK_INT(m->comms.len, 1);
     ncclscope_model_free(m);
-    char log[64];
-    data_file(log, nsc_text_of(hostile));
-    add_path(log);
-    unlink(log);
-    ASKS("PRAGMA user_version", "2\n");
-    ASKS("SELECT value FROM meta WHERE name = 'schema'", "2\n");
-    ASKS("SELECT count(*) FROM scan", "2\n");
+    add_hostile();
     check_value(file, "mlx" HARM "5"); /* the last scan */
+    drop_file();
+}
+
+/* Each of these says the same of what version 2 wrote and of the same log in a new store. */
+static const char *const both_know[] = {
+    "SELECT c.id, src, dst, direction, via, transport, network, gdrdma, path, attribution, l.lines, l.source, l.line "
+    "FROM link l "
+    "JOIN comm c ON c.scan = l.scan AND c.row = l.comm WHERE l.scan = 1 ORDER BY l.row",
+    "SELECT * FROM v_pairs WHERE scan = 1",
+    "SELECT * FROM v_ranks WHERE scan = 1 ORDER BY rank",
+    "SELECT * FROM v_env WHERE scan = 1",
+    "SELECT scan, severity, id, title, line FROM v_findings WHERE scan = 1",
+    "SELECT id, members, nranks, nnodes, parent, state FROM comm WHERE scan = 1",
+    "SELECT lines, nccl_lines, unknown_lines, torn_lines, problem FROM scan_source WHERE scan = 1",
+    "SELECT source, line, text FROM evidence WHERE scan = 1 AND finding = 0",
+    "SELECT count(*) FROM record r JOIN scan_content s ON s.source = r.source WHERE s.scan = 1",
+};
+
+static void test_version_2(void)
+{
+    struct data was[sizeof both_know / sizeof both_know[0]];
+    old_store();
+    add_hostile();
+    for (size_t i = 0; i < sizeof both_know / sizeof both_know[0]; i++)
+        was[i] = ask(both_know[i]);
+    ASKS("SELECT count(*) FROM sqlite_master WHERE name LIKE 'old%'", "0\n");
+    ASKS("PRAGMA integrity_check", "ok\n");
+    drop_file();
+    CHECK_INT(add(1, shm), 0);
+    for (size_t i = 0; i < sizeof both_know / sizeof both_know[0]; i++) {
+        CHECK(data_text(&was[i]).len > 0);
+        ASKS(both_know[i], data_text(&was[i]).ptr);
+        data_drop(&was[i]);
+    }
     drop_file();
 }
 
@@ -395,4 +451,4 @@ static void test_refused(void)
 
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
-       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_refused))
+       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_refused))

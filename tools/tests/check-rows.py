@@ -3,13 +3,15 @@
 
 ROWS prints the rows that the library lends (rows_dump.c). For each recorded log, and those below FOLDER, the report is put together from them
 here, by this file's own reading of docs/contract.md, and must be what the tool writes. A key of the report that is neither told by rows nor
-named in NOT_ROWS is an error."""
+named in NOT_ROWS is an error. A store of the log holds the same rows, table by table."""
 import collections
 import glob
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+import tempfile
 
 import harness
 
@@ -127,13 +129,44 @@ def check(name, what, holds, shown=''):
         wrong.append('%s: %s %s' % (name, what, str(shown)[:500]))
 
 
+def stored(tool, path):
+    """The tables of a new store: {name: rows without what is NULL}."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'a.db')
+        subprocess.run([tool, 'scan', '-q', '--db', file, path], capture_output=True, timeout=120)
+        db = sqlite3.connect(file)
+        db.row_factory = sqlite3.Row
+        names = [n for n, sql in db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'") if '"row" INTEGER' in sql and n != 'scan_content']
+        tables = {name: [dict(row) for row in db.execute('SELECT * FROM "%s" ORDER BY scan, row' % name)] for name in names}
+        db.close()
+    return {name: [{k: v for k, v in row.items() if v is not None and k not in ('scan', 'row')} for row in rows] for name, rows in tables.items()}
+
+
+def plain(x):
+    """As a store has texts: a tab is a blank."""
+    if isinstance(x, str):
+        return x.replace('\t', ' ')
+    return said({k: plain(v) for k, v in x.items()} if isinstance(x, dict) else x)
+
+
+def check_store(name, tables, store):
+    check(name, 'tables of the store', len(store) >= 30 and set(tables) <= {n if n != 'scan_source' else 'source' for n in store}, list(tables))
+    for table, rows in store.items():
+        ours = tables['source' if table == 'scan_source' else table]
+        check(name, 'rows of ' + table, len(rows) == len(ours), '%d in the store, %d rows' % (len(rows), len(ours)))
+        odd = [(a, b) for a, b in zip(rows, ours) if plain(a) != plain(b)]
+        check(name, 'store, ' + table, not odd, odd[:1])
+
+
 def main():
     tool, program = sys.argv[1:3]
     below = [path for folder in sys.argv[3:] for path in glob.glob(os.path.join(folder, '**', '*.log*'), recursive=True)]
     for path in sorted(glob.glob(os.path.join(harness.TESTDATA, 'logs', '*', '*.log*')) + below):
         name = os.path.basename(path)
         run = subprocess.run([tool, 'scan', '--json', path], capture_output=True, timeout=120)
-        report, ours = said(json.loads(run.stdout)), said(report_of(rows_of(program, path)))
+        tables = rows_of(program, path)
+        report, ours = said(json.loads(run.stdout)), said(report_of(tables))
+        check_store(name, tables, stored(tool, path))
         check(name, 'keys without rows', not set(report) - set(ours) - NOT_ROWS, set(report) - set(ours) - NOT_ROWS)
         for key in ours:
             theirs, own = report.get(key, []), ours[key]

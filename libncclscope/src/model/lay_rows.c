@@ -290,6 +290,11 @@ static int by_variable(const void *a, const void *b, void *model)
     return c ? c : x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
+static int64_t set_by(bool plugin, bool pod)
+{
+    return plugin ? NCCLSCOPE_SET_BY_PLUGIN : pod ? NCCLSCOPE_SET_BY_ENVIRONMENT : NCCLSCOPE_SET_BY_UNKNOWN;
+}
+
 /* One variable: entries order[from, to), sorted by value. The value of most processes stands for it. */
 static void lay_variable(struct nsc_laying *l, const uint32_t *order, size_t from, size_t to)
 {
@@ -314,7 +319,20 @@ static void lay_variable(struct nsc_laying *l, const uint32_t *order, size_t fro
             r->value = v->value;
         }
     }
-    r->by = by_plugin ? NCCLSCOPE_SET_BY_PLUGIN : by_pod ? NCCLSCOPE_SET_BY_ENVIRONMENT : NCCLSCOPE_SET_BY_UNKNOWN;
+    r->by = set_by(by_plugin, by_pod);
+}
+
+static void lay_process_envs(struct nsc_laying *l)
+{
+    for (size_t i = 0; i < l->m->env.len; i++) {
+        const struct nsc_env *e = &l->m->env.item[i];
+        ncclscope_process_env *r = nsc_row_new(l->to, process_env);
+        r->process = l->process[e->proc];
+        r->name = nsc_say(l->m, e->name);
+        r->value = nsc_say(l->m, e->value);
+        r->by = set_by(e->by_plugin, e->by_pod);
+        nsc_lay_where(&r->source, &r->line, &e->where);
+    }
 }
 
 static void lay_environment(struct nsc_laying *l)
@@ -396,9 +414,9 @@ static void lay_events(struct nsc_laying *l)
 void nsc_lay_rows(struct ncclscope_model *m)
 {
     static void (*const steps[])(struct nsc_laying *) = {
-        lay_sources,     lay_connections, lay_machines,  lay_hosts,    lay_processes, nsc_lay_comms,
-        nsc_lay_rings,   nsc_lay_trees,   nsc_lay_links, lay_networks, lay_devices,   lay_plugins,
-        lay_environment, lay_warnings,    lay_tests,     lay_events,
+        lay_sources,     lay_connections,  lay_machines,  lay_hosts,    lay_processes, nsc_lay_comms,
+        nsc_lay_rings,   nsc_lay_trees,    nsc_lay_links, lay_networks, lay_devices,   lay_plugins,
+        lay_environment, lay_process_envs, lay_warnings,  lay_tests,    lay_events,
     };
     struct nsc_laying l = {m, &m->rows, nsc_alloc((m->procs.len + 1) * sizeof *l.process)};
     nsc_rows_free(&m->rows);

@@ -46,13 +46,18 @@ static int64_t one_number(sqlite3 *db, const char *sql)
 }
 
 /* Texts as the log has them; version 1 keeps no others. */
-#define ROWS(host, time, message, location) \
-    "SELECT " host ", r.pid, r.tid, r.dev, r.level, " time ", " message ", r.line, ss.position, " location \
-    " FROM scan_source ss JOIN record r ON r.source = ss.source WHERE ss.scan = (SELECT max(id) FROM scan)" \
-    " ORDER BY ss.position, r.line, r.id"
-static const char rows_of_1[] = ROWS("r.host", "r.time", "r.message", "r.location");
-static const char rows[] = ROWS("coalesce(r.raw_host, r.host)", "coalesce(r.raw_time, r.time)",
-                                "coalesce(r.raw_message, r.message)", "coalesce(r.raw_location, r.location)");
+#define ROWS(place, contents, host, time, message, location) \
+    "SELECT " host ", r.pid, r.tid, r.dev, r.level, " time ", " message ", r.line, ss." place ", " location \
+    " FROM " contents " ss JOIN record r ON r.source = ss.source WHERE ss.scan = (SELECT max(id) FROM scan)" \
+    " ORDER BY ss." place ", r.line, r.id"
+#define RAW_ROWS(place, contents) \
+    ROWS(place, contents, "coalesce(r.raw_host, r.host)", "coalesce(r.raw_time, r.time)", \
+         "coalesce(r.raw_message, r.message)", "coalesce(r.raw_location, r.location)")
+static const char *const rows_by_version[NSC_STORE_VERSION + 1] = {
+    [1] = ROWS("position", "scan_source", "r.host", "r.time", "r.message", "r.location"),
+    [2] = RAW_ROWS("position", "scan_source"),
+    [3] = RAW_ROWS("\"row\"", "scan_content"),
+};
 
 int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err)
 {
@@ -61,11 +66,12 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *e
     if (!t)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     t->source = -1;
+    int64_t version = -1;
     if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
         sqlite3_exec(t->db, "PRAGMA trusted_schema = OFF", NULL, NULL, NULL) != SQLITE_OK ||
-        one_number(t->db, "PRAGMA user_version") < 0)
+        (version = one_number(t->db, "PRAGMA user_version")) < 0)
         return refuse(t, err);
-    if (one_number(t->db, "PRAGMA user_version") > NSC_STORE_VERSION) {
+    if (version > NSC_STORE_VERSION) {
         nsc_stored_free(t);
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "the store was made by a newer version");
     }
@@ -76,8 +82,7 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *e
         nsc_stored_free(t);
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "the store lacks its tables");
     }
-    const char *sql = one_number(t->db, "PRAGMA user_version") > 1 ? rows : rows_of_1;
-    if (sqlite3_prepare_v2(t->db, sql, -1, &t->rows, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(t->db, rows_by_version[version > 0 ? version : 1], -1, &t->rows, NULL) != SQLITE_OK)
         return refuse(t, err);
     *out = t;
     return NCCLSCOPE_OK;

@@ -1,13 +1,13 @@
 /* store.c - records as they are read, then model and findings, into one SQLite file and one transaction. */
 #include "ncclscope/store.h"
 
-#include "model/path.h"
 #include "model/scan.h"
 #include "read/source.h"
 #include "report/report.h"
 #include "store/bind.h"
 #include "store/records.h"
 #include "store/schema.h"
+#include "store/tables.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -67,15 +67,27 @@ static bool insert_source(ncclscope_store *s, const char *digest)
     return sqlite3_finalize(q) == SQLITE_OK && done;
 }
 
-/* A store of version 1 gets the columns that it lacks, unless another process was faster. */
+static bool run(ncclscope_store *s, const char *sql)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool make_model(ncclscope_store *s)
+{
+    return nsc_tables_make(s->db) && run(s, nsc_schema_model);
+}
+
+/* An older store gets what it lacks, unless another process was faster. */
 static int renew(ncclscope_store *s, ncclscope_error *err)
 {
-    static const char done[] = "UPDATE meta SET value = '2' WHERE name = 'schema'; PRAGMA user_version = 2";
-    bool fine = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-    if (fine && pragma(s, "PRAGMA user_version") < NSC_STORE_VERSION)
-        fine = sqlite3_exec(s->db, nsc_schema_from_1, NULL, NULL, NULL) == SQLITE_OK &&
-               sqlite3_exec(s->db, done, NULL, NULL, NULL) == SQLITE_OK;
-    fine = fine && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+    static const char done[] = "UPDATE meta SET value = '3' WHERE name = 'schema'; PRAGMA user_version = 3";
+    bool fine = run(s, "BEGIN IMMEDIATE");
+    int64_t version = fine ? pragma(s, "PRAGMA user_version") : -1;
+    if (version == 1)
+        fine = run(s, nsc_schema_from_1);
+    if (version > 0 && version < NSC_STORE_VERSION)
+        fine = fine && run(s, nsc_schema_from_2) && make_model(s) && run(s, nsc_schema_copy_2) && run(s, done);
+    fine = fine && run(s, "COMMIT");
     return fine ? NCCLSCOPE_OK : db_fail(s, err);
 }
 
@@ -95,9 +107,8 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
         return pragma(s, "PRAGMA user_version") < NSC_STORE_VERSION ? renew(s, err) : NCCLSCOPE_OK;
     snprintf(sql, sizeof sql, "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
              NSC_APPLICATION_ID, NSC_STORE_VERSION);
-    if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) || sqlite3_exec(s->db, nsc_schema_tables, NULL, NULL, NULL) ||
-        sqlite3_exec(s->db, "INSERT INTO meta VALUES('schema', '2'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT",
-                     NULL, NULL, NULL))
+    if (!run(s, sql) || !run(s, nsc_schema_tables) || !make_model(s) ||
+        !run(s, "INSERT INTO meta VALUES('schema', '3'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT"))
         return db_fail(s, err);
     return NCCLSCOPE_OK;
 }
@@ -210,123 +221,33 @@ int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_gr
 
 /* ---- model and findings ---- */
 
-/* One row: `sql` with a parameter per letter of `types`: i int64 (below 0: NULL), n int64 as it is, d double (below 0: NULL),
- * t nsc_text (ptr NULL: NULL), s const char * (NULL: NULL). */
+/* One row: `sql` with a parameter per letter of `types`: n int64, s const char *. */
 static bool insert(ncclscope_store *s, const char *sql, const char *types, ...)
 {
     sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL))
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL))
         return false;
     va_list args;
     bool bound = true;
     va_start(args, types);
-    for (int i = 0; types[i]; i++) {
-        if (types[i] == 'i' || types[i] == 'n') {
-            int64_t v = va_arg(args, int64_t);
-            if (v >= 0 || types[i] == 'n')
-                sqlite3_bind_int64(q, i + 1, v);
-        } else if (types[i] == 'd') {
-            double v = va_arg(args, double);
-            if (v >= 0)
-                sqlite3_bind_double(q, i + 1, v);
-        } else if (types[i] == 't') {
-            nsc_text t = va_arg(args, nsc_text);
-            bound = (!t.len || nsc_bind_text(q, i + 1, t)) && bound;
-        } else {
-            bound = nsc_bind_text(q, i + 1, nsc_text_of(va_arg(args, const char *))) && bound;
-        }
-    }
+    for (int i = 0; types[i] && bound; i++)
+        bound = types[i] == 'n' ? sqlite3_bind_int64(q, i + 1, va_arg(args, int64_t)) == SQLITE_OK
+                                : nsc_bind_text(q, i + 1, nsc_text_of(va_arg(args, const char *)));
     va_end(args);
     int rc = bound ? sqlite3_step(q) : SQLITE_NOMEM;
     sqlite3_finalize(q);
     return rc == SQLITE_DONE;
 }
 
-static bool add_sources(ncclscope_store *s, int64_t scan, const ncclscope_model *m)
+/* Which content each input of the scan is; one that could not be opened has none. */
+static bool add_contents(ncclscope_store *s, int64_t scan, const ncclscope_model *m)
 {
     bool ok = true;
-    for (size_t i = 0, k = 0; i < m->sources.len; i++) {
-        const struct nsc_source_info *x = &m->sources.item[i];
-        bool read = x->stats.size && k < s->sources.len;
-        ok = ok && insert(s, "INSERT INTO scan_source VALUES(?,?,?,?,?,?,?,?,?,?)", "niitiiiiit", scan, (int64_t)i,
-                          read ? s->sources.item[k] : -1, nsc_say(m, x->name), (int64_t)x->stats.bytes,
-                          (int64_t)x->stats.lines, (int64_t)x->stats.records, (int64_t)x->stats.unknown,
-                          (int64_t)x->stats.torn_lines, nsc_say(m, x->problem));
-        k += read;
-    }
-    return ok;
-}
-
-static nsc_text comm_name(const ncclscope_model *m, uint32_t comm)
-{
-    return comm == NSC_NONE ? (nsc_text){NULL, 0} : nsc_say(m, m->comms.item[comm].id);
-}
-
-static bool add_comms(ncclscope_store *s, int64_t scan, const ncclscope_model *m)
-{
-    bool ok = true;
-    for (size_t i = 0; i < m->proc_order.len; i++) {
-        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
-        ok = ok && insert(s, "INSERT INTO proc VALUES(?,?,?,?,?,?,?,?,?,?)", "nntntititt", scan,
-                          (int64_t)m->proc_order.item[i], nsc_say(m, p->host), p->pid, nsc_say(m, p->pod),
-                          p->launcher_rank, nsc_say(m, p->version), p->driver ? (int64_t)p->driver : (int64_t)-1,
-                          nsc_say(m, p->network), nsc_say(m, p->platform));
-    }
-    for (size_t i = 0; i < m->comms.len; i++) {
-        const struct nsc_comm *c = &m->comms.item[i];
-        ok = ok && insert(s, "INSERT INTO comm VALUES(?,?,?,?,?,?,?)", "ntnnits", scan, nsc_say(m, c->id), c->nranks,
-                          c->seen, c->nnodes, comm_name(m, c->parent), nsc_state_name(c->state));
-    }
-    for (size_t i = 0; i < m->members.len; i++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[i]];
-        ok = ok && insert(s, "INSERT INTO rank VALUES(?,?,?,?,?,?,?,?,?,?)", "ntnniitiid", scan, comm_name(m, r->comm),
-                          r->rank, (int64_t)r->proc, r->cuda_dev, r->nvml_dev, nsc_say(m, r->bus_id), r->local_rank,
-                          r->local_ranks, r->init_seconds);
-    }
-    return ok;
-}
-
-static bool add_links(ncclscope_store *s, int64_t scan, const ncclscope_model *m)
-{
-    static const char *const attributions[] = {"unknown", "ambiguous", "inferred", "stated"};
-    bool ok = true;
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_known_path p = l->known;
-        ok = ok && insert(s, "INSERT INTO link VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "ntnnststnssnnn", scan,
-                          comm_name(m, nsc_comm_of_link(m, l)), (int64_t)l->src, (int64_t)l->dst,
-                          l->direction == 1   ? "send"
-                          : l->direction == 2 ? "receive"
-                                              : NULL,
-                          nsc_say(m, l->via), ncclscope_word_of("transport", l->family), nsc_say(m, l->network), (int64_t)l->gdrdma,
-                          nsc_path_name(p.path), attributions[l->attribution], (int64_t)l->lines,
-                          (int64_t)l->where.source, (int64_t)l->where.line);
-    }
-    for (size_t i = 0; i < m->env.len; i++) {
-        const struct nsc_env *e = &m->env.item[i];
-        nsc_text value = nsc_say(m, e->value);
-        ok = ok && insert(s, "INSERT INTO env VALUES(?,?,?,?,?,?)", "nntsnn", scan, (int64_t)e->proc,
-                          nsc_say(m, e->name), value.ptr, (int64_t)e->where.source, (int64_t)e->where.line);
-    }
-    for (size_t i = 0; i < m->warnings.len; i++) {
-        const struct nsc_warning *w = &m->warnings.item[i];
-        ok = ok && insert(s, "INSERT INTO warning VALUES(?,?,?,?,?)", "nsnnn", scan, nsc_say(m, w->shape).ptr,
-                          (int64_t)w->lines, (int64_t)w->where.source, (int64_t)w->where.line);
-    }
-    return ok;
-}
-
-static bool add_findings(ncclscope_store *s, int64_t scan, const ncclscope_findings *f)
-{
-    bool ok = true;
-    for (size_t i = 0; i < f->list.len; i++) {
-        const struct nsc_finding *x = &f->list.item[i];
-        ok = ok && insert(s, "INSERT INTO finding VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "nnsssssssssn", scan, (int64_t)i,
-                          x->rule->id, nsc_severity_name(x->severity), x->cls, x->confidence,
-                          nsc_words_of_id(x->caused_by), x->title, x->cause, x->fix, x->cost, (int64_t)x->count);
-        for (size_t k = 0; k < x->evidences; k++)
-            ok = ok && insert(s, "INSERT INTO evidence VALUES(?,?,?,?,?)", "nnnnt", scan, (int64_t)i,
-                              (int64_t)x->evidence[k].source, (int64_t)x->evidence[k].line, x->evidence[k].text);
+    for (size_t i = 0, k = 0; i < m->sources.len && ok; i++) {
+        if (!m->sources.item[i].stats.size || k == s->sources.len)
+            continue;
+        int64_t content = s->sources.item[k++];
+        ok = content < 0 || insert(s, "INSERT INTO scan_content VALUES(?,?,?)", "nnn", scan, (int64_t)i, content);
     }
     return ok;
 }
@@ -364,7 +285,8 @@ int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const nccl
         ok = scan > 0 &&
              insert(s, "INSERT INTO scan VALUES(?,?,?,?)", "nsss", scan, digest, "ncclscope " NSC_VERSION,
                     nsc_verdict_name(f->verdict)) &&
-             add_sources(s, scan, m) && add_comms(s, scan, m) && add_links(s, scan, m) && add_findings(s, scan, f) &&
+             add_contents(s, scan, m) && nsc_tables_fill(s->db, scan, &m->rows) &&
+             nsc_tables_fill(s->db, scan, &f->rows) &&
              sqlite3_exec(s->db, nsc_schema_indexes, NULL, NULL, NULL) == SQLITE_OK;
     }
     nsc_intern_free(&strings);
