@@ -70,15 +70,28 @@ static void print_table(const ncclscope_model *m, const ncclscope_findings *f, i
     free(rows);
 }
 
+/* The argument behind an option that stands first, and the rest of them. */
+static const char *take(int *argc, char ***argv, const char *option)
+{
+    if (*argc < 3 || strcmp((*argv)[1], option) != 0)
+        return NULL;
+    *argc -= 2;
+    *argv += 2;
+    return (*argv)[0];
+}
+
+/* rows_dump [--pod FILE] [--expect LIST] LOG... */
 int main(int argc, char **argv)
 {
+    const char *pod = take(&argc, &argv, "--pod"), *expect = take(&argc, &argv, "--expect");
     ncclscope_error err;
     ncclscope_grammar *g;
     ncclscope_model *m;
     ncclscope_findings *f;
     if (ncclscope_grammar_new(&g, &err) ||
         ncclscope_scan(&m, g, (const char *const *)(argv + 1), (size_t)(argc - 1), NULL, &err) ||
-        ncclscope_analyse(&f, m, &err)) {
+        (pod && ncclscope_model_pods(m, pod, &err)) || ncclscope_analyse(&f, m, &err) ||
+        (expect && ncclscope_expect(f, expect, &err))) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }

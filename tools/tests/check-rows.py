@@ -17,14 +17,14 @@ import harness
 
 # Tables that columns.def does not have yet.
 NOT_ROWS = {'schema', 'tool', 'verdict', 'totals', 'nccl_versions', 'flavor', 'cuda_drivers', 'platforms', 'events', 'topologies', 'diagnostics',
-            'ras', 'pattern_records', 'pattern_records_more', 'pods', 'expectations'}
+            'ras', 'pattern_records', 'pattern_records_more'}
 wrong = []
 checks = 0
 
 
-def rows_of(program, path):
+def rows_of(program, *arguments):
     tables = collections.defaultdict(list)
-    run = subprocess.run([program, path], capture_output=True, timeout=120)
+    run = subprocess.run([program, *arguments], capture_output=True, timeout=120)
     for line in run.stdout.decode('utf-8', 'replace').splitlines():
         row = json.loads(line)
         tables[row.pop('table')].append(row)
@@ -102,6 +102,12 @@ def report_of(tables):
     def machine(at, x):
         return without(x, 'source', 'line') | {'hosts': sorted(h['name'] for h in tables['host'] if h.get('machine') == at), 'where': place(x)}
 
+    def pod(at, p):
+        return p | {'env': [without(e, 'pod') for e in lists('pod_env', 'pod', at)]}
+
+    def expectation(at, e):
+        return without(e, 'comm', 'a', 'b', 'source', 'line') | {'pairs': [[e['a'], e['b']]] if 'a' in e else [], 'where': place(e)}
+
     def each(table, make):
         return [make(at, row) for at, row in enumerate(tables[table])]
     return {
@@ -110,7 +116,7 @@ def report_of(tables):
         'networks': tables['network'], 'net_devices': tables['net_device'], 'plugins': tables['plugin'],
         'env': each('env', lambda at, e: e | {'values': {v['value']: v['processes'] for v in lists('env_value', 'env', at)}}),
         'warnings': each('warning', lambda at, w: without(w, 'source', 'line') | {'first': place(w)}),
-        'findings': each('finding', finding), 'skipped_rules': tables['skipped_rule'], 'collective_tests': each('collective_test', test)}
+        'findings': each('finding', finding), 'pods': each('pod', pod), 'expectations': each('expectation', expectation), 'skipped_rules': tables['skipped_rule'], 'collective_tests': each('collective_test', test)}
 
 
 def said(x):
@@ -129,11 +135,11 @@ def check(name, what, holds, shown=''):
         wrong.append('%s: %s %s' % (name, what, str(shown)[:500]))
 
 
-def stored(tool, path):
+def stored(tool, *arguments):
     """The tables of a new store: {name: rows without what is NULL}."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, 'a.db')
-        subprocess.run([tool, 'scan', '-q', '--db', file, path], capture_output=True, timeout=120)
+        subprocess.run([tool, 'scan', '-q', '--db', file, *arguments], capture_output=True, timeout=120)
         db = sqlite3.connect(file)
         db.row_factory = sqlite3.Row
         names = [n for n, sql in db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'") if '"row" INTEGER' in sql and n != 'scan_content']
@@ -161,12 +167,17 @@ def check_store(name, tables, store):
 def main():
     tool, program = sys.argv[1:3]
     below = [path for folder in sys.argv[3:] for path in glob.glob(os.path.join(folder, '**', '*.log*'), recursive=True)]
-    for path in sorted(glob.glob(os.path.join(harness.TESTDATA, 'logs', '*', '*.log*')) + below):
-        name = os.path.basename(path)
-        run = subprocess.run([tool, 'scan', '--json', path], capture_output=True, timeout=120)
-        tables = rows_of(program, path)
+    logs = sorted(glob.glob(os.path.join(harness.TESTDATA, 'logs', '*', '*.log*'))) + below
+    pods = ['--pod', os.path.join(harness.TESTDATA, 'pods', 'settings.json'), '--expect', 'nvlink,no-socket,ranks=8,ranks=7,hosts>1']
+    two_nodes = [path for path in logs if 'h200x8-two-nodes' in path]
+    for arguments in [[path] for path in logs] + [pods + [path] for path in two_nodes]:
+        name = ' '.join(os.path.basename(a) for a in arguments)
+        run = subprocess.run([tool, 'scan', '--json', *arguments], capture_output=True, timeout=120)
+        tables = rows_of(program, *arguments)
         report, ours = said(json.loads(run.stdout)), said(report_of(tables))
-        check_store(name, tables, stored(tool, path))
+        check(name, 'pods and expectations', len(arguments) == 1 or (tables['pod_env'] and {e['state'] for e in tables['expectation']} >= {'kept', 'broken'}),
+              tables['expectation'])
+        check_store(name, tables, stored(tool, *arguments))
         check(name, 'keys without rows', not set(report) - set(ours) - NOT_ROWS, set(report) - set(ours) - NOT_ROWS)
         for key in ours:
             theirs, own = report.get(key, []), ours[key]

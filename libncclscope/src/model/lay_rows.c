@@ -351,6 +351,38 @@ static void lay_environment(struct nsc_laying *l)
     nsc_free(order);
 }
 
+/* Only where specs of pods were given. */
+static void lay_pods(struct nsc_laying *l)
+{
+    for (size_t i = 0; i < l->m->pods.len; i++) {
+        const struct nsc_pod *p = &l->m->pods.item[i];
+        ncclscope_pod *r = nsc_row_new(l->to, pod);
+        r->name = nsc_lay_text(l, p->name);
+        r->node = nsc_lay_text(l, p->node);
+        r->instance_type = nsc_lay_text(l, p->instance);
+        r->gpus = nsc_if_said(p->gpus);
+        r->mig = p->mig;
+        r->efa = nsc_if_said(p->efa);
+        r->host_ipc = p->host_ipc;
+        r->host_network = p->host_network;
+        r->share_process_namespace = p->share_processes;
+        r->shm_volume = p->shm_volume;
+        r->shm_medium = nsc_lay_text(l, p->shm_medium);
+        r->shm_bytes = nsc_if_said(p->shm_size);
+        r->ipc_lock = p->ipc_lock || p->privileged;
+        r->env_from_elsewhere = p->env_from;
+        r->processes = p->processes;
+    }
+    for (size_t i = 0; i < l->m->pod_env.len; i++) {
+        const struct nsc_pod_env *e = &l->m->pod_env.item[i];
+        ncclscope_pod_env *r = nsc_row_new(l->to, pod_env);
+        r->pod = e->pod;
+        r->container = nsc_lay_text(l, e->container);
+        r->name = nsc_say(l->m, e->name);
+        r->value = nsc_lay_text(l, e->value);
+    }
+}
+
 static void lay_warnings(struct nsc_laying *l)
 {
     for (size_t i = 0; i < l->m->warnings.len; i++) {
@@ -416,7 +448,7 @@ void nsc_lay_rows(struct ncclscope_model *m)
     static void (*const steps[])(struct nsc_laying *) = {
         lay_sources,     lay_connections,  lay_machines,  lay_hosts,    lay_processes, nsc_lay_comms,
         nsc_lay_rings,   nsc_lay_trees,    nsc_lay_links, lay_networks, lay_devices,   lay_plugins,
-        lay_environment, lay_process_envs, lay_warnings,  lay_tests,    lay_events,
+        lay_environment, lay_process_envs, lay_pods,      lay_warnings, lay_tests,     lay_events,
     };
     struct nsc_laying l = {m, &m->rows, nsc_alloc((m->procs.len + 1) * sizeof *l.process)};
     nsc_rows_free(&m->rows);

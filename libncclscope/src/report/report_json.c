@@ -4,7 +4,6 @@
 
 #include "model/machines.h"
 #include "probe/facts.h"
-#include "rules/expectations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,35 +149,18 @@ static void machines(struct nsc_json *j, const struct ncclscope_model *m)
 /* Only where --pod gave some. */
 static void pods(struct nsc_json *j, const struct ncclscope_model *m)
 {
-    if (!m->pods.len)
+    const ncclscope_pod_env *e;
+    size_t at = 0;
+    if (!nsc_row_next(&m->rows, pod))
         return;
-    size_t env = 0;
     nsc_json_open(j, "pods", '[');
-    for (uint32_t i = 0; i < m->pods.len; i++) {
-        const struct nsc_pod *p = &m->pods.item[i];
+    for (int64_t i = 0; i < nsc_row_next(&m->rows, pod); i++) {
         nsc_json_open(j, NULL, '{');
-        nsc_json_text(j, "name", NSC_JSON_TEXT(m, p->name));
-        nsc_json_text(j, "node", NSC_JSON_TEXT(m, p->node));
-        nsc_json_text(j, "instance_type", NSC_JSON_TEXT(m, p->instance));
-        nsc_json_said(j, "gpus", p->gpus);
-        nsc_json_bool(j, "mig", p->mig);
-        nsc_json_said(j, "efa", p->efa);
-        nsc_json_bool(j, "host_ipc", p->host_ipc);
-        nsc_json_bool(j, "host_network", p->host_network);
-        nsc_json_bool(j, "share_process_namespace", p->share_processes);
-        nsc_json_bool(j, "shm_volume", p->shm_volume);
-        nsc_json_text(j, "shm_medium", NSC_JSON_TEXT(m, p->shm_medium));
-        nsc_json_said(j, "shm_bytes", p->shm_size);
-        nsc_json_bool(j, "ipc_lock", p->ipc_lock || p->privileged);
-        nsc_json_bool(j, "env_from_elsewhere", p->env_from);
-        nsc_json_int(j, "processes", p->processes);
+        nsc_json_columns(j, NCCLSCOPE_TABLE_pod, nsc_row_at(&m->rows, pod, (size_t)i), NULL, NULL);
         nsc_json_open(j, "env", '[');
-        for (; env < m->pod_env.len && m->pod_env.item[env].pod == i; env++) { /* they lie by pod */
-            const struct nsc_pod_env *e = &m->pod_env.item[env];
+        while ((e = nsc_child_of(&m->rows, pod_env, &at, i))) {
             nsc_json_open(j, NULL, '{');
-            nsc_json_text(j, "container", NSC_JSON_TEXT(m, e->container));
-            nsc_json_text(j, "name", nsc_say(m, e->name));
-            nsc_json_text(j, "value", NSC_JSON_TEXT(m, e->value));
+            nsc_json_columns(j, NCCLSCOPE_TABLE_pod_env, e, NULL, NULL);
             nsc_json_close(j, '}');
         }
         nsc_json_close(j, ']');
@@ -307,27 +289,23 @@ void nsc_json_findings(const struct nsc_report *r, struct nsc_json *j)
 /* Only where something was expected. */
 static void expectations(const struct nsc_report *r, struct nsc_json *j)
 {
-    if (!r->f->expected.len)
+    const struct nsc_rows *rows = &r->f->rows;
+    if (!nsc_row_next(rows, expectation))
         return;
     nsc_json_open(j, "expectations", '[');
-    for (size_t i = 0; i < r->f->expected.len; i++) {
-        const struct nsc_expectation *e = &r->f->expected.item[i];
+    for (int64_t i = 0; i < nsc_row_next(rows, expectation); i++) {
+        const ncclscope_expectation *e = nsc_row_at(rows, expectation, (size_t)i);
         nsc_json_open(j, NULL, '{');
-        nsc_json_string(j, "expect", e->words);
-        nsc_json_string(j, "state", nsc_kept_name(e->kept));
-        nsc_json_string(j, "why", e->why);
+        nsc_json_columns(j, NCCLSCOPE_TABLE_expectation, e, NULL, "why");
         nsc_json_open(j, "pairs", '[');
-        if (e->pair.a != e->pair.b) {
+        if (e->a != NCCLSCOPE_UNSAID) {
             nsc_json_open(j, NULL, '[');
-            nsc_json_int(j, NULL, (int64_t)e->pair.a);
-            nsc_json_int(j, NULL, (int64_t)e->pair.b);
+            nsc_json_int(j, NULL, e->a);
+            nsc_json_int(j, NULL, e->b);
             nsc_json_close(j, ']');
         }
         nsc_json_close(j, ']');
-        if (e->where.line)
-            nsc_json_where(j, "where", &e->where);
-        else
-            nsc_json_null(j, "where");
+        nsc_json_place(j, "where", e->source, e->line);
         nsc_json_close(j, '}');
     }
     nsc_json_close(j, ']');

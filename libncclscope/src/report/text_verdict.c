@@ -432,19 +432,19 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
 /* What was expected and is not there, or cannot be told. */
 static void expectations(const struct nsc_report *r)
 {
-    for (size_t i = 0; i < r->f->expected.len; i++) {
-        const struct nsc_expectation *e = &r->f->expected.item[i];
+    for (int64_t i = 0; i < nsc_row_next(&r->f->rows, expectation); i++) {
+        const ncclscope_expectation *e = nsc_row_at(&r->f->rows, expectation, (size_t)i);
         char line[500], where[60] = "";
-        if (e->where.line && r->m->sources.len == 1)
-            snprintf(where, sizeof where, ", line %llu", (unsigned long long)e->where.line);
-        if (e->kept == NCCLSCOPE_KEPT)
-            snprintf(line, sizeof line, "expected %s: so it is.", e->words);
+        if (e->line != NCCLSCOPE_UNSAID && r->m->sources.len == 1)
+            snprintf(where, sizeof where, ", line %lld", (long long)e->line);
+        if (e->state == NCCLSCOPE_KEPT)
+            snprintf(line, sizeof line, "expected %s: so it is.", e->expect.ptr);
         else
-            snprintf(line, sizeof line, "expected %s: %s%s%s.", e->words,
-                     e->kept == NCCLSCOPE_BROKEN ? "" : "cannot tell, ", e->why, where);
-        nsc_mark(r, e->kept == NCCLSCOPE_KEPT     ? NSC_MARK_OK
-                    : e->kept == NCCLSCOPE_BROKEN ? NSC_MARK_BAD
-                                                  : NSC_MARK_UNKNOWN);
+            snprintf(line, sizeof line, "expected %s: %s%s%s.", e->expect.ptr,
+                     e->state == NCCLSCOPE_BROKEN ? "" : "cannot tell, ", e->why.ptr, where);
+        nsc_mark(r, e->state == NCCLSCOPE_KEPT     ? NSC_MARK_OK
+                    : e->state == NCCLSCOPE_BROKEN ? NSC_MARK_BAD
+                                                   : NSC_MARK_UNKNOWN);
         nsc_wrap(r, 3, nsc_text_of(line));
     }
 }

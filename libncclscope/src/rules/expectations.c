@@ -1,5 +1,5 @@
 /* expectations.c - assertions for CI and preflight: parsed by a table, held against the model. */
-#include "rules/expectations.h"
+#include "rules/rules.h"
 
 /* "ranks>=8" to its parts; op "" for a bare word. */
 struct asked {
@@ -411,12 +411,11 @@ static int expect_one(ncclscope_findings *f, nsc_text text, ncclscope_error *err
     if (i < 0 || !f)
         return i < 0 ? NCCLSCOPE_EINVAL : NCCLSCOPE_OK;
     struct nsc_case c = {.m = f->model, .f = f};
-    struct nsc_expectation *e = nsc_vec_push(&f->expected);
-    nsc_text copy = nsc_arena_copy(&f->arena, text);
-    if (!e || !copy.ptr)
+    struct nsc_expectation e = {.words = nsc_arena_copy(&f->arena, text).ptr, .comm = NSC_NONE};
+    if (!e.words)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    *e = (struct nsc_expectation){.words = copy.ptr, .comm = NSC_NONE};
-    words[i].check(&(struct answer){&c, e, &q});
+    words[i].check(&(struct answer){&c, &e, &q});
+    nsc_lay_expectation(f, &e);
     return f->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : NCCLSCOPE_OK;
 }
 
@@ -443,12 +442,7 @@ int ncclscope_expect(ncclscope_findings *f, const char *list, ncclscope_error *e
 size_t ncclscope_expectations(const ncclscope_findings *f, int kept)
 {
     size_t n = 0;
-    for (size_t i = 0; i < f->expected.len; i++)
-        n += f->expected.item[i].kept == kept;
+    for (int64_t i = 0; i < nsc_row_next(&f->rows, expectation); i++)
+        n += nsc_row_at(&f->rows, expectation, (size_t)i)->state == kept;
     return n;
-}
-
-const char *nsc_kept_name(int kept)
-{
-    return ncclscope_word_of("kept", kept);
 }

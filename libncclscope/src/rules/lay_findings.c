@@ -126,6 +126,24 @@ static void lay_expected(struct ncclscope_findings *f)
     }
 }
 
+void nsc_lay_expectation(struct ncclscope_findings *f, const struct nsc_expectation *e)
+{
+    ncclscope_expectation *r = nsc_row_new(&f->rows, expectation);
+    r->expect = nsc_text_of(e->words);
+    r->state = e->kept;
+    r->why = nsc_text_of(e->why);
+    if (e->pair.a != e->pair.b) {
+        r->comm = e->comm == NSC_NONE ? NCCLSCOPE_UNSAID : f->model->comms.item[e->comm].row;
+        r->a = (int64_t)e->pair.a;
+        r->b = (int64_t)e->pair.b;
+    }
+    if (e->where.line) {
+        r->source = e->where.source;
+        r->line = (int64_t)e->where.line;
+    }
+    f->no_memory = f->no_memory || f->rows.no_memory;
+}
+
 void nsc_lay_findings(struct ncclscope_findings *f)
 {
     for (size_t i = 0; i < f->list.len; i++)

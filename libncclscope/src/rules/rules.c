@@ -476,7 +476,6 @@ void ncclscope_findings_free(ncclscope_findings *f)
     nsc_map_free(&f->about_by);
     nsc_map_free(&f->said_by);
     nsc_vec_free(&f->skipped);
-    nsc_vec_free(&f->expected);
     nsc_vec_free(&f->confirmed);
     nsc_rows_free(&f->rows);
     nsc_intern_free(&f->strings);

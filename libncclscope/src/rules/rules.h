@@ -75,6 +75,7 @@ struct nsc_skip {
 };
 
 /* What somebody asserts of a job ("nvlink", "ranks=16"), and whether the log bears it out. */
+/* While it is judged; then it is a row. */
 struct nsc_expectation {
     const char *words;      /* as given */
     int kept;               /* enum ncclscope_kept */
@@ -94,7 +95,6 @@ struct ncclscope_findings {
     struct nsc_map said_by;  /* kind and words of causes.def: the first event that has them, or NSC_NONE - 1 */
     struct nsc_map about_by; /* id and variable: the finding of it */
     NSC_VEC(struct nsc_skip) skipped;
-    NSC_VEC(struct nsc_expectation) expected;
     NSC_VEC(struct nsc_confirmed) confirmed; /* confirm.c: pairs against facts */
     bool has_confirmed, peers_missing;       /* peers_missing: connections to ranks whose own log is not in the input */
     int verdict;
@@ -133,6 +133,7 @@ const char *nsc_elsewhere(struct nsc_case *c,
 /* "128 pairs of GPUs": over all communicators. */
 const char *nsc_count_pairs(struct nsc_case *c, const struct nsc_finding *f, const char *things);
 void nsc_lay_findings(struct ncclscope_findings *f); /* lay_findings.c */
+void nsc_lay_expectation(struct ncclscope_findings *f, const struct nsc_expectation *e);
 bool nsc_raised(const struct nsc_case *c, enum nsc_id key);
 /* Are both ranks on one machine for certain? Also where it has several host names. */
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
