@@ -16,8 +16,7 @@ import tempfile
 import harness
 
 # Tables that columns.def does not have yet.
-NOT_ROWS = {'schema', 'tool', 'verdict', 'totals', 'nccl_versions', 'flavor', 'cuda_drivers', 'platforms', 'events', 'topologies', 'diagnostics',
-            'ras', 'pattern_records', 'pattern_records_more'}
+NOT_ROWS = {'schema', 'tool', 'verdict', 'totals', 'nccl_versions', 'flavor', 'cuda_drivers', 'platforms', 'pattern_records_more'}
 wrong = []
 checks = 0
 
@@ -108,6 +107,26 @@ def report_of(tables):
     def expectation(at, e):
         return without(e, 'comm', 'a', 'b', 'source', 'line') | {'pairs': [[e['a'], e['b']]] if 'a' in e else [], 'where': place(e)}
 
+    def value(f):
+        kinds = {'count': int, 'integer': int, 'number': float}
+        try:
+            return kinds.get(f['type'], str)(f.get('value', ''))
+        except ValueError:
+            return f['value']
+
+    def events(pattern):
+        return [without(e, 'pattern') | {'fields': {f['name']: value(f) for f in lists('event_field', 'event', at)}}
+                for at, e in enumerate(tables['event']) if e['pattern'] == pattern]
+
+    def ras(at, c):
+        return c | {'ranks': [without(r, 'ras_comm') | ({} if r['missing'] else {'collective_counts': {
+            k['collective']: k['calls'] for k in lists('ras_call', 'ras_rank', row)}})
+            for row, r in enumerate(tables['ras_rank']) if r['ras_comm'] == at]}
+
+    def topology(at, t):
+        cells = [c['path'] for c in lists('topology_cell', 'topology', at)]
+        return t | {'matrix': [cells[i:i + t['gpus']] for i in range(0, len(cells), t['gpus'])]}
+
     def each(table, make):
         return [make(at, row) for at, row in enumerate(tables[table])]
     return {
@@ -116,7 +135,9 @@ def report_of(tables):
         'networks': tables['network'], 'net_devices': tables['net_device'], 'plugins': tables['plugin'],
         'env': each('env', lambda at, e: e | {'values': {v['value']: v['processes'] for v in lists('env_value', 'env', at)}}),
         'warnings': each('warning', lambda at, w: without(w, 'source', 'line') | {'first': place(w)}),
-        'findings': each('finding', finding), 'pods': each('pod', pod), 'expectations': each('expectation', expectation), 'skipped_rules': tables['skipped_rule'], 'collective_tests': each('collective_test', test)}
+        'findings': each('finding', finding), 'events': events(False), 'pattern_records': events(True), 'ras': each('ras_comm', ras), 'topologies': each('topology', topology),
+        'diagnostics': each('diagnostic', lambda at, d: without(d, 'source', 'line') | {'where': place(d)}),
+        'pods': each('pod', pod), 'expectations': each('expectation', expectation), 'skipped_rules': tables['skipped_rule'], 'collective_tests': each('collective_test', test)}
 
 
 def said(x):

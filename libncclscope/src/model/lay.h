@@ -35,5 +35,7 @@ void nsc_lay_comms(struct nsc_laying *l);
 void nsc_lay_rings(struct nsc_laying *l);
 void nsc_lay_trees(struct nsc_laying *l);
 void nsc_lay_links(struct nsc_laying *l);
+/* lay_others.c: what the input holds beside NCCL's lines. */
+void nsc_lay_others(struct nsc_laying *l);
 
 #endif

@@ -395,60 +395,12 @@ static void lay_warnings(struct nsc_laying *l)
     }
 }
 
-static void lay_tests(struct nsc_laying *l)
-{
-    for (size_t i = 0; i < l->m->tests.len; i++) {
-        const struct nsc_test *x = &l->m->tests.item[i];
-        int64_t row = nsc_row_next(l->to, collective_test);
-        ncclscope_collective_test *r = nsc_row_new(l->to, collective_test);
-        r->source = x->where.source;
-        r->line = (int64_t)x->where.line;
-        r->collective = nsc_lay_text(l, x->collective);
-        r->bytes = (int64_t)x->bytes;
-        r->count = (int64_t)x->count;
-        r->type = nsc_lay_text(l, x->type);
-        r->redop = nsc_lay_text(l, x->redop);
-        r->root = nsc_lay_text(l, x->root);
-        for (int side = 0; side < x->sides; side++) {
-            ncclscope_collective_time *t = nsc_row_new(l->to, collective_time);
-            t->collective_test = row;
-            t->in_place = side;
-            t->time_us = x->time_us[side];
-            t->algbw = x->algbw[side];
-            t->busbw = x->busbw[side];
-            t->wrong = nsc_if_said(x->wrong[side]);
-        }
-    }
-}
-
-static void lay_events(struct nsc_laying *l)
-{
-    for (size_t i = 0; i < l->m->happened.len; i++) {
-        const struct nsc_own_record *x = &l->m->happened.item[i];
-        int64_t row = nsc_row_next(l->to, event);
-        ncclscope_event *r = nsc_row_new(l->to, event);
-        r->kind = nsc_lay_text(l, x->kind);
-        r->source = x->where.source;
-        r->line = (int64_t)x->where.line;
-        r->time = nsc_lay_text(l, x->time);
-        r->host = nsc_lay_text(l, x->host);
-        r->pid = nsc_if_said(x->pid);
-        for (uint32_t k = 0; k < x->fields; k++) {
-            const struct nsc_own_field *field = &l->m->own_fields.item[x->first + k];
-            ncclscope_event_field *f = nsc_row_new(l->to, event_field);
-            f->event = row;
-            f->name = nsc_say(l->m, field->name);
-            f->value = nsc_say(l->m, field->text);
-        }
-    }
-}
-
 void nsc_lay_rows(struct ncclscope_model *m)
 {
     static void (*const steps[])(struct nsc_laying *) = {
-        lay_sources,     lay_connections,  lay_machines,  lay_hosts,    lay_processes, nsc_lay_comms,
-        nsc_lay_rings,   nsc_lay_trees,    nsc_lay_links, lay_networks, lay_devices,   lay_plugins,
-        lay_environment, lay_process_envs, lay_pods,      lay_warnings, lay_tests,     lay_events,
+        lay_sources,     lay_connections,  lay_machines,  lay_hosts,    lay_processes,  nsc_lay_comms,
+        nsc_lay_rings,   nsc_lay_trees,    nsc_lay_links, lay_networks, lay_devices,    lay_plugins,
+        lay_environment, lay_process_envs, lay_pods,      lay_warnings, nsc_lay_others,
     };
     struct nsc_laying l = {m, &m->rows, nsc_alloc((m->procs.len + 1) * sizeof *l.process)};
     nsc_rows_free(&m->rows);
