@@ -54,8 +54,10 @@ configure() { # folder, options of meson setup...
 }
 
 # Build what changed; silent unless it fails.
-build() { # folder
-    said=$(ninja -C "$1" --quiet 2>&1) || { printf '%s\n' "$said"; return 1; }
+build() { # folder, targets; none: what is built by default
+    folder=$1
+    shift
+    said=$(ninja -C "$folder" --quiet "$@" 2>&1) || { printf '%s\n' "$said"; return 1; }
 }
 
 missing=$(missing_packages)

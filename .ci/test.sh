@@ -22,6 +22,13 @@ else
     broken=1
 fi
 
+# Threads have a sanitizer of their own: one test, in a build of what it needs.
+{ configure build-threads -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled && build build-threads libncclscope/tests/test_threads &&
+    TSAN_OPTIONS=halt_on_error=1 TESTDATA=$PWD/testdata build-threads/libncclscope/tests/test_threads; } || {
+    echo "test: threads do not share what they may"
+    broken=$((broken + 1))
+}
+
 if command -v clang >/dev/null 2>&1; then
     { CC=clang configure build-clang --werror -Dbuildtype=debug && build build-clang; } || {
         echo "test: the build with clang failed"

@@ -137,6 +137,10 @@ NCCLSCOPE_API int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, 
 /* All rows of a file: "name = template" on a line, "# example: TEXT" below it is held against it, other lines with # are comments.
  * As above, with err->line; NCCLSCOPE_EIO if it cannot be read. Rows above the wrong one are added. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope_error *err);
+/* Compile all rows now, not when a line first needs one: some 50 ms, and a grammar that takes no lock from then on. A process that
+ * forks while a thread reads, and reads in the child with the same grammar, calls this before; also one whose first line must not wait.
+ * Once no rows are added any more. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM; EINVAL for NULL. Any thread. Since 0.1. */
+NCCLSCOPE_API int ncclscope_grammar_prepare(ncclscope_grammar *g, ncclscope_error *err);
 /* Which rows of your own took too long for some lines, and were given up there, as an expression does that backtracks without end: the
  * name of the i-th, borrowed from `g`, and for how many lines; NULL behind the last. After the readers have ended. Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_grammar_slow(const ncclscope_grammar *g, size_t i, uint64_t *lines);

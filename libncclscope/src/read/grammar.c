@@ -123,6 +123,26 @@ void ncclscope_grammar_free(ncclscope_grammar *g)
     nsc_free(g);
 }
 
+static bool prepare(ncclscope_grammar *g, struct nsc_index *x)
+{
+    bool fine = true;
+    for (size_t i = 0; i < x->rows && fine; i++)
+        fine = nsc_pattern_prepare(&x->row[i].pattern, &g->lock);
+    return fine;
+}
+
+int ncclscope_grammar_prepare(ncclscope_grammar *g, ncclscope_error *err)
+{
+    if (!g)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "there is no grammar");
+    struct nsc_texts *texts = nsc_texts_of(g);
+    bool fine = texts && prepare(g, &g->messages) && prepare(g, &g->others) && prepare(g, &g->user.index) &&
+                prepare(g, &texts->index);
+    for (size_t i = 0; i < g->prefixes && fine; i++)
+        fine = nsc_pattern_prepare(&g->prefix[i], &g->lock);
+    return fine ? NCCLSCOPE_OK : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+}
+
 /* Rows that take what is left of a part of NCCL and say nothing: whoever adds a row knows better. */
 static bool is_chatter(ncclscope_kind kind)
 {

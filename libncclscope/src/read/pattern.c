@@ -293,6 +293,14 @@ void nsc_pattern_free(struct nsc_pattern *p)
     atomic_store(&p->program, NULL);
 }
 
+bool nsc_pattern_prepare(struct nsc_pattern *p, pthread_mutex_t *lock)
+{
+    struct nsc_program *prog = p->literal ? NULL : program_of(p, lock, NULL);
+    if (prog && prog->code && atomic_load_explicit(&prog->speed, memory_order_acquire) == NOT_TRIED)
+        speed_up(prog, lock);
+    return p->literal || prog;
+}
+
 int nsc_pattern_check(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_error *err)
 {
     struct nsc_program *prog = program_of(p, lock, err);

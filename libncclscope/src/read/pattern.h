@@ -30,6 +30,8 @@ struct nsc_match {
 
 void nsc_pattern_init(struct nsc_pattern *p, const char *template_, bool open_end);
 void nsc_pattern_free(struct nsc_pattern *p);
+/* Compiles it now: matching takes no lock any more. False: no memory. */
+bool nsc_pattern_prepare(struct nsc_pattern *p, pthread_mutex_t *lock);
 /* Compile now, to find mistakes: OK, ENOMEM, EPATTERN with a sentence. */
 int nsc_pattern_check(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_error *err);
 
