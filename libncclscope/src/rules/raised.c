@@ -6,9 +6,11 @@ enum told { FIRST, DIES, THROWN, LATER };
 static const struct words {
     ncclscope_kind kind;
     enum told told;
+    int severity;
     const char *field, *title, *fix;
 } rows[] = {
-#define RAISED(kind, field, told, title, fix) {NCCLSCOPE_KIND_##kind, told, field, title, fix},
+#define RAISED(kind, field, told, severity, title, fix) \
+    {NCCLSCOPE_KIND_##kind, told, NCCLSCOPE_SEVERITY_##severity, field, title, fix},
 #include "raised.def"
 #undef RAISED
 };
@@ -112,15 +114,27 @@ static void blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised
     }
 }
 
+/* What the input says of NCCL beside it, which did not fail. */
+static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *r)
+{
+    const struct ncclscope_model *m = c->m;
+    struct span nccl = {.source = NSC_NONE};
+    look_at(m, r->where.source, &nccl);
+    const char *up = nccl.failed ? "No failure of NCCL stands before it in this input."
+                     : nccl.up   ? nsc_words(c, "NCCL came up (line %llu), and no failure of it is in this input.",
+                                             (unsigned long long)nccl.up)
+                                 : "No failure of NCCL is in this input.";
+    bool closed = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_REMOTE_CLOSED);
+    return closed ? nsc_words(c, "%s What peers print of closed connections follows from it.", up) : up;
+}
+
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on)
 {
     nsc_text name = *w->field ? nsc_text_trim(nsc_said(c->m, r, w->field)) : (nsc_text){NULL, 0};
-    struct nsc_finding *f =
-        nsc_found(c, lived_on ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    struct nsc_finding *f = nsc_found(c, lived_on ? NCCLSCOPE_SEVERITY_NOTE : w->severity, "error", "certain");
     f->count = 1;
     f->title = title_of(c, w, r, name, reason_of(c->m, r));
-    f->cause =
-        "No failure of NCCL stands before it in this input; what peers print of closed connections follows from it.";
+    f->cause = nccl_beside(c, r);
     f->fix = w->fix;
     struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
     nsc_explain(c, f, &ask);
