@@ -17,7 +17,9 @@ static void inferred_version(const struct ncclscope_model *m, char *buf, size_t 
         all.high = v.high < all.high ? v.high : all.high;
     }
     nsc_version_spell(&all, range, sizeof range);
-    if (all.how == NSC_VERSION_INFERRED && all.low <= all.high)
+    enum { EARLY = 20500, MANY = 20 * 100 }; /* of some thirty minor releases: such a range says nothing */
+    bool wide = all.high == NSC_VERSION_OPEN ? all.low < EARLY : all.high - all.low > MANY;
+    if (all.how == NSC_VERSION_INFERRED && all.low <= all.high && !wide)
         snprintf(buf, size, "no version line; NCCL %s by its texts (inferred)", range);
     else
         snprintf(buf, size, "no version line");

@@ -226,7 +226,13 @@ enum nsc_answer nsc_ask_has_plugin(struct nsc_ask *q)
 {
     uint32_t proc = q->proc != NSC_NONE ? q->proc : q->link ? q->link->proc : NSC_NONE;
     uint32_t plugin = proc == NSC_NONE ? NSC_NONE : q->m->procs.item[proc].plugin;
-    return yes_or(plugin != NSC_NONE && nsc_text_is(nsc_say(q->m, q->m->plugins.item[plugin].state), "loaded"), NSC_NO);
+    bool loaded = false;
+    for (uint32_t i = 0; i < q->m->plugins.len && !loaded; i++) {
+        const struct nsc_plugin *p = &q->m->plugins.item[i];
+        bool asked = proc == NSC_NONE ? nsc_text_is(nsc_say(q->m, p->kind), "net") : i == plugin;
+        loaded = asked && nsc_text_is(nsc_say(q->m, p->state), "loaded");
+    }
+    return yes_or(loaded, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)

@@ -92,7 +92,7 @@ enum nsc_answer nsc_ask_nvlink(struct nsc_ask *q);
 #define HAS_NVLINK nsc_ask_nvlink(q) /* does a GPU of the host have NVLink to another, by what the log proves? */
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q);
 #define SHOWS_P2P nsc_ask_shows_p2p(q) /* does a process of its host have P2P to another GPU? */
-/* Did the process load a network plugin? */
+/* Did the process load a network plugin; where it is not known whose the finding is, any? */
 enum nsc_answer nsc_ask_has_plugin(struct nsc_ask *q);
 #define HAS_PLUGIN nsc_ask_has_plugin(q)
 /* Is there host memory only between groups of GPUs that lie apart by bus id and have P2P among their own? */

@@ -154,6 +154,28 @@ static bool is_of_shell(const struct nsc_own_record *r)
     return r->number == NCCLSCOPE_KIND_SHELL_JOB_ENDED || r->number == NCCLSCOPE_KIND_SHELL_ENDED;
 }
 
+/* "process 233 of node-b, rank 1": what NCCL's lines tell of the one process of the input that has this pid. */
+static const char *name_process(struct nsc_case *c, const struct nsc_own_record *r, nsc_text pid)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_proc *one = NULL;
+    int64_t number;
+    const char *words = nsc_words(c, "process %.*s", (int)pid.len, pid.ptr);
+    for (size_t i = 0; nsc_to_i64(pid, &number) && i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (p->pid != number || p->source != r->where.source)
+            continue;
+        if (one)
+            return words;
+        one = p;
+    }
+    if (!one || !one->host)
+        return words;
+    const struct nsc_rank *rank = one->last_rank == NSC_NONE ? NULL : &m->ranks.item[one->last_rank];
+    const char *as = rank && rank->before == NSC_NONE ? nsc_words(c, ", rank %lld", (long long)rank->rank) : "";
+    return nsc_words(c, "%s of %s%s", words, nsc_say(m, one->host).ptr, as);
+}
+
 /* What a launcher other than torchrun's summary says of one process; 0: nothing, or a good end. */
 static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
 {
@@ -192,7 +214,7 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
             pid.ptr = rest.ptr, pid.len++;
         *who = r->number == NCCLSCOPE_KIND_SIGNAL_GDB ? "the one that the debugger watched"
                : r->torch_rank >= 0                   ? nsc_words(c, "rank %lld", (long long)r->torch_rank)
-               : pid.len                              ? nsc_words(c, "process %.*s", (int)pid.len, pid.ptr)
+               : pid.len                              ? name_process(c, r, pid)
                                                       : "as its own handler says";
         return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
     }

@@ -553,33 +553,58 @@ static bool has_several_devices(const struct ncclscope_model *m, const struct ns
     return k->count && __builtin_popcountll(m->procs.item[m->ranks.item[m->members.item[k->first]].proc].devices) > 1;
 }
 
+static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int64_t nranks, int64_t comms)
+{
+    bool one = f->count == 1, unnamed = c->m->whole.unnamed_gpus > 0; /* their lines may be here */
+    return nsc_words(c, "%llu of %lld ranks of %s %s %s: %s", (unsigned long long)f->count, (long long)nranks,
+                     comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms),
+                     one ? "is" : "are", unnamed ? "named by no line of this input" : "not in this input",
+                     nsc_list_ranks(c, f));
+}
+
+/* The last finding, if it is about a communicator of as many ranks that lacks the same: those of the same processes lie side by side. */
+static struct nsc_finding *last_alike(const struct nsc_case *c, const struct nsc_finding *lacks)
+{
+    struct nsc_finding *f = c->f->list.len ? &c->f->list.item[c->f->list.len - 1] : NULL;
+    const struct nsc_comm *comms = c->m->comms.item;
+    bool alike = f && f->rule == lacks->rule && f->count == lacks->count && f->ranks.len == lacks->ranks.len &&
+                 comms[f->comm].nranks == comms[lacks->comm].nranks &&
+                 (!f->ranks.len || !memcmp(f->ranks.item, lacks->ranks.item, f->ranks.len * sizeof *f->ranks.item));
+    return alike ? f : NULL;
+}
+
+static int why_absent(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    bool one = true; /* a process may have all ranks of a node */
+    for (uint32_t x = 1; x < k->count; x++)
+        one = one && m->ranks.item[m->members.item[k->first + x]].proc == m->ranks.item[m->members.item[k->first]].proc;
+    return m->repeated                                          ? NSC_ABSENT_DEDUPLICATED
+           : one && (k->count > 1 || has_several_devices(m, k)) ? NSC_ABSENT_OF_PROCESS
+                                                                : NSC_ABSENT_OF_OTHERS;
+}
+
 void nsc_rule_partial(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    for (size_t i = 0; i < m->comms.len; i++) {
+    int64_t comms = 0; /* that the last finding is about */
+    for (uint32_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
         bool part = (k->state == NSC_PARTIAL || k->state == NSC_ABORTED) && k->seen < k->nranks;
         if (!part || k->parent != NSC_NONE)
             continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
-        int64_t missing = absent(c, k, f);
-        f->comm = (uint32_t)i;
-        f->count = (uint64_t)missing;
-        bool unnamed = m->whole.unnamed_gpus > 0; /* their lines may be here */
-        f->title = nsc_words(c, "%lld of %lld ranks of a communicator %s: %s", (long long)missing, (long long)k->nranks,
-                             unnamed        ? missing == 1 ? "has no line of its own that says so"
-                                                           : "have no line of their own that says so"
-                             : missing == 1 ? "is not in this input"
-                                            : "are not in this input",
-                             nsc_list_ranks(c, f));
-        bool one = true; /* a process may have all ranks of a node */
-        for (uint32_t x = 1; x < k->count; x++)
-            one = one &&
-                  m->ranks.item[m->members.item[k->first + x]].proc == m->ranks.item[m->members.item[k->first]].proc;
-        nsc_explain_by(c, f,
-                       m->repeated                                          ? NSC_ABSENT_DEDUPLICATED
-                       : one && (k->count > 1 || has_several_devices(m, k)) ? NSC_ABSENT_OF_PROCESS
-                                                                            : NSC_ABSENT_OF_OTHERS);
+        struct nsc_finding lacks = {.rule = c->rule, .comm = i};
+        lacks.count = (uint64_t)absent(c, k, &lacks);
+        struct nsc_finding *f = last_alike(c, &lacks);
+        comms = f ? comms + 1 : 1;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
+            f->count = lacks.count;
+            f->comm = i;
+            absent(c, k, f);
+            nsc_explain_by(c, f, why_absent(m, k));
+        }
+        nsc_finding_free(&lacks);
+        f->title = title_of_part(c, f, k->nranks, comms);
         nsc_show(c, f, &k->where);
     }
 }
