@@ -29,6 +29,21 @@ static void test_stated(void)
     CHECK_INT(v.high, 22809);
 }
 
+#define NET_LINE "vm:10:10 [0] NCCL INFO Using network Socket\n"
+#define WARN_LINE "vm:10:10 [0] NCCL WARN Cuda failure 'operation not supported'\n"
+
+/* From 2.26.2 on a warning begins with the time, and nothing else does: where other lines do, a launcher may have put it there. */
+static void test_stamped_warning(void)
+{
+    struct nsc_version v = version_of("[2026-01-02 03:04:05] " WARN_LINE NET_LINE, "10");
+    CHECK_INT(v.how, NSC_VERSION_INFERRED);
+    CHECK_INT(v.low, 22602);
+    CHECK(version_of("[2026-01-02 03:04:05] " WARN_LINE "[2026-01-02 03:04:05] " NET_LINE, "10").low < 22602);
+    CHECK(version_of("[2026-01-02 03:04:05] " WARN_LINE, "10").low < 22602);
+    CHECK(version_of("2026-01-02 03:04:05 " WARN_LINE NET_LINE, "10").low < 22602);
+    CHECK(version_of(WARN_LINE NET_LINE, "10").low < 22602);
+}
+
 /* Rings are listed in the same words from 2.5.6 on. */
 static void test_inferred(void)
 {
@@ -71,4 +86,5 @@ static void test_rccl(void)
     scene_end(&scene);
 }
 
-CHECKS(TEST(test_stated), TEST(test_inferred), TEST(test_two_jobs), TEST(test_contradiction), TEST(test_rccl))
+CHECKS(TEST(test_stated), TEST(test_stamped_warning), TEST(test_inferred), TEST(test_two_jobs),
+       TEST(test_contradiction), TEST(test_rccl))

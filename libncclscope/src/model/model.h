@@ -24,9 +24,10 @@ struct nsc_source_info {
     uint64_t last_record; /* the line of the last that NCCL printed with its whole header */
     nsc_str bare_version; /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
-    uint64_t banners;   /* how many such lines */
-    bool bare_rccl;     /* "RCCL version X" */
-    nsc_str bare_other; /* another one: the input holds several jobs */
+    uint64_t banners;              /* how many such lines */
+    bool bare_rccl;                /* "RCCL version X" */
+    nsc_str bare_other;            /* another one: the input holds several jobs */
+    bool plain_info, stamped_info; /* records at INFO without, with NCCL's own kind of time before their host */
     bool bare_doubtful; /* whose the version is cannot be told: there are two, or texts of a process speak against it */
 };
 
@@ -67,8 +68,9 @@ struct nsc_proc {
     bool read_unforced; /* variables of processes of its host are shown, and none forces P2P to read */
     bool nameless; /* stands for whoever printed lines of its source that lost host and pid; in no list of processes */
     bool env_seen, graph_seen, rccl;
-    bool no_cumem; /* NCCL does not use the cuMem API in it: its connections are made while a communicator is */
-    bool no_verbs; /* it could not open libibverbs: NET/IB gives up there, before it asks for its variables */
+    bool stamps_warnings; /* it prints such a time before a WARN */
+    bool no_cumem;        /* NCCL does not use the cuMem API in it: its connections are made while a communicator is */
+    bool no_verbs;        /* it could not open libibverbs: NET/IB gives up there, before it asks for its variables */
     nsc_str tree_top,
         tree_gpu;  /* while it prints its machine: the PCI device right below the CPU, and the GPU, that it is at */
     bool flat_pci; /* PCI links of almost no bandwidth: a virtual machine hides its tree */
@@ -555,17 +557,18 @@ struct ncclscope_model {
     X(sources) \
     X(procs) \
     X(ranks) \
-    X(links) X(rings) X(trees) X(env) X(devices) X(plugins) X(events) X(warnings) X(gpu_paths) X(gpu_nodes) \
-        X(event_order) X(hosts) X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) X(offered) X(tests) X(own_records) \
-            X(own_fields) X(happened) X(ras) X(ras_counts) X(calls) X(odd_calls) X(diags) X(diag_pairs) X(matrices) \
-                X(cells) X(connections) X(comms) X(members) X(link_order) X(proc_order) X(threads) X(streams) \
-                    X(count_at)
+    X(links) \
+    X(rings) X(trees) X(env) X(devices) X(plugins) X(events) X(warnings) X(gpu_paths) X(gpu_nodes) X(event_order) \
+        X(hosts) X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) X(offered) X(tests) X(own_records) X(own_fields) \
+            X(happened) X(ras) X(ras_counts) X(calls) X(odd_calls) X(diags) X(diag_pairs) X(matrices) X(cells) \
+                X(connections) X(comms) X(members) X(link_order) X(proc_order) X(threads) X(streams) X(count_at)
 #define NSC_MODEL_MAPS(X) \
     X(proc_by) \
     X(rank_by) \
     X(thread_by) \
-    X(link_by) X(env_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) X(path_by) X(ring_by) X(tree_by) \
-        X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) X(tree_links) X(use_by) X(told_by) X(passed_by) X(call_by) \
+    X(link_by) \
+    X(env_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) X(path_by) X(ring_by) X(tree_by) X(nvlink_by) \
+        X(legs_by) X(printed_by) X(printed_on) X(tree_links) X(use_by) X(told_by) X(passed_by) X(call_by) \
             X(whole.heard) X(whole.words) X(whole.event)
 
 nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s); /* the text of an interned string */

@@ -42,9 +42,33 @@ static bool range_of(ncclscope_grammar *g, nsc_text message, int level, struct n
     return any;
 }
 
+/* "[2026-01-02 03:04:05] host:pid:tid ...": is such a time right before the host? */
+static bool is_stamped(const ncclscope_record *rec)
+{
+    static const char like[] = "[dddd-dd-dd dd:dd:dd] ";
+    const size_t n = sizeof like - 1;
+    const char *host = rec->host.ptr, *line = rec->physical.ptr;
+    if (!host || host < line || host > line + rec->physical.len || (size_t)(host - line) < n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (like[i] == 'd' ? !nsc_is_digit(host[i - n]) : host[i - n] != like[i])
+            return false;
+    return true;
+}
+
+static void see_stamp(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p)
+{
+    struct nsc_source_info *s = &m->sources.item[p->source];
+    bool stamped = is_stamped(rec);
+    p->stamps_warnings = p->stamps_warnings || (stamped && rec->level == NCCLSCOPE_LEVEL_WARN);
+    s->stamped_info = s->stamped_info || (stamped && rec->level == NCCLSCOPE_LEVEL_INFO);
+    s->plain_info = s->plain_info || (!stamped && rec->level == NCCLSCOPE_LEVEL_INFO);
+}
+
 void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc)
 {
     struct nsc_proc *p = &m->procs.item[proc];
+    see_stamp(m, rec, p);
     size_t row = rec->row;
     if (p->version || row >= NSC_ROWS_SEEN || p->rows_seen[row / 64] >> (row % 64) & 1 ||
         rec->flags & NCCLSCOPE_FLAG_TORN)
@@ -58,6 +82,9 @@ void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uin
 static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_grammar *g, struct nsc_match *match)
 {
     unsigned low, high;
+    const struct nsc_source_info *s = &m->sources.item[p->source];
+    if (p->stamps_warnings && s->plain_info && !s->stamped_info) /* else a launcher may have put the times there */
+        p->version_low = NSC_CHANGE_WARNINGS_STAMPED;
     for (size_t i = 0; i < p->texts.len; i++) {
         const struct nsc_printed *t = &p->texts.item[i];
         if (!range_of(g, nsc_say(m, t->text), t->level, match, &low, &high))

@@ -353,11 +353,14 @@ static void tell_absent_for_sure(const struct absence *a)
     const struct ncclscope_model *m = a->c->m;
     const struct nsc_comm *k = a->k;
     bool listed = m->whole.listed == (uint64_t)k->nranks;
-    a->f->title =
-        nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s", (long long)k->nranks, a->who,
-                  listed          ? "never came to it"
-                  : a->never == 1 ? "never appeared"
-                                  : "never appear");
+    const char *gone = listed ? "never came to it" : a->never == 1 ? "never appeared" : "never appear";
+    a->f->title = is_unanswered(m, k) /* it goes on trying: of the others nothing is known */
+                      ? nsc_words(a->c,
+                                  "A communicator of %lld ranks is not complete where this input ends: a connection "
+                                  "is not answered, and of %s it holds no line",
+                                  (long long)k->nranks, a->who)
+                      : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
+                                  (long long)k->nranks, a->who, gone);
     if (a->spoke) {
         a->f->title = nsc_words(a->c, "%s; %s", a->f->title, nsc_quote_rank(a->c, a->spoke));
         nsc_show_first(a->c, a->f, &a->spoke->where);
@@ -556,9 +559,12 @@ static bool has_several_devices(const struct ncclscope_model *m, const struct ns
 static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int64_t nranks, int64_t comms)
 {
     bool one = f->count == 1, unnamed = c->m->whole.unnamed_gpus > 0; /* their lines may be here */
-    return nsc_words(c, "%llu of %lld ranks of %s %s %s: %s", (unsigned long long)f->count, (long long)nranks,
+    return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks,
                      comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms),
-                     one ? "is" : "are", unnamed ? "named by no line of this input" : "not in this input",
+                     unnamed
+                         ? one ? "has no line here that says it is its own" : "have no line here that says it is theirs"
+                     : one ? "is not in this input"
+                           : "are not in this input",
                      nsc_list_ranks(c, f));
 }
 
