@@ -115,6 +115,7 @@ const char *nsc_words_of_id(enum nsc_id key); /* "net/socket"; NULL of NSC_ID_NO
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
 void nsc_finding_free(struct nsc_finding *f); /* what it holds */
+void nsc_sort_named(struct nsc_finding *f);   /* its ranks and pairs, by number */
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *
 nsc_env_source(const struct nsc_env

@@ -1,0 +1,138 @@
+/* analyse.c - every rule in its turn, then what follows from what, the order, and the verdict. */
+#include "rules/ask.h"
+#include "rules/confirm.h"
+
+static int verdict_of(const struct ncclscope_findings *f)
+{
+    uint64_t records = 0;
+    bool no_channels = false;
+    for (size_t i = 0; i < f->model->sources.len; i++)
+        records += f->model->sources.item[i].stats.records;
+    if (!records)
+        return NCCLSCOPE_NO_NCCL_LINES;
+    for (size_t i = 0; i < f->list.len; i++) {
+        bool silent = f->list.item[i].rule->key == NSC_ID_LOG_NO_CHANNELS;
+        no_channels = no_channels || silent;
+        if (f->list.item[i].severity >= NCCLSCOPE_SEVERITY_WARNING && !silent)
+            return NCCLSCOPE_FINDINGS;
+    }
+    return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
+}
+
+/* What failed when the program had done its work: in its shutdown, or in what it did behind that. */
+static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_where *done = nsc_success_of(c->m);
+    if (!done || f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
+        return;
+    for (size_t i = 0; i < f->evidences; i++)
+        if (f->evidence[i].source != done->source || f->evidence[i].line < done->line)
+            return;
+    f->cause = nsc_words(c, "%s The program had said before that it reached its end (line %llu).", f->cause,
+                         (unsigned long long)done->line);
+}
+
+/* The elastic launcher began anew behind it. */
+static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
+{
+    if (f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
+        return;
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_ELASTIC_RESTART);
+    for (; r && r < c->m->happened.item + c->m->happened.len; r++) {
+        if (r->number != NCCLSCOPE_KIND_ELASTIC_RESTART || r->where.source != f->evidence[0].source ||
+            r->where.line < f->evidence[0].line)
+            continue;
+        f->cause = nsc_words(c, "%s The launcher then restarted the workers (line %llu).", f->cause,
+                             (unsigned long long)r->where.line);
+        return;
+    }
+}
+
+int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
+{
+    unsigned before = nsc_failed_allocations();
+    ncclscope_findings *f = m->no_memory ? NULL : nsc_alloc(sizeof *f);
+    *out = NULL;
+    if (!f)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    f->model = m;
+    struct nsc_case c = {.m = m, .f = f};
+    for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
+        const char *reason = r->needs(m);
+        c.rule = r;
+        nsc_tell_failures(&c);
+        nsc_tell_settings(&c);
+        if (!reason) {
+            r->check(&c);
+            continue;
+        }
+        struct nsc_skip *s = nsc_vec_push(&f->skipped);
+        if (s)
+            *s = (struct nsc_skip){r->id, reason};
+        else
+            f->no_memory = true;
+    }
+    nsc_finding_free(&c.spare);
+    nsc_settle_failures(f);
+    for (size_t i = 0; i < f->list.len; i++) {
+        struct nsc_finding *x = &f->list.item[i];
+        nsc_sort_named(x);
+        if (x->caused_by && !nsc_raised(&c, x->caused_by))
+            x->caused_by = NSC_ID_NONE;
+        say_if_done(&c, x);
+        say_if_restarted(&c, x);
+        if (x->severity == NCCLSCOPE_SEVERITY_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
+            x->fix = "Nothing to mend.";
+    }
+    nsc_put_findings_in_order(f);
+    f->verdict = verdict_of(f);
+    nsc_lay_findings(f);
+    if (f->no_memory || nsc_failed_allocations() != before) {
+        ncclscope_findings_free(f);
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    }
+    *out = f;
+    return NCCLSCOPE_OK;
+}
+
+void ncclscope_findings_free(ncclscope_findings *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->list.len; i++)
+        nsc_finding_free(&f->list.item[i]);
+    nsc_vec_free(&f->list);
+    nsc_map_free(&f->about_by);
+    nsc_map_free(&f->said_by);
+    nsc_vec_free(&f->skipped);
+    nsc_vec_free(&f->confirmed);
+    nsc_rows_free(&f->rows);
+    nsc_intern_free(&f->strings);
+    nsc_arena_free(&f->arena);
+    nsc_free(f);
+}
+
+int ncclscope_findings_verdict(const ncclscope_findings *f)
+{
+    return f->verdict;
+}
+
+size_t ncclscope_findings_count(const ncclscope_findings *f)
+{
+    return f->list.len;
+}
+
+const char *ncclscope_finding_id(const ncclscope_findings *f, size_t i)
+{
+    return i < f->list.len ? f->list.item[i].rule->id : "";
+}
+
+int ncclscope_finding_severity(const ncclscope_findings *f, size_t i)
+{
+    return i < f->list.len ? f->list.item[i].severity : 0;
+}
+
+const char *ncclscope_finding_title(const ncclscope_findings *f, size_t i)
+{
+    return i < f->list.len && f->list.item[i].title ? f->list.item[i].title : "";
+}
