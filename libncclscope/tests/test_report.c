@@ -247,7 +247,7 @@ static void test_figures(void)
     static const char rows[] = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
                                "18446744073709551615 1 float sum -1 1e-07 2.5 1e300 0 1.5 2 1e300 0\n"
                                "   536870912 134217728 float sum -1 1.5 1 1e200 0 1.5 1 1e200 7\n";
-    CHECK(json_has(rows, "\"bytes\":18446744073709551615,"));
+    CHECK(json_has(rows, "\"bytes\":null,"));
     CHECK(json_has(rows, "\"time_us\":1.000000e-07,\"algbw\":2.5,\"busbw\":10000000000000000525"));
     struct data out = report("text", 80, 0);
     CHECK(nsc_text_find(data_text(&out), "10000000000000000525") >= 0);

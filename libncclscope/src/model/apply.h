@@ -43,10 +43,6 @@ nsc_effect nsc_apply_tuner;
 nsc_effect nsc_apply_tuner_off;
 nsc_effect nsc_apply_version;
 
-/* A number that a field holds, or -1; nsc_int: one that NCCL keeps as an int, else it is not what NCCL printed. */
-int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f);
-int64_t nsc_int(const ncclscope_record *rec, ncclscope_field f);
-void nsc_set_if_said(int64_t *to, int64_t v);
 /* identity.c: the rank that the record is about, made where it is new; `starts`: the line is that of a birth. NSC_NONE: it names none. */
 uint32_t nsc_rank_for(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, bool starts);
 void nsc_take_identity(struct ncclscope_model *m, struct nsc_rank *r, const ncclscope_record *rec);

@@ -2,24 +2,6 @@
 #include "model/apply.h"
 #include "model/calls.h"
 
-int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f)
-{
-    int64_t v;
-    return nsc_to_i64(nsc_record_field(rec, f), &v) ? v : -1;
-}
-
-int64_t nsc_int(const ncclscope_record *rec, ncclscope_field f)
-{
-    int64_t v = nsc_number(rec, f);
-    return v <= INT32_MAX ? v : -1;
-}
-
-void nsc_set_if_said(int64_t *to, int64_t v)
-{
-    if (v >= 0)
-        *to = v;
-}
-
 void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
 {
     struct nsc_rank *r = &m->ranks.item[rank];

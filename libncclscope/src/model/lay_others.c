@@ -3,6 +3,12 @@
 
 #include <stdio.h>
 
+/* No buffer has so many bytes, and no row so large a number: what damage made of one is not said. */
+static int64_t count_of(uint64_t v)
+{
+    return v > INT64_MAX ? NCCLSCOPE_UNSAID : (int64_t)v;
+}
+
 static void lay_tests(struct nsc_laying *l)
 {
     for (size_t i = 0; i < l->m->tests.len; i++) {
@@ -12,8 +18,8 @@ static void lay_tests(struct nsc_laying *l)
         r->source = x->where.source;
         r->line = (int64_t)x->where.line;
         r->collective = nsc_lay_text(l, x->collective);
-        r->bytes = (int64_t)x->bytes;
-        r->count = (int64_t)x->count;
+        r->bytes = count_of(x->bytes);
+        r->count = count_of(x->count);
         r->type = nsc_lay_text(l, x->type);
         r->redop = nsc_lay_text(l, x->redop);
         r->root = nsc_lay_text(l, x->root);

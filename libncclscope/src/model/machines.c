@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool nsc_shares_by_request(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    const struct nsc_env *allowed = nsc_env_of(m, r->proc, "NCCL_MULTI_RANK_GPU_ENABLE");
+    return allowed && nsc_text_is(nsc_say(m, allowed->value), "1");
+}
+
 static uint32_t host_at(const struct ncclscope_model *m, nsc_str name)
 {
     size_t low = 0, high = m->hosts.len;

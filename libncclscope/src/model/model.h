@@ -558,8 +558,9 @@ struct ncclscope_model {
     X(procs) \
     X(ranks) \
     X(links) \
-    X(rings) X(trees) X(env) X(devices) X(plugins) X(events) X(warnings) X(gpu_paths) X(gpu_nodes) X(event_order) \
-        X(hosts) X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) X(offered) X(tests) X(own_records) X(own_fields) \
+    X(rings) \
+    X(trees) X(env) X(devices) X(plugins) X(events) X(warnings) X(gpu_paths) X(gpu_nodes) X(event_order) X(hosts) \
+        X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) X(offered) X(tests) X(own_records) X(own_fields) \
             X(happened) X(ras) X(ras_counts) X(calls) X(odd_calls) X(diags) X(diag_pairs) X(matrices) X(cells) \
                 X(connections) X(comms) X(members) X(link_order) X(proc_order) X(threads) X(streams) X(count_at)
 #define NSC_MODEL_MAPS(X) \
@@ -567,10 +568,19 @@ struct ncclscope_model {
     X(rank_by) \
     X(thread_by) \
     X(link_by) \
-    X(env_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) X(path_by) X(ring_by) X(tree_by) X(nvlink_by) \
-        X(legs_by) X(printed_by) X(printed_on) X(tree_links) X(use_by) X(told_by) X(passed_by) X(call_by) \
-            X(whole.heard) X(whole.words) X(whole.event)
+    X(env_by) \
+    X(device_by) X(plugin_by) X(event_by) X(warning_by) X(path_by) X(ring_by) X(tree_by) X(nvlink_by) X(legs_by) \
+        X(printed_by) X(printed_on) X(tree_links) X(use_by) X(told_by) X(passed_by) X(call_by) X(whole.heard) \
+            X(whole.words) X(whole.event)
 
+/* ---- keys.c ---- */
+
+/* A number that a field holds, or -1; nsc_int: one that NCCL keeps as an int, else it is not what NCCL printed. */
+int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f);
+int64_t nsc_int(const ncclscope_record *rec, ncclscope_field f);
+void nsc_set_if_said(int64_t *to, int64_t v);
+/* The member of the communicator with this rank, as its own process tells it; NULL if its process is not in the input. */
+const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank);
 nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s); /* the text of an interned string */
 nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text);
 struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec); /* its text is the record's */

@@ -14,23 +14,6 @@ const char *nsc_path_name(enum nsc_path path)
     return ncclscope_word_of("path", path);
 }
 
-const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank)
-{
-    if (comm == NSC_NONE)
-        return NULL;
-    const struct nsc_comm *c = &m->comms.item[comm];
-    uint32_t low = c->first, high = c->first + c->count;
-    while (low < high) { /* members lie in rank order */
-        uint32_t mid = low + (high - low) / 2;
-        if (m->ranks.item[m->members.item[mid]].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    bool there = low < c->first + c->count && m->ranks.item[m->members.item[low]].rank == rank;
-    return there ? &m->ranks.item[m->members.item[low]] : NULL;
-}
-
 bool nsc_class_is_nvlink(nsc_text type)
 {
     enum nsc_level level = nsc_level_of(type);

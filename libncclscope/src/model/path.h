@@ -13,8 +13,6 @@ void nsc_find_paths(
     struct ncclscope_model *m); /* of all links, once all that tells of them is there, and again when more is */
 const char *nsc_path_name(enum nsc_path path); /* "nvlink", "pcie-p2p", ... as in the JSON report */
 
-/* The member of the communicator with this rank, as its own process tells it; NULL if its process is not in the input. */
-const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank);
 /* Class of the path between two ranks' GPUs, as a line states it ("NVL", "NV18", "PHB"); 0 if none does. `dump` counts GRAPH dumps too:
  * there NCCL leads pairs that may not use P2P through the CPU, whatever joins them. */
 nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,

@@ -4,12 +4,6 @@
 #include "model/machines.h"
 #include "model/path.h"
 
-bool nsc_shares_by_request(const struct ncclscope_model *m, const struct nsc_rank *r)
-{
-    const struct nsc_env *allowed = nsc_env_of(m, r->proc, "NCCL_MULTI_RANK_GPU_ENABLE");
-    return allowed && nsc_text_is(nsc_say(m, allowed->value), "1");
-}
-
 /* "localRanks 4" counts them on one machine; before an initialisation comes to that line, one address does. */
 static bool is_one_node(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b)
 {

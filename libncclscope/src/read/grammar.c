@@ -30,59 +30,7 @@ static const char *const prefix_table[] = {
 #undef PREFIX
 };
 
-static const struct {
-    ncclscope_field field;
-    const char *name;
-} fields[] = {
-#define FIELD(number, NAME, name, type, unit, words) {NCCLSCOPE_FIELD_##NAME, name},
-#include "ncclscope/fields.def"
-#undef FIELD
-};
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-ncclscope_field nsc_field_by_name(nsc_text name)
-{
-    for (size_t i = 0; i < COUNT(fields); i++)
-        if (nsc_text_is(name, fields[i].name))
-            return fields[i].field;
-    return NCCLSCOPE_FIELD_NONE;
-}
-
-const char *ncclscope_field_name(ncclscope_field field)
-{
-    for (size_t i = 0; i < COUNT(fields); i++)
-        if (fields[i].field == field)
-            return fields[i].name;
-    return NULL;
-}
-
-const char *ncclscope_kind_name(ncclscope_kind kind)
-{
-    switch (kind) {
-#define MSG(number, NAME, template_, example) \
-    case NCCLSCOPE_KIND_##NAME: \
-        return #NAME;
-#define ALSO(NAME, template_, example)
-#include "ncclscope/messages.def"
-#undef MSG
-#undef ALSO
-    case NCCLSCOPE_KIND_UNKNOWN: return "UNKNOWN";
-    case NCCLSCOPE_KIND_TEST_ROW: return "TEST_ROW";
-    case NCCLSCOPE_KIND_TEST_NAME: return "TEST_NAME";
-    case NCCLSCOPE_KIND_MATRIX_HEAD: return "MATRIX_HEAD";
-    case NCCLSCOPE_KIND_MATRIX_ROW: return "MATRIX_ROW";
-    case NCCLSCOPE_KIND_RECOGNISED: return "RECOGNISED";
-    case NCCLSCOPE_KIND_TEST_JSON: return "TEST_JSON";
-    case NCCLSCOPE_KIND_RAS_JSON: return "RAS_JSON";
-#define OTHER(number, NAME, template_, example) \
-    case NCCLSCOPE_KIND_##NAME: \
-        return #NAME;
-#include "ncclscope/other.def"
-#undef OTHER
-    }
-    return NULL;
-}
 
 int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err)
 {
@@ -158,11 +106,6 @@ const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_w
         return row;
     const struct nsc_row *own = nsc_index_match(&g->user.index, &g->lock, NULL, message, m);
     return own || !row ? own : nsc_index_match(&g->messages, &g->lock, w, message, m);
-}
-
-int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *template_, ncclscope_error *err)
-{
-    return nsc_user_add(&g->user, &g->lock, name, template_, err);
 }
 
 static bool could_be_more(ncclscope_grammar *g, const struct nsc_row *but, nsc_text message, struct nsc_match *m)

@@ -160,6 +160,11 @@ void nsc_user_free(struct nsc_user *u)
 
 /* ---- the file ---- */
 
+int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *template_, ncclscope_error *err)
+{
+    return nsc_user_add(&g->user, &g->lock, name, template_, err);
+}
+
 /* "# example: LINE" below a row: it must be what that row takes. */
 static int check_example(ncclscope_grammar *g, nsc_text line, ncclscope_error *err)
 {

@@ -15,32 +15,6 @@ static const struct {
     {"json", {nsc_report_json, nsc_facts_json, nsc_confirm_json}},
 };
 
-const char *nsc_verdict_name(int verdict)
-{
-    static const char *const names[] = {"no-nccl-lines", "no-evidence", "findings", "ok"};
-    return names[verdict];
-}
-
-const char *nsc_severity_name(int severity)
-{
-    return ncclscope_word_of("severity", severity);
-}
-
-void nsc_totals(const struct ncclscope_model *m, ncclscope_stats *out)
-{
-    *out = (ncclscope_stats){.size = sizeof *out};
-    for (size_t i = 0; i < m->sources.len; i++) {
-        const ncclscope_stats *s = &m->sources.item[i].stats;
-        out->bytes += s->bytes;
-        out->lines += s->lines;
-        out->records += s->records;
-        out->unknown += s->unknown;
-        out->warnings += s->warnings;
-        out->torn_lines += s->torn_lines;
-        out->cut_lines += s->cut_lines;
-    }
-}
-
 static int report(const ncclscope_model *m, const ncclscope_findings *f, enum page page, const char *format,
                   int columns, int flags, ncclscope_write_fn *write, void *user)
 {

@@ -1,0 +1,257 @@
+/* keys.c - the containers of the model, and the keys that find things in them. */
+#include "model/version.h"
+
+int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f)
+{
+    int64_t v;
+    return nsc_to_i64(nsc_record_field(rec, f), &v) ? v : -1;
+}
+
+int64_t nsc_int(const ncclscope_record *rec, ncclscope_field f)
+{
+    int64_t v = nsc_number(rec, f);
+    return v <= INT32_MAX ? v : -1;
+}
+
+void nsc_set_if_said(int64_t *to, int64_t v)
+{
+    if (v >= 0)
+        *to = v;
+}
+
+nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s)
+{
+    return nsc_interned(&m->strings, s);
+}
+
+nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text)
+{
+    nsc_str s = nsc_intern(&m->strings, text);
+    m->no_memory = m->no_memory || (text.len && !s);
+    return s;
+}
+
+const char *nsc_state_name(int state)
+{
+    return ncclscope_word_of("comm_state", state);
+}
+
+struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : rec->physical;
+    if (text.len > NSC_QUOTE)
+        text.len = NSC_QUOTE;
+    return (struct nsc_where){m->streams.item[m->at].source, rec->line, text};
+}
+
+struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    struct nsc_where w = nsc_at(m, rec);
+    w.text = nsc_arena_copy(&m->arena, w.text);
+    return w;
+}
+
+/* A process is a host, a pid, and the stream it was read from: pods may share host names, and hosts pids. join.c puts together
+ * what two sources hold of one process. */
+static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    uint32_t source = nsc_stream_of(m)->source;
+    nsc_str host = nsc_keep(m, rec->host), pod = nsc_keep(m, rec->pod);
+    struct nsc_key key = {(uint64_t)source << 32 | host, (uint64_t)rec->pid, pod};
+    uint32_t i = nsc_map_get(&m->proc_by, key);
+    if (i != NSC_NONE)
+        return i;
+    struct nsc_proc *p = nsc_vec_push(&m->procs);
+    if (!p || nsc_map_put(&m->proc_by, key, (uint32_t)(m->procs.len - 1))) {
+        m->no_memory = true;
+        return NSC_NONE;
+    }
+    p->host = host;
+    p->pod = pod;
+    p->container = nsc_keep(m, rec->container);
+    p->source = source;
+    p->merged_into = p->last_thread = p->last_rank = p->first_rank = p->plugin = p->in_pod = NSC_NONE;
+    p->version_high = NSC_VERSION_OPEN;
+    p->pid = rec->pid;
+    p->nameless = rec->pid < 0;
+    p->launcher_rank = p->nameless ? -1 : rec->launcher_rank;
+    p->first = nsc_here(m, rec);
+    return (uint32_t)(m->procs.len - 1);
+}
+
+uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    if (rec->flags & (NCCLSCOPE_FLAG_STRIPPED | NCCLSCOPE_FLAG_QUOTED))
+        return find_proc(m, rec);
+    if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
+        return NSC_NONE;
+    struct nsc_recent *x = &m->recent[(uint64_t)rec->pid % NSC_RECENT];
+    bool is_it = x->len && x->pid == rec->pid && x->len == rec->host.len && x->source == nsc_stream_of(m)->source &&
+                 !rec->pod.len;
+    if (is_it && !memcmp(x->host, rec->host.ptr, x->len))
+        return x->proc;
+    uint32_t proc = find_proc(m, rec);
+    if (proc != NSC_NONE && !rec->pod.len && rec->host.len <= NSC_RECENT_HOST) {
+        *x = (struct nsc_recent){
+            .pid = rec->pid, .proc = proc, .source = nsc_stream_of(m)->source, .len = rec->host.len};
+        memcpy(x->host, rec->host.ptr, x->len);
+    }
+    return proc;
+}
+
+static void join_stream(struct ncclscope_model *m, uint32_t thread)
+{
+    struct nsc_stream *s = nsc_stream_of(m);
+    *(s->last_thread == NSC_NONE ? &s->first_thread : &m->threads.item[s->last_thread].next_in_stream) = thread;
+    s->last_thread = thread;
+}
+
+struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid)
+{
+    struct nsc_key key = {proc, (uint64_t)tid, 0};
+    uint32_t i = nsc_map_get(&m->thread_by, key);
+    bool flood = i == NSC_NONE && m->procs.item[proc].threads >= NSC_THREADS;
+    if (flood) {
+        key = (struct nsc_key){proc, 0, 1};
+        i = nsc_map_get(&m->thread_by, key);
+    }
+    if (i != NSC_NONE)
+        return &m->threads.item[i];
+    m->procs.item[proc].threads++;
+    struct nsc_thread *t = nsc_vec_push(&m->threads);
+    if (!t || nsc_map_put(&m->thread_by, key, (uint32_t)(m->threads.len - 1))) {
+        m->no_memory = true;
+        return NULL;
+    }
+    t->proc = proc;
+    t->before = m->procs.item[proc].last_thread;
+    t->next_in_stream = NSC_NONE;
+    m->procs.item[proc].last_thread = (uint32_t)(m->threads.len - 1);
+    join_stream(m, (uint32_t)(m->threads.len - 1));
+    t->tid = tid;
+    t->stands_for_rest = flood;
+    t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
+    t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = t->in_tree = -1;
+    return t;
+}
+
+uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc, uint64_t pointer)
+{
+    return nsc_map_get(&m->rank_by, (struct nsc_key){proc, pointer, 0});
+}
+
+uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, int64_t tid, struct nsc_where first)
+{
+    uint32_t before = nsc_rank_of(m, proc, pointer), i = (uint32_t)m->ranks.len;
+    struct nsc_rank *r = nsc_vec_push(&m->ranks);
+    struct nsc_key use = {proc, pointer, 0};
+    uint32_t used_before = nsc_map_get(&m->use_by, use);
+    if (!r || nsc_map_put(&m->rank_by, use, i) || nsc_map_put(&m->use_by, use, i)) {
+        m->no_memory = true;
+        return NSC_NONE;
+    }
+    r->proc = proc;
+    r->before = m->procs.item[proc].last_rank;
+    r->used_before = used_before;
+    r->after = NSC_NONE;
+    *(r->before == NSC_NONE ? &m->procs.item[proc].first_rank : &m->ranks.item[r->before].after) = i;
+    m->procs.item[proc].last_rank = i;
+    r->pointer = pointer;
+    r->comm = r->parent = NSC_NONE;
+    r->reuse = before == NSC_NONE ? 0 : m->ranks.item[before].reuse + 1;
+    r->tid = tid;
+    r->rank = r->nranks = r->cuda_dev = r->nvml_dev = r->split = r->key = -1;
+    r->nnodes = r->local_ranks = r->local_rank = r->mnnvl = -1;
+    r->coll = r->collnet = r->nvls = r->p2p = r->per_peer = r->chunk = r->direct = -1;
+    r->init_seconds = r->kernel_seconds = -1;
+    r->first = first;
+    return i;
+}
+
+struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number,
+                               nsc_text text)
+{
+    enum { MOST = 1024 }; /* a flood of WARNs that are all different is told by kind alone */
+    bool flood = m->procs.item[proc].events >= MOST;
+    nsc_str s = flood ? 0 : nsc_keep(m, text);
+    number = flood ? -1 : number;
+    struct nsc_key key = {(uint64_t)rec->kind << 32 | proc, (uint64_t)number, (uint64_t)s << 8 | (uint64_t)rec->level};
+    uint32_t i = nsc_map_get(&m->event_by, key);
+    if (i != NSC_NONE) {
+        m->events.item[i].count++;
+        m->events.item[i].quoted |= (rec->flags & NCCLSCOPE_FLAG_QUOTED) != 0;
+        m->last_event = i;
+        return &m->events.item[i];
+    }
+    struct nsc_event *e = nsc_vec_push(&m->events);
+    if (!e || nsc_map_put(&m->event_by, key, (uint32_t)(m->events.len - 1))) {
+        m->no_memory = true;
+        return NULL;
+    }
+    *e = (struct nsc_event){
+        .kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
+    e->quoted = rec->flags & NCCLSCOPE_FLAG_QUOTED;
+    e->dev = rec->dev;
+    e->nth = m->procs.item[proc].records;
+    e->where = nsc_here(m, rec);
+    e->time = rec->time.len ? nsc_keep(m, rec->time) : 0;
+    m->procs.item[proc].events++;
+    m->last_event = (uint32_t)(m->events.len - 1);
+    return e;
+}
+
+const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name)
+{
+    nsc_str s = nsc_intern_find(&m->strings, nsc_text_of(name));
+    if (proc != NSC_NONE) {
+        uint32_t i = s ? nsc_map_get(&m->env_by, (struct nsc_key){proc, s, 0}) : NSC_NONE;
+        return i == NSC_NONE ? NULL : &m->env.item[i];
+    }
+    for (size_t i = 0; s && i < m->env.len; i++)
+        if (m->env.item[i].name == s)
+            return &m->env.item[i];
+    return NULL;
+}
+
+size_t nsc_links_of(const struct ncclscope_model *m, uint32_t comm)
+{
+    size_t low = 0, high = m->link_order.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (nsc_comm_of(m, &m->links.item[m->link_order.item[mid]]) < comm)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+size_t nsc_events_of(const struct ncclscope_model *m, uint32_t proc)
+{
+    size_t low = 0, high = m->event_order.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (m->events.item[m->event_order.item[mid]].proc < proc)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank)
+{
+    if (comm == NSC_NONE)
+        return NULL;
+    const struct nsc_comm *c = &m->comms.item[comm];
+    uint32_t low = c->first, high = c->first + c->count;
+    while (low < high) { /* members lie in rank order */
+        uint32_t mid = low + (high - low) / 2;
+        if (m->ranks.item[m->members.item[mid]].rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    bool there = low < c->first + c->count && m->ranks.item[m->members.item[low]].rank == rank;
+    return there ? &m->ranks.item[m->members.item[low]] : NULL;
+}
