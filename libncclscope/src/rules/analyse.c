@@ -1,6 +1,7 @@
 /* analyse.c - every rule in its turn, then what follows from what, the order, and the verdict. */
 #include "rules/ask.h"
 #include "rules/confirm.h"
+#include "rules/expect.h"
 
 static int verdict_of(const struct ncclscope_findings *f)
 {
@@ -56,8 +57,9 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
     if (!f)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     f->model = m;
+    f->no_memory = !nsc_judge_all(f);
     struct nsc_case c = {.m = m, .f = f};
-    for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
+    for (const struct nsc_rule *r = nsc_rules; r->id && f->judged; r++) {
         const char *reason = r->needs(m);
         c.rule = r;
         nsc_tell_failures(&c);
@@ -86,7 +88,8 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
     }
     nsc_put_findings_in_order(f);
     f->verdict = verdict_of(f);
-    nsc_lay_findings(f);
+    if (f->judged)
+        nsc_lay_findings(f);
     if (f->no_memory || nsc_failed_allocations() != before) {
         ncclscope_findings_free(f);
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
@@ -101,6 +104,7 @@ void ncclscope_findings_free(ncclscope_findings *f)
         return;
     for (size_t i = 0; i < f->list.len; i++)
         nsc_finding_free(&f->list.item[i]);
+    nsc_free(f->judged);
     nsc_vec_free(&f->list);
     nsc_map_free(&f->about_by);
     nsc_map_free(&f->said_by);

@@ -321,8 +321,8 @@ static enum nsc_confirmation judge_without_p2p(struct nsc_case *c, struct nsc_co
 
 static enum nsc_confirmation judge_other(struct nsc_case *c, struct nsc_confirmed *x, const char *no)
 {
-    struct nsc_expected e;
-    enum nsc_judgement j = nsc_judge(c->m, x->link, &e);
+    const struct nsc_expected e = nsc_judged_of(c->f, x->link)->e;
+    enum nsc_judgement j = nsc_judged_of(c->f, x->link)->is;
     char words[400];
     nsc_expected_words(c->m, &e, words, sizeof words);
     if (j == NSC_NOT_JUDGED && c->m->fit == NSC_FIT_DISTINCT)

@@ -325,7 +325,7 @@ static enum nsc_judgement judge_p2p(const struct nsc_expected *own, struct nsc_e
     return NSC_AS_EXPECTED;
 }
 
-enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out)
+static enum nsc_judgement judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out)
 {
     struct nsc_known_path p = l->known;
     *out = (struct nsc_expected){.level = NSC_LEVEL_UNKNOWN};
@@ -372,6 +372,20 @@ enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_l
     if (set.because == NSC_BY_NEARNESS)
         return NSC_FAULTY;
     return set.env ? NSC_CONFIGURED : NSC_NOT_KNOWABLE;
+}
+
+bool nsc_judge_all(struct ncclscope_findings *f)
+{
+    const struct ncclscope_model *m = f->model;
+    f->judged = nsc_alloc((m->links.len + 1) * sizeof *f->judged);
+    for (size_t i = 0; f->judged && i < m->links.len; i++)
+        f->judged[i].is = judge(m, &m->links.item[i], &f->judged[i].e);
+    return f->judged != NULL;
+}
+
+const struct nsc_judged *nsc_judged_of(const struct ncclscope_findings *f, const struct nsc_link *l)
+{
+    return &f->judged[l - f->model->links.item];
 }
 
 void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size)

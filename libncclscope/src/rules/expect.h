@@ -47,7 +47,15 @@ enum nsc_judgement {
 
 /* `free` leaves out what variables say: the choice of the hardware and this release alone. */
 struct nsc_expected nsc_expect(const struct ncclscope_model *m, const struct nsc_link *l, bool free);
-enum nsc_judgement nsc_judge(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *out);
+
+/* A link, judged: once for each, before the rules run. */
+struct nsc_judged {
+    enum nsc_judgement is;
+    struct nsc_expected e;
+};
+struct ncclscope_findings;
+bool nsc_judge_all(struct ncclscope_findings *f); /* false: no memory */
+const struct nsc_judged *nsc_judged_of(const struct ncclscope_findings *f, const struct nsc_link *l);
 /* The reason in words, into buf: "NCCL_P2P_DISABLE=1 forbids P2P". */
 void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expected *e, char *buf, size_t size);
 

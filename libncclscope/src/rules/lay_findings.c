@@ -108,18 +108,17 @@ static void lay_expected(struct ncclscope_findings *f)
     const struct ncclscope_model *m = f->model;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_expected e;
+        const struct nsc_judged *x = nsc_judged_of(f, l);
         char why[300];
-        enum nsc_judgement judgement = nsc_judge(m, l, &e);
-        if (judgement == NSC_NOT_JUDGED)
+        if (x->is == NSC_NOT_JUDGED)
             continue;
         struct nsc_expected own = nsc_expect(m, l, true);
-        nsc_expected_words(m, &e, why, sizeof why);
+        nsc_expected_words(m, &x->e, why, sizeof why);
         ncclscope_expected *r = nsc_row_new(&f->rows, expected);
         r->link = (int64_t)i;
-        r->transport = e.family ? e.family : NCCLSCOPE_UNSAID;
+        r->transport = x->e.family ? x->e.family : NCCLSCOPE_UNSAID;
         r->without_settings = own.family ? own.family : NCCLSCOPE_UNSAID;
-        r->judgement = (int64_t)judgement;
+        r->judgement = (int64_t)x->is;
         nsc_str words = nsc_intern(&f->strings, nsc_text_of(why));
         r->why = nsc_interned(&f->strings, words);
         f->no_memory = f->no_memory || !words;

@@ -89,6 +89,7 @@ struct nsc_confirmed;
 
 struct ncclscope_findings {
     const struct ncclscope_model *model;
+    struct nsc_judged *judged; /* by place of the link in the model */
     struct nsc_arena arena;
     NSC_VEC(struct nsc_finding) list;
     size_t raised[NSC_IDS];  /* how many of each id */

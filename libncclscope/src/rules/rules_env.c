@@ -51,16 +51,17 @@ static bool disables_p2p(const struct ncclscope_model *m, const struct nsc_env *
 }
 
 /* Does the log show that it costs nothing: that no pair of a node would use P2P without it, in the processes that have it? `level` is set to the class of a pair that it costs. */
-static bool costs_nothing(const struct ncclscope_model *m, enum nsc_level *level)
+static bool costs_nothing(const struct nsc_case *c, enum nsc_level *level)
 {
+    const struct ncclscope_model *m = c->m;
     size_t pairs = 0;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_expected e;
+        const struct nsc_judged *x = nsc_judged_of(c->f, l);
         bool has_it = l->proc != NSC_NONE && nsc_p2p_disabled(m, l->proc);
-        enum nsc_judgement j = l->family == NSC_COLLNET || !has_it ? NSC_NOT_JUDGED : nsc_judge(m, l, &e);
+        enum nsc_judgement j = has_it ? x->is : NSC_NOT_JUDGED;
         if (j != NSC_NOT_JUDGED && j != NSC_BY_DESIGN) {
-            *level = e.level;
+            *level = x->e.level;
             return false;
         }
         pairs += j == NSC_BY_DESIGN;
@@ -98,7 +99,7 @@ static bool has_no_effect(const struct ncclscope_model *m)
 void nsc_rule_env_p2p_disabled(struct nsc_case *c)
 {
     enum nsc_level level = NSC_LEVEL_UNKNOWN;
-    bool unheard = has_no_effect(c->m), nothing = unheard || costs_nothing(c->m, &level);
+    bool unheard = has_no_effect(c->m), nothing = unheard || costs_nothing(c, &level);
     struct nsc_finding *f =
         env_finding(c, disables_p2p, nothing ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING);
     if (!f)
@@ -157,13 +158,14 @@ static bool sets_level(const struct ncclscope_model *m, const struct nsc_env *e)
 }
 
 /* What the level does to the pairs of a node: takes P2P from some; or gives it to some that are farther apart than NCCL's own level. */
-static void judge_level(const struct ncclscope_model *m, bool *takes, bool *gives)
+static void judge_level(const struct nsc_case *c, bool *takes, bool *gives)
 {
+    const struct ncclscope_model *m = c->m;
     *takes = *gives = false;
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        struct nsc_expected e;
-        if (l->family == NSC_COLLNET || nsc_judge(m, l, &e) != NSC_CONFIGURED || e.because == NSC_BY_DISABLE)
+        const struct nsc_judged *x = nsc_judged_of(c->f, l);
+        if (x->is != NSC_CONFIGURED || x->e.because == NSC_BY_DISABLE)
             continue;
         *gives = *gives || l->family == NSC_P2P;
         *takes = *takes || l->family != NSC_P2P;
@@ -176,7 +178,7 @@ void nsc_rule_env_p2p_level(struct nsc_case *c)
     const struct nsc_env *e = nsc_env_of(c->m, NSC_NONE, "NCCL_P2P_LEVEL");
     if (!e)
         return;
-    judge_level(c->m, &takes, &gives);
+    judge_level(c, &takes, &gives);
     struct nsc_finding *f =
         env_finding(c, sets_level, limits && takes ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE);
     if (!f)

@@ -49,10 +49,13 @@ static bool lacks_nvlink(const struct ncclscope_model *m, uint32_t proc)
 }
 
 /* One finding for each reason. */
-static enum nsc_shm_reason shm_reason(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_expected *e)
+static enum nsc_shm_reason shm_reason(const struct nsc_case *c, const struct nsc_link *l, struct nsc_expected *e)
 {
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_judged *x = nsc_judged_of(c->f, l);
     bool nvlink;
-    switch (nsc_judge(m, l, e)) {
+    *e = x->e;
+    switch (x->is) {
     case NSC_CONFIGURED: return e->because == NSC_BY_DISABLE ? NSC_SHM_BY_DISABLE : NSC_SHM_BY_LEVEL;
     case NSC_FAULTY:
         nvlink = e->by_proof || (e->type && nsc_class_is_nvlink(nsc_say(m, e->type)));
@@ -180,7 +183,7 @@ void nsc_rule_shm_within_node(struct nsc_case *c)
         const struct nsc_link *l = &c->m->links.item[c->m->link_order.item[i]];
         if (l->family != NSC_SHM)
             continue;
-        enum nsc_shm_reason why = shm_reason(c->m, l, &e);
+        enum nsc_shm_reason why = shm_reason(c, l, &e);
         const struct nsc_env *elsewhere = forbidden_at(c->m, &forbidden, l->proc);
         if (elsewhere && (why == NSC_SHM_UNSAID || why == NSC_SHM_UNSAID_VISIBLE)) {
             why = NSC_SHM_BY_DISABLE;
@@ -276,7 +279,8 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         if (l->family != NSC_NET || (p.scope != NSC_SCOPE_NODE && !perhaps))
             continue;
         unsure = unsure || perhaps;
-        int why = nsc_judge(c->m, l, &e) == NSC_BY_DESIGN && e.because == NSC_BY_NIC ? NET_BY_DESIGN : NET_ODD;
+        e = nsc_judged_of(c->f, l)->e;
+        int why = nsc_judged_of(c->f, l)->is == NSC_BY_DESIGN && e.because == NSC_BY_NIC ? NET_BY_DESIGN : NET_ODD;
         if (!there[why]) {
             nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             if (c->f->no_memory)
