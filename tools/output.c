@@ -156,12 +156,12 @@ int output_open(struct output *o)
     return said;
 }
 
-int output_write(void *output, const char *bytes, unsigned long size)
+int output_write(void *output, const char *bytes, size_t size)
 {
     struct output *o = output;
     if (o->fd == STDOUT_FILENO)
         fflush(stdout); /* what was printed there before comes first */
-    for (ssize_t n; size && !o->why; bytes += n, size -= (unsigned long)n) {
+    for (ssize_t n; size && !o->why; bytes += n, size -= (size_t)n) {
         n = write(o->fd, bytes, size);
         if (n < 0 && errno != EINTR)
             o->why = errno;

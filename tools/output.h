@@ -31,7 +31,7 @@ bool output_is_source(const struct output *o, const ncclscope_model *m);
 /* Open what output_find found. Not 0: told. */
 int output_open(struct output *o);
 /* A write function of the library, for a struct output. */
-int output_write(void *output, const char *bytes, unsigned long size);
+int output_write(void *output, const char *bytes, size_t size);
 /* The end of it. `whole`: all that was to be written was; else the old file stays as it is. Not 0: it could not be written, told.
  * A pipe that nobody reads any more is no failure. */
 int output_end(struct output *o, bool whole);
