@@ -307,6 +307,8 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
             f->title =
                 nsc_words(c, "NCCL_IB_HCA=%s leaves NCCL no InfiniBand or RoCE device", nsc_say(m, list->value).ptr);
     }
+    if (f && f->why_rows && nsc_text_starts(nsc_text_of(f->why_row[0]), "DEVICE_SLINGSHOT"))
+        f->title = "RDMA is not used on Slingshot: libfabric's plugin, which brings it there, was not loaded";
     if (f && f->hosts.len == 1)
         f->title = nsc_words(c, "%s (%s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
     else if (f)
