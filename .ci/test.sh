@@ -36,6 +36,12 @@ if command -v clang >/dev/null 2>&1; then
     }
 fi
 
+# The one file that needs no other, which no sanitizer can be in, in a root directory of its own.
+{ configure build-plain -Dbuildtype=release -Dtests=enabled && meson test -C build-plain --print-errorlogs standalone >/dev/null; } || {
+    echo "test: the one-file program does not stand alone"
+    broken=$((broken + 1))
+}
+
 python3 - "$results" "$broken" <<'END'
 import json, os, sys
 
