@@ -49,6 +49,16 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
     }
 }
 
+/* Sockets that follow from a network that is only likely to be there are no graver than that. */
+static void temper(const struct ncclscope_findings *f, struct nsc_finding *x)
+{
+    for (size_t i = 0; x->rule->key == NSC_ID_NET_SOCKET && i < f->list.len; i++) {
+        const struct nsc_finding *root = &f->list.item[i];
+        if (root->rule->key == x->caused_by && root->severity < x->severity && strcmp(root->confidence, "certain") != 0)
+            x->severity = root->severity;
+    }
+}
+
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
     unsigned before = nsc_failed_allocations();
@@ -81,6 +91,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         nsc_sort_named(x);
         if (x->caused_by && !nsc_raised(&c, x->caused_by))
             x->caused_by = NSC_ID_NONE;
+        temper(f, x);
         say_if_done(&c, x);
         say_if_restarted(&c, x);
         if (x->severity == NCCLSCOPE_SEVERITY_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
