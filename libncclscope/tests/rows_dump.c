@@ -1,5 +1,6 @@
 /* rows_dump.c LOG... - every row that a model and its findings lend, a line of JSON each: {"table": "link", "src": 0, ...}. Written from the
  * public headers alone, as somebody would who has never seen the library's sources; what is not said is left out. */
+#include <ncclscope/probe.h>
 #include <ncclscope/rows.h>
 
 #include <stdio.h>
@@ -80,18 +81,28 @@ static const char *take(int *argc, char ***argv, const char *option)
     return (*argv)[0];
 }
 
-/* rows_dump [--pod FILE] [--expect LIST] LOG... */
+static int give_facts(ncclscope_model *m, ncclscope_facts **f, const char *path, ncclscope_error *err)
+{
+    int rc = ncclscope_facts_load(f, path, err);
+    if (!rc)
+        ncclscope_model_facts(m, *f);
+    return rc;
+}
+
+/* rows_dump [--pod FILE] [--facts FILE] [--expect LIST] LOG... */
 int main(int argc, char **argv)
 {
-    const char *pod = take(&argc, &argv, "--pod"), *expect = take(&argc, &argv, "--expect");
+    const char *pod = take(&argc, &argv, "--pod"), *facts = take(&argc, &argv, "--facts"),
+               *expect = take(&argc, &argv, "--expect");
     ncclscope_error err;
+    ncclscope_facts *given = NULL;
     ncclscope_grammar *g;
     ncclscope_model *m;
     ncclscope_findings *f;
     if (ncclscope_grammar_new(&g, &err) ||
         ncclscope_scan(&m, g, (const char *const *)(argv + 1), (size_t)(argc - 1), NULL, &err) ||
-        (pod && ncclscope_model_pods(m, pod, &err)) || ncclscope_analyse(&f, m, &err) ||
-        (expect && ncclscope_expect(f, expect, &err))) {
+        (pod && ncclscope_model_pods(m, pod, &err)) || (facts && give_facts(m, &given, facts, &err)) ||
+        ncclscope_analyse(&f, m, &err) || (expect && ncclscope_expect(f, expect, &err))) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
@@ -99,6 +110,7 @@ int main(int argc, char **argv)
         print_table(m, f, table);
     ncclscope_findings_free(f);
     ncclscope_model_free(m);
+    ncclscope_facts_free(given);
     ncclscope_grammar_free(g);
     return 0;
 }

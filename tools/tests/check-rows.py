@@ -185,12 +185,27 @@ def check_store(name, tables, store):
         check(name, 'store, ' + table, not odd, odd[:1])
 
 
+def check_facts(tool, program, machine, log):
+    """Facts that a model was given are rows, with all that their file says, and tables of a store."""
+    name = os.path.basename(machine)
+    with open(machine, encoding='utf-8') as file:
+        facts = json.load(file)
+    tables = rows_of(program, '--facts', machine, log)
+    for key, table in (('gpus', 'fact_gpu'), ('pairs', 'fact_pair'), ('nics', 'fact_nic'), ('measured', 'fact_measured'),
+                       ('collectives', 'fact_collective'), ('variables', 'fact_variable'), ('skipped', 'fact_skipped')):
+        check(name, key, facts.get(key, []) == tables[table], (facts.get(key, [])[:1], tables[table][:1]))
+    check(name, 'node', [facts['node']] == tables['fact_node'], tables['fact_node'])
+    check_store(name, tables, stored(tool, '--facts', machine, log))
+
+
 def main():
     tool, program = sys.argv[1:3]
     below = [path for folder in sys.argv[3:] for path in glob.glob(os.path.join(folder, '**', '*.log*'), recursive=True)]
     logs = sorted(glob.glob(os.path.join(harness.TESTDATA, 'logs', '*', '*.log*'))) + below
     pods = ['--pod', os.path.join(harness.TESTDATA, 'pods', 'settings.json'), '--expect', 'nvlink,no-socket,ranks=8,ranks=7,hosts>1']
     two_nodes = [path for path in logs if 'h200x8-two-nodes' in path]
+    for machine in sorted(glob.glob(os.path.join(harness.TESTDATA, 'machines', '*.json'))):
+        check_facts(tool, program, machine, logs[0])
     for arguments in [[path] for path in logs] + [pods + [path] for path in two_nodes]:
         name = ' '.join(os.path.basename(a) for a in arguments)
         run = subprocess.run([tool, 'scan', '--json', *arguments], capture_output=True, timeout=120)

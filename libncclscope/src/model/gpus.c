@@ -188,7 +188,7 @@ struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
     struct nsc_version v = nsc_version_of(m, proc);
     const struct nsc_rank *r = p->last_rank == NSC_NONE ? NULL : &m->ranks.item[p->last_rank];
     const struct nsc_gpu_node *g = r ? nsc_gpu_node_of(m, r) : NULL;
-    const struct nsc_gpu_facts *x = r ? nsc_gpu_facts_of(m, r) : NULL;
+    const struct nsc_fact_gpu *x = r ? nsc_gpu_facts_of(m, r) : NULL;
     nsc_text name = nsc_gpu_name(m, proc, &k.line);
     name = name.len || !x || !x->name ? name : nsc_text_of(x->name);
     k.gpu = name.len ? gpu_named(name) : NULL;
@@ -207,7 +207,7 @@ struct nsc_gpu_class nsc_gpu_of(const struct ncclscope_model *m, uint32_t proc)
 int nsc_cc_of(const struct ncclscope_model *m, uint32_t proc)
 {
     uint32_t last = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank;
-    const struct nsc_gpu_facts *x = last == NSC_NONE ? NULL : nsc_gpu_facts_of(m, &m->ranks.item[last]);
+    const struct nsc_fact_gpu *x = last == NSC_NONE ? NULL : nsc_gpu_facts_of(m, &m->ranks.item[last]);
     if (x && x->cc_major.known && x->cc_minor.known && x->cc_major.v < 1000 && x->cc_minor.v < 10)
         return (int)(x->cc_major.v * 10 + x->cc_minor.v);
     struct nsc_gpu_class k = nsc_gpu_of(m, proc);

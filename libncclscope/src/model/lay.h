@@ -37,5 +37,7 @@ void nsc_lay_trees(struct nsc_laying *l);
 void nsc_lay_links(struct nsc_laying *l);
 /* lay_others.c: what the input holds beside NCCL's lines. */
 void nsc_lay_others(struct nsc_laying *l);
+/* lay_facts.c: of the facts that the model was given. */
+void nsc_lay_facts(struct nsc_laying *l);
 
 #endif

@@ -400,7 +400,7 @@ void nsc_lay_rows(struct ncclscope_model *m)
     static void (*const steps[])(struct nsc_laying *) = {
         lay_sources,     lay_connections,  lay_machines,  lay_hosts,    lay_processes,  nsc_lay_comms,
         nsc_lay_rings,   nsc_lay_trees,    nsc_lay_links, lay_networks, lay_devices,    lay_plugins,
-        lay_environment, lay_process_envs, lay_pods,      lay_warnings, nsc_lay_others,
+        lay_environment, lay_process_envs, lay_pods,      lay_warnings, nsc_lay_others, nsc_lay_facts,
     };
     struct nsc_laying l = {m, &m->rows, nsc_alloc((m->procs.len + 1) * sizeof *l.process)};
     nsc_rows_free(&m->rows);

@@ -172,7 +172,7 @@ static void keep_offered(struct ncclscope_model *m)
         *s = 0;
     }
     for (size_t i = 0; i < m->facts->pairs.len; i++) {
-        const struct nsc_pair_facts *p = &m->facts->pairs.item[i];
+        const struct nsc_fact_pair *p = &m->facts->pairs.item[i];
         uint32_t a = gpu_by_index(m->facts, p->from.v), b = gpu_by_index(m->facts, p->to.v);
         bool known = p->path && nsc_level_of(nsc_text_of(p->path)) != NSC_LEVEL_UNKNOWN;
         if (known && a != NSC_NONE && b != NSC_NONE)
@@ -226,7 +226,7 @@ static uint32_t place_of(const struct ncclscope_model *m, const struct nsc_rank 
     return m->facts && i < m->gpu_of.len ? m->gpu_of.item[i] : NSC_NONE;
 }
 
-const struct nsc_gpu_facts *nsc_gpu_facts_of(const struct ncclscope_model *m, const struct nsc_rank *r)
+const struct nsc_fact_gpu *nsc_gpu_facts_of(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
     uint32_t i = place_of(m, r);
     return i == NSC_NONE ? NULL : &m->facts->gpus.item[i];

@@ -21,7 +21,7 @@ enum nsc_fit {
 void nsc_place_ranks(struct ncclscope_model *m);
 
 /* The rank's GPU; NULL: it is not on the machine, or that is not known. */
-const struct nsc_gpu_facts *nsc_gpu_facts_of(const struct ncclscope_model *m, const struct nsc_rank *r);
+const struct nsc_fact_gpu *nsc_gpu_facts_of(const struct ncclscope_model *m, const struct nsc_rank *r);
 /* Is the rank on another machine of the log than the one that the facts are of? */
 bool nsc_is_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r);
 /* Was the process's log written under another CUDA driver than the facts were asked of? */

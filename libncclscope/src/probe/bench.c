@@ -91,7 +91,7 @@ bool nsc_bench_wants(const char *pairs, int64_t a, int64_t b)
 static bool is_needed(const struct nsc_bench *b, const struct ncclscope_facts *known, int64_t index)
 {
     for (size_t i = 0; i < known->gpus.len; i++) {
-        const struct nsc_gpu_facts *other = &known->gpus.item[i];
+        const struct nsc_fact_gpu *other = &known->gpus.item[i];
         if (other->cuda_index.known && other->index.v != index &&
             nsc_bench_wants(b->options->pairs, index, other->index.v))
             return true;

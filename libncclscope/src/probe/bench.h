@@ -21,11 +21,11 @@ struct nsc_progress {
     atomic_int done, total, stop, opened; /* opened: GPUs are ready */
     atomic_int at, from, to;              /* which method it is at, on which GPUs */
     atomic_int figures;
-    struct nsc_measured figure[]; /* texts are constants, at the same place in both */
+    struct nsc_fact_measured figure[]; /* texts are constants, at the same place in both */
 };
 
 struct nsc_bench_gpu {
-    const struct nsc_gpu_facts *facts;
+    const struct nsc_fact_gpu *facts;
     void *context, *stream, *module, *copy, *fill, *check, *chase;
     void *began, *ended, *slot[SLOTS];       /* events */
     unsigned long long out, in, chain, word; /* device memory; word: one number that kernels count in */

@@ -1,4 +1,4 @@
-/* facts.c - facts to JSON and back: the tables of facts.def say how, key by key. */
+/* facts.c - facts to JSON and back: the tables of facts in columns.def say how, key by key. */
 #include "base/document.h"
 #include "base/file.h"
 #include "base/neutral.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum type { TEXT, INT, FLAG };
+enum type { TEXT, I64, BOOL };
 
 struct row {
     const char *key;
@@ -17,32 +17,17 @@ struct row {
     size_t offset;
 };
 
-#define NODE(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_node_facts, name)},
-static const struct row node_rows[] = {
-#include "facts.def"
-    {NULL, TEXT, 0}};
-#define GPU(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_gpu_facts, name)},
-static const struct row gpu_rows[] = {
-#include "facts.def"
-    {NULL, TEXT, 0}};
-#define PAIR(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_pair_facts, name)},
-static const struct row pair_rows[] = {
-#include "facts.def"
-    {NULL, TEXT, 0}};
-#define NIC(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_nic_facts, name)},
-static const struct row nic_rows[] = {
-#include "facts.def"
-    {NULL, TEXT, 0}};
-
-#define MEASURED(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_measured, name)},
-static const struct row measured_rows[] = {
-#include "facts.def"
-    {NULL, TEXT, 0}};
-
-#define COLLECTIVE(TYPE, name, words) {#name, TYPE, offsetof(struct nsc_collective, name)},
-static const struct row collective_rows[] = {
-#include "facts.def"
-    {NULL, TEXT, 0}};
+#define NCCLSCOPE_FACTS_ALONE
+#define NCCLSCOPE_TABLE(table, rows, owner, words) static const struct row table##_rows[] = {
+#define NCCLSCOPE_COLUMN(table, name, TYPE, unit, words) {#name, TYPE, offsetof(struct nsc_##table, name)},
+#define NCCLSCOPE_END(table) \
+    { \
+        NULL, TEXT, 0 \
+    } \
+    } \
+    ;
+#include "ncclscope/columns.def"
+#undef NCCLSCOPE_FACTS_ALONE
 
 /* ---- one fact ---- */
 
@@ -83,7 +68,7 @@ void nsc_unprobed(struct ncclscope_facts *f, const char *probe, const char *form
     va_start(args, format);
     nsc_vformat(text, sizeof text, format, args);
     va_end(args);
-    struct nsc_unprobed *u = nsc_vec_push(&f->skipped);
+    struct nsc_fact_skipped *u = nsc_vec_push(&f->skipped);
     f->no_memory = f->no_memory || !u;
     if (!u)
         return;
@@ -91,7 +76,7 @@ void nsc_unprobed(struct ncclscope_facts *f, const char *probe, const char *form
     nsc_fact_text(f, &u->reason, nsc_text_of(text));
 }
 
-const struct nsc_gpu_facts *nsc_gpu_at(const struct ncclscope_facts *f, int64_t index)
+const struct nsc_fact_gpu *nsc_gpu_at(const struct ncclscope_facts *f, int64_t index)
 {
     for (size_t i = 0; i < f->gpus.len; i++)
         if (f->gpus.item[i].index.known && f->gpus.item[i].index.v == index)
@@ -104,7 +89,7 @@ static struct nsc_key pair_key(int64_t from, int64_t to)
     return (struct nsc_key){(uint64_t)from, (uint64_t)to, 0};
 }
 
-const struct nsc_pair_facts *nsc_pair_at(const struct ncclscope_facts *f, int64_t from, int64_t to)
+const struct nsc_fact_pair *nsc_pair_at(const struct ncclscope_facts *f, int64_t from, int64_t to)
 {
     uint32_t i = f->pair_by.used ? nsc_map_get(&f->pair_by, pair_key(from, to)) : NSC_NONE;
     return i == NSC_NONE ? NULL : &f->pairs.item[i];
@@ -154,9 +139,9 @@ static void write_rows(struct nsc_json *j, const struct row *rows, const void *b
         const struct nsc_fact *number = (const struct nsc_fact *)(const void *)at;
         if (rows->type == TEXT && *(const char *const *)(const void *)at)
             nsc_json_string(j, rows->key, *(const char *const *)(const void *)at);
-        else if (rows->type == INT && number->known)
+        else if (rows->type == I64 && number->known)
             nsc_json_int(j, rows->key, number->v);
-        else if (rows->type == FLAG && number->known)
+        else if (rows->type == BOOL && number->known)
             nsc_json_bool(j, rows->key, number->v);
     }
 }
@@ -176,15 +161,15 @@ static void write_list(struct nsc_json *j, const char *key, const struct row *ro
 void nsc_facts_members(const struct ncclscope_facts *f, struct nsc_json *j)
 {
     nsc_json_open(j, "node", '{');
-    write_rows(j, node_rows, &f->node);
+    write_rows(j, fact_node_rows, &f->node);
     nsc_json_close(j, '}');
-    write_list(j, "gpus", gpu_rows, f->gpus.item, f->gpus.len, sizeof *f->gpus.item);
-    write_list(j, "pairs", pair_rows, f->pairs.item, f->pairs.len, sizeof *f->pairs.item);
-    write_list(j, "nics", nic_rows, f->nics.item, f->nics.len, sizeof *f->nics.item);
+    write_list(j, "gpus", fact_gpu_rows, f->gpus.item, f->gpus.len, sizeof *f->gpus.item);
+    write_list(j, "pairs", fact_pair_rows, f->pairs.item, f->pairs.len, sizeof *f->pairs.item);
+    write_list(j, "nics", fact_nic_rows, f->nics.item, f->nics.len, sizeof *f->nics.item);
     if (f->measured.len)
-        write_list(j, "measured", measured_rows, f->measured.item, f->measured.len, sizeof *f->measured.item);
+        write_list(j, "measured", fact_measured_rows, f->measured.item, f->measured.len, sizeof *f->measured.item);
     if (f->collectives.len)
-        write_list(j, "collectives", collective_rows, f->collectives.item, f->collectives.len,
+        write_list(j, "collectives", fact_collective_rows, f->collectives.item, f->collectives.len,
                    sizeof *f->collectives.item);
     nsc_json_open(j, "variables", '[');
     for (size_t i = 0; i < f->variables.len; i++) {
@@ -236,9 +221,9 @@ static void set(struct ncclscope_facts *f, const struct row *rows, void *base, s
     bool flag = !strcmp(type, "true") || !strcmp(type, "false");
     if (rows->type == TEXT && !strcmp(type, "text") && !*text)
         nsc_fact_text(f, text, nsc_text_of((const char *)sqlite3_column_text(q, 3)));
-    else if (rows->type == INT && sqlite3_column_type(q, 3) == SQLITE_INTEGER && !flag && !number->known) /* it fits */
+    else if (rows->type == I64 && sqlite3_column_type(q, 3) == SQLITE_INTEGER && !flag && !number->known) /* it fits */
         nsc_fact_int(number, sqlite3_column_int64(q, 3));
-    else if (rows->type == FLAG && flag && !number->known)
+    else if (rows->type == BOOL && flag && !number->known)
         nsc_fact_int(number, !strcmp(type, "true"));
 }
 
@@ -265,21 +250,21 @@ enum {
 /* Two probes tell of one GPU, by its bus id, or of one pair. */
 static void take_gpu(struct ncclscope_facts *f, const void *item)
 {
-    const struct nsc_gpu_facts *g = item;
+    const struct nsc_fact_gpu *g = item;
     for (size_t i = 0; i < f->gpus.len; i++) {
-        struct nsc_gpu_facts *x = &f->gpus.item[i];
+        struct nsc_fact_gpu *x = &f->gpus.item[i];
         if (g->bus_id && x->bus_id && !strcmp(g->bus_id, x->bus_id)) {
-            fill(f, gpu_rows, x, g);
+            fill(f, fact_gpu_rows, x, g);
             return;
         }
     }
     if (g->index.known && f->gpus.len < MOST_GPUS && !nsc_gpu_at(f, g->index.v))
-        fill(f, gpu_rows, nsc_vec_push(&f->gpus), g);
+        fill(f, fact_gpu_rows, nsc_vec_push(&f->gpus), g);
 }
 
 static void take_pair(struct ncclscope_facts *f, const void *item)
 {
-    const struct nsc_pair_facts *p = item;
+    const struct nsc_fact_pair *p = item;
     struct nsc_key key = pair_key(p->from.v, p->to.v);
     uint32_t i = p->from.known && p->to.known ? nsc_map_get(&f->pair_by, key) : NSC_NONE;
     if (!p->from.known || !p->to.known)
@@ -287,55 +272,46 @@ static void take_pair(struct ncclscope_facts *f, const void *item)
     if (i == NSC_NONE && nsc_map_put(&f->pair_by, key, (uint32_t)f->pairs.len))
         f->no_memory = true;
     else
-        fill(f, pair_rows, i == NSC_NONE ? nsc_vec_push(&f->pairs) : &f->pairs.item[i], p);
+        fill(f, fact_pair_rows, i == NSC_NONE ? nsc_vec_push(&f->pairs) : &f->pairs.item[i], p);
 }
 
 static void take_nic(struct ncclscope_facts *f, const void *item)
 {
-    if (((const struct nsc_nic_facts *)item)->name)
-        fill(f, nic_rows, nsc_vec_push(&f->nics), item);
+    if (((const struct nsc_fact_nic *)item)->name)
+        fill(f, fact_nic_rows, nsc_vec_push(&f->nics), item);
 }
 
 static void take_measured(struct ncclscope_facts *f, const void *item)
 {
-    const struct nsc_measured *x = item;
+    const struct nsc_fact_measured *x = item;
     if (x->method && x->from.known && x->to.known)
-        fill(f, measured_rows, nsc_vec_push(&f->measured), x);
+        fill(f, fact_measured_rows, nsc_vec_push(&f->measured), x);
 }
 
 static void take_collective(struct ncclscope_facts *f, const void *item)
 {
-    const struct nsc_collective *x = item;
+    const struct nsc_fact_collective *x = item;
     if (x->arm && x->operation && x->bytes.known && f->collectives.len < MOST_RUNS)
-        fill(f, collective_rows, nsc_vec_push(&f->collectives), x);
+        fill(f, fact_collective_rows, nsc_vec_push(&f->collectives), x);
 }
 
 static void take_node(struct ncclscope_facts *f, const void *item)
 {
-    fill(f, node_rows, &f->node, item);
+    fill(f, fact_node_rows, &f->node, item);
 }
-
-static const struct row named_rows[] = {{"name", TEXT, offsetof(struct nsc_named_value, name)},
-                                        {"value", TEXT, offsetof(struct nsc_named_value, value)},
-                                        {"from", TEXT, offsetof(struct nsc_named_value, from)},
-                                        {NULL, TEXT, 0}};
 
 static void take_variable(struct ncclscope_facts *f, const void *item)
 {
-    const struct nsc_named_value *v = item;
+    const struct nsc_fact_variable *v = item;
     if (v->name && v->value)
-        fill(f, named_rows, nsc_vec_push(&f->variables), v);
+        fill(f, fact_variable_rows, nsc_vec_push(&f->variables), v);
 }
-
-static const struct row unprobed_rows[] = {{"probe", TEXT, offsetof(struct nsc_unprobed, probe)},
-                                           {"reason", TEXT, offsetof(struct nsc_unprobed, reason)},
-                                           {NULL, TEXT, 0}};
 
 static void take_unprobed(struct ncclscope_facts *f, const void *item)
 {
-    const struct nsc_unprobed *u = item;
+    const struct nsc_fact_skipped *u = item;
     if (u->probe && u->reason)
-        fill(f, unprobed_rows, nsc_vec_push(&f->skipped), u);
+        fill(f, fact_skipped_rows, nsc_vec_push(&f->skipped), u);
 }
 
 /* Objects below `path` of the document, one after the other. */
@@ -343,12 +319,12 @@ static bool read_list(struct ncclscope_facts *f, sqlite3 *db, const char *path, 
                       void (*take)(struct ncclscope_facts *f, const void *item))
 {
     union {
-        struct nsc_node_facts node;
-        struct nsc_gpu_facts gpu;
-        struct nsc_pair_facts pair;
-        struct nsc_nic_facts nic;
-        struct nsc_measured measured;
-        struct nsc_collective collective;
+        struct nsc_fact_node node;
+        struct nsc_fact_gpu gpu;
+        struct nsc_fact_pair pair;
+        struct nsc_fact_nic nic;
+        struct nsc_fact_measured measured;
+        struct nsc_fact_collective collective;
     } one;
     sqlite3_stmt *q;
     int64_t last = -1, items = 0;
@@ -394,14 +370,15 @@ int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, nccl
                 nsc_load_document(db, json, len);
     bool ours = open && is_ours(db);
     /* "$" lists the members of the document: "node" is the only object among them */
-    bool fine = ours && read_list(f, db, "$", node_rows, sizeof(struct nsc_node_facts), take_node) &&
-                read_list(f, db, "$.gpus", gpu_rows, sizeof(struct nsc_gpu_facts), take_gpu) &&
-                read_list(f, db, "$.pairs", pair_rows, sizeof(struct nsc_pair_facts), take_pair) &&
-                read_list(f, db, "$.nics", nic_rows, sizeof(struct nsc_nic_facts), take_nic) &&
-                read_list(f, db, "$.measured", measured_rows, sizeof(struct nsc_measured), take_measured) &&
-                read_list(f, db, "$.collectives", collective_rows, sizeof(struct nsc_collective), take_collective) &&
-                read_list(f, db, "$.variables", named_rows, sizeof(struct nsc_named_value), take_variable) &&
-                read_list(f, db, "$.skipped", unprobed_rows, sizeof(struct nsc_unprobed), take_unprobed);
+    bool fine =
+        ours && read_list(f, db, "$", fact_node_rows, sizeof(struct nsc_fact_node), take_node) &&
+        read_list(f, db, "$.gpus", fact_gpu_rows, sizeof(struct nsc_fact_gpu), take_gpu) &&
+        read_list(f, db, "$.pairs", fact_pair_rows, sizeof(struct nsc_fact_pair), take_pair) &&
+        read_list(f, db, "$.nics", fact_nic_rows, sizeof(struct nsc_fact_nic), take_nic) &&
+        read_list(f, db, "$.measured", fact_measured_rows, sizeof(struct nsc_fact_measured), take_measured) &&
+        read_list(f, db, "$.collectives", fact_collective_rows, sizeof(struct nsc_fact_collective), take_collective) &&
+        read_list(f, db, "$.variables", fact_variable_rows, sizeof(struct nsc_fact_variable), take_variable) &&
+        read_list(f, db, "$.skipped", fact_skipped_rows, sizeof(struct nsc_fact_skipped), take_unprobed);
     bool no_memory = !open || f->no_memory || (!fine && sqlite3_errcode(db) == SQLITE_NOMEM);
     sqlite3_close(db);
     if (no_memory)

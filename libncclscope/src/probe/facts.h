@@ -14,56 +14,30 @@ struct nsc_fact {
     bool known;
 };
 
-#define NSC_FIELD_TEXT(name) const char *name; /* NULL: not known */
-#define NSC_FIELD_INT(name) struct nsc_fact name;
-#define NSC_FIELD_FLAG(name) struct nsc_fact name;
-
-#define NODE(TYPE, name, words) NSC_FIELD_##TYPE(name)
-struct nsc_node_facts {
-#include "facts.def"
-};
-#define GPU(TYPE, name, words) NSC_FIELD_##TYPE(name)
-struct nsc_gpu_facts {
-#include "facts.def"
-};
-#define PAIR(TYPE, name, words) NSC_FIELD_##TYPE(name)
-struct nsc_pair_facts {
-#include "facts.def"
-};
-#define NIC(TYPE, name, words) NSC_FIELD_##TYPE(name)
-struct nsc_nic_facts {
-#include "facts.def"
-};
-
-#define MEASURED(TYPE, name, words) NSC_FIELD_##TYPE(name)
-struct nsc_measured {
-#include "facts.def"
-};
-
-#define COLLECTIVE(TYPE, name, words) NSC_FIELD_##TYPE(name)
-struct nsc_collective {
-#include "facts.def"
-};
-
-struct nsc_named_value {
-    const char *name, *value, *from; /* NCCL_*; from: "environment" or the configuration file */
-};
-
-struct nsc_unprobed {
-    const char *probe, *reason;
-};
+/* struct nsc_fact_node, nsc_fact_gpu ... : a field for each column; of a text NULL where it is not known. */
+#define NSC_FIELD_TEXT(name) const char *name;
+#define NSC_FIELD_I64(name) struct nsc_fact name;
+#define NSC_FIELD_BOOL(name) struct nsc_fact name;
+#define NCCLSCOPE_FACTS_ALONE
+#define NCCLSCOPE_TABLE(table, rows, owner, words) struct nsc_##table {
+#define NCCLSCOPE_COLUMN(table, name, TYPE, unit, words) NSC_FIELD_##TYPE(name)
+#define NCCLSCOPE_END(table) \
+    } \
+    ;
+#include "ncclscope/columns.def"
+#undef NCCLSCOPE_FACTS_ALONE
 
 struct ncclscope_facts {
     struct nsc_arena arena;
-    struct nsc_node_facts node;
-    NSC_VEC(struct nsc_gpu_facts) gpus;
-    NSC_VEC(struct nsc_pair_facts) pairs;
+    struct nsc_fact_node node;
+    NSC_VEC(struct nsc_fact_gpu) gpus;
+    NSC_VEC(struct nsc_fact_pair) pairs;
     struct nsc_map pair_by; /* of those that were read: from, to */
-    NSC_VEC(struct nsc_nic_facts) nics;
-    NSC_VEC(struct nsc_measured) measured;
-    NSC_VEC(struct nsc_collective) collectives;
-    NSC_VEC(struct nsc_named_value) variables;
-    NSC_VEC(struct nsc_unprobed) skipped;
+    NSC_VEC(struct nsc_fact_nic) nics;
+    NSC_VEC(struct nsc_fact_measured) measured;
+    NSC_VEC(struct nsc_fact_collective) collectives;
+    NSC_VEC(struct nsc_fact_variable) variables;
+    NSC_VEC(struct nsc_fact_skipped) skipped;
     bool no_memory;
 };
 
@@ -78,8 +52,8 @@ void nsc_unprobed(struct ncclscope_facts *f, const char *probe, const char *form
     __attribute__((format(printf, 3, 4)));
 
 /* The one GPU, or pair; NULL if there is none. */
-const struct nsc_gpu_facts *nsc_gpu_at(const struct ncclscope_facts *f, int64_t index);
-const struct nsc_pair_facts *nsc_pair_at(const struct ncclscope_facts *f, int64_t from, int64_t to);
+const struct nsc_fact_gpu *nsc_gpu_at(const struct ncclscope_facts *f, int64_t index);
+const struct nsc_fact_pair *nsc_pair_at(const struct ncclscope_facts *f, int64_t from, int64_t to);
 
 /* Is this status of P2P a refusal (CNS GNS TNS DR NS)? "U" and words of later drivers are not known. */
 bool nsc_is_refusal(const char *status);

@@ -41,7 +41,7 @@ static void keep(struct nsc_bench *b, const struct nsc_bench_method *m, const st
                  float *samples, int64_t wrong)
 {
     int n = atomic_load(&b->progress->figures);
-    struct nsc_measured *x = &b->progress->figure[n];
+    struct nsc_fact_measured *x = &b->progress->figure[n];
     qsort(samples, REPEATS, sizeof *samples, by_size);
     double ms = samples[REPEATS / 2] > 0 ? (double)samples[REPEATS / 2] : 1e-6;
     x->method = m->name;
@@ -219,7 +219,7 @@ static void collect(struct ncclscope_facts *f, struct nsc_progress *p, bool died
 {
     int n = atomic_load(&p->figures);
     for (int i = 0; i < n; i++) {
-        struct nsc_measured *x = nsc_vec_push(&f->measured);
+        struct nsc_fact_measured *x = nsc_vec_push(&f->measured);
         f->no_memory = f->no_memory || !x;
         if (x)
             *x = p->figure[i];
@@ -260,7 +260,7 @@ int ncclscope_measure(ncclscope_facts *f, const ncclscope_measure_options *optio
         return rc;
     o.seconds = o.seconds < 1000000 ? o.seconds : 1000000;
     size_t most = NSC_BENCH_METHODS * f->gpus.len * f->gpus.len,
-           size = sizeof(struct nsc_progress) + most * sizeof(struct nsc_measured);
+           size = sizeof(struct nsc_progress) + most * sizeof(struct nsc_fact_measured);
     struct nsc_progress *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");

@@ -12,8 +12,8 @@ extern const struct nsc_way_to_measure
 const char *nsc_method_words(const char *name); /* NULL for one that is not known */
 
 /* The one figure; NULL if there is none. */
-const struct nsc_measured *nsc_measured_at(const struct ncclscope_facts *f, int64_t from, int64_t to,
-                                           const char *method);
+const struct nsc_fact_measured *nsc_measured_at(const struct ncclscope_facts *f, int64_t from, int64_t to,
+                                                const char *method);
 /* "NV18": how the two are joined; NULL if that is not known. */
 const char *nsc_pair_path(const struct ncclscope_facts *f, int64_t from, int64_t to);
 
@@ -24,6 +24,7 @@ struct nsc_expected_rate {
     const char *source;
 };
 /* NULL: no figure with a source is known. */
-const struct nsc_expected_rate *nsc_expected_rate_of(const struct ncclscope_facts *f, const struct nsc_measured *x);
+const struct nsc_expected_rate *nsc_expected_rate_of(const struct ncclscope_facts *f,
+                                                     const struct nsc_fact_measured *x);
 
 #endif

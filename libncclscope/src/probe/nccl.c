@@ -140,7 +140,7 @@ static int by_size(const void *a, const void *b)
 static void keep(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct nsc_nccl_meeting *all, int ranks,
                  size_t figure)
 {
-    struct nsc_collective *x = nsc_vec_push(&f->collectives);
+    struct nsc_fact_collective *x = nsc_vec_push(&f->collectives);
     float slowest[NSC_NCCL_SAMPLES] = {0};
     int64_t wrong = 0;
     int version = atomic_load(&all->version);
@@ -193,7 +193,7 @@ static void collect(struct ncclscope_facts *f, const struct nsc_nccl_run *run, s
 static bool has_comm_id(const struct ncclscope_facts *f)
 {
     for (size_t i = 0; i < f->variables.len; i++) {
-        const struct nsc_named_value *v = &f->variables.item[i];
+        const struct nsc_fact_variable *v = &f->variables.item[i];
         if (!strcmp(v->name, "NCCL_COMM_ID") && v->from && strcmp(v->from, "environment") != 0)
             return true;
     }

@@ -25,7 +25,7 @@ static void set(const struct nsc_cuda *cuda, struct nsc_fact *f, int device, int
         nsc_fact_int(f, v);
 }
 
-static void look_at_gpu(const struct nsc_cuda *cuda, struct ncclscope_facts *f, struct nsc_gpu_facts *g, int device,
+static void look_at_gpu(const struct nsc_cuda *cuda, struct ncclscope_facts *f, struct nsc_fact_gpu *g, int device,
                         int ordinal)
 {
     unsigned domain, bus, slot;
@@ -44,7 +44,7 @@ static void look_at_gpu(const struct nsc_cuda *cuda, struct ncclscope_facts *f, 
 }
 
 /* Pairs are named by NVML's index: CUDA counts what is visible, in an order of its own. Without NVML its ordinal has to do. */
-static int64_t index_of(const struct ncclscope_facts *known, const struct nsc_gpu_facts *g)
+static int64_t index_of(const struct ncclscope_facts *known, const struct nsc_fact_gpu *g)
 {
     for (size_t i = 0; g->bus_id && i < known->gpus.len; i++)
         if (known->gpus.item[i].bus_id && !strcmp(known->gpus.item[i].bus_id, g->bus_id))
@@ -52,7 +52,7 @@ static int64_t index_of(const struct ncclscope_facts *known, const struct nsc_gp
     return g->cuda_index.v;
 }
 
-static void look_at_pair(const struct nsc_cuda *cuda, struct nsc_pair_facts *p, int a, int b)
+static void look_at_pair(const struct nsc_cuda *cuda, struct nsc_fact_pair *p, int a, int b)
 {
     int v;
     if (cuda->can_access(&v, a, b) == NSC_CUDA_FINE)
@@ -87,7 +87,7 @@ void nsc_probe_cuda(struct ncclscope_facts *f, const struct ncclscope_facts *kno
             nsc_unprobed(f, "cuda", "device %d: %s (%d)", i, nsc_cuda_words(cuda, result), result);
             return;
         }
-        struct nsc_gpu_facts *g = nsc_vec_push(&f->gpus);
+        struct nsc_fact_gpu *g = nsc_vec_push(&f->gpus);
         f->no_memory = f->no_memory || !g;
         if (!g)
             return;
@@ -96,7 +96,7 @@ void nsc_probe_cuda(struct ncclscope_facts *f, const struct ncclscope_facts *kno
     }
     for (int a = 0; a < count; a++)
         for (int b = 0; b < count; b++) {
-            struct nsc_pair_facts *p = a == b ? NULL : nsc_vec_push(&f->pairs);
+            struct nsc_fact_pair *p = a == b ? NULL : nsc_vec_push(&f->pairs);
             if (!p)
                 continue;
             nsc_fact_int(&p->from, f->gpus.item[a].index.v);

@@ -123,7 +123,7 @@ static void add_variable(struct ncclscope_facts *f, nsc_text line, const char *f
     size_t n = equals ? (size_t)(equals - line.ptr) : 0;
     if (!n || !nsc_text_starts(line, "NCCL_"))
         return;
-    struct nsc_named_value *v = nsc_vec_push(&f->variables);
+    struct nsc_fact_variable *v = nsc_vec_push(&f->variables);
     f->no_memory = f->no_memory || !v;
     if (!v)
         return;

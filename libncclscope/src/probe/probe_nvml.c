@@ -90,7 +90,7 @@ static void set_ranges(struct ncclscope_facts *f, const char **field, const unsi
         nsc_fact_text(f, field, nsc_text_of(text));
 }
 
-static void look_at_place(struct ncclscope_facts *f, struct nsc_gpu_facts *g, nsc_nvml_device d)
+static void look_at_place(struct ncclscope_facts *f, struct nsc_fact_gpu *g, nsc_nvml_device d)
 {
     unsigned long cpus[MOST_CPU_WORDS] = {0}, nodes[MOST_NODE_WORDS] = {0};
     unsigned id;
@@ -106,7 +106,7 @@ static void look_at_place(struct ncclscope_facts *f, struct nsc_gpu_facts *g, ns
         nsc_fact_int(&g->numa_id, id);
 }
 
-static void look_at_modes(struct ncclscope_facts *f, struct nsc_gpu_facts *g, nsc_nvml_device d)
+static void look_at_modes(struct ncclscope_facts *f, struct nsc_fact_gpu *g, nsc_nvml_device d)
 {
     static const char *const virtualization[] = {"none", "passthrough", "vgpu", "host-vgpu", "host-vsga"};
     struct nsc_nvml_memory memory;
@@ -128,7 +128,7 @@ static void look_at_modes(struct ncclscope_facts *f, struct nsc_gpu_facts *g, ns
         nsc_fact_text(f, &g->virtualization, nsc_text_of(virtualization[a]));
 }
 
-static void look_at_links(struct ncclscope_facts *f, struct nsc_gpu_facts *g, nsc_nvml_device d)
+static void look_at_links(struct ncclscope_facts *f, struct nsc_fact_gpu *g, nsc_nvml_device d)
 {
     enum { GPU = 0, SWITCH = 2, VERSIONS = 9 };
     static const char *const versions[VERSIONS] = {"", "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0", "6.0"};
@@ -167,7 +167,7 @@ static void look_at_links(struct ncclscope_facts *f, struct nsc_gpu_facts *g, ns
     }
 }
 
-static void look_at_fabric(struct ncclscope_facts *f, struct nsc_gpu_facts *g, nsc_nvml_device d)
+static void look_at_fabric(struct ncclscope_facts *f, struct nsc_fact_gpu *g, nsc_nvml_device d)
 {
     static const char *const states[] = {"not-supported", "not-started", "in-progress", "completed"};
     struct nsc_nvml_fabric x = {.version = FABRIC_3};
@@ -193,7 +193,7 @@ static void look_at_fabric(struct ncclscope_facts *f, struct nsc_gpu_facts *g, n
         nsc_fact_hash(f, &g->fabric_cluster, (nsc_text){(const char *)x.cluster, sizeof x.cluster});
 }
 
-static void look_at_gpu(struct ncclscope_facts *f, struct nsc_gpu_facts *g, nsc_nvml_device d, unsigned index)
+static void look_at_gpu(struct ncclscope_facts *f, struct nsc_fact_gpu *g, nsc_nvml_device d, unsigned index)
 {
     struct nsc_nvml_pci pci;
     char text[100];
@@ -217,7 +217,7 @@ static void look_at_gpu(struct ncclscope_facts *f, struct nsc_gpu_facts *g, nsc_
 static int64_t links_between(const struct ncclscope_facts *f, unsigned a, unsigned b, nsc_nvml_device from,
                              nsc_nvml_device to)
 {
-    const struct nsc_gpu_facts *x = &f->gpus.item[a], *y = &f->gpus.item[b];
+    const struct nsc_fact_gpu *x = &f->gpus.item[a], *y = &f->gpus.item[b];
     struct nsc_nvml_pci here, there;
     int64_t direct = 0, least = x->nvlinks_up.v < y->nvlinks_up.v ? x->nvlinks_up.v : y->nvlinks_up.v;
     memset(&there, 0, sizeof there);
@@ -241,7 +241,7 @@ static void set_status(struct ncclscope_facts *f, const char **field, nsc_nvml_d
         nsc_fact_text(f, field, nsc_text_of(status >= 0 && status < 7 ? words[status] : "U"));
 }
 
-static void look_at_pair(struct ncclscope_facts *f, struct nsc_pair_facts *p, unsigned from, unsigned to,
+static void look_at_pair(struct ncclscope_facts *f, struct nsc_fact_pair *p, unsigned from, unsigned to,
                          nsc_nvml_device a, nsc_nvml_device b)
 {
     enum { READ, WRITE, NVLINK, ATOMICS, PCI };
@@ -288,7 +288,7 @@ void nsc_probe_nvml(struct ncclscope_facts *f, const struct ncclscope_facts *kno
         nsc_fact_int(&f->node.cuda_driver, version);
     count = count < MOST_GPUS ? count : MOST_GPUS;
     for (unsigned i = 0; i < count; i++) {
-        struct nsc_gpu_facts *g = nsc_vec_push(&f->gpus);
+        struct nsc_fact_gpu *g = nsc_vec_push(&f->gpus);
         device[i] = NULL;
         result = nvml.by_index(i, &device[i]);
         if (g && result == FINE)
@@ -301,7 +301,7 @@ void nsc_probe_nvml(struct ncclscope_facts *f, const struct ncclscope_facts *kno
     }
     for (unsigned a = 0; a < count; a++)
         for (unsigned b = 0; b < count; b++) {
-            struct nsc_pair_facts *p = a != b && device[a] && device[b] ? nsc_vec_push(&f->pairs) : NULL;
+            struct nsc_fact_pair *p = a != b && device[a] && device[b] ? nsc_vec_push(&f->pairs) : NULL;
             if (p)
                 look_at_pair(f, p, a, b, device[a], device[b]);
         }

@@ -76,7 +76,7 @@ static enum nearness nearness_of(const char *a, const char *b)
 }
 
 /* "PIX 0 1, SYS 2 3" */
-static void set_near(struct ncclscope_facts *f, struct nsc_nic_facts *nic, const struct ncclscope_facts *known,
+static void set_near(struct ncclscope_facts *f, struct nsc_fact_nic *nic, const struct ncclscope_facts *known,
                      const char *place)
 {
     static const char *const words[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
@@ -85,7 +85,7 @@ static void set_near(struct ncclscope_facts *f, struct nsc_nic_facts *nic, const
     for (int near = PIX; near < NEARNESSES; near++) {
         bool first = true;
         for (size_t i = 0; i < known->gpus.len && n + 40 < sizeof text; i++) {
-            const struct nsc_gpu_facts *g = &known->gpus.item[i];
+            const struct nsc_fact_gpu *g = &known->gpus.item[i];
             snprintf(link, sizeof link, "/sys/bus/pci/devices/%s", g->bus_id ? g->bus_id : "-");
             if (!g->index.known || !place_of(link, gpu) || (int)nearness_of(gpu, place) != near)
                 continue;
@@ -100,9 +100,9 @@ static void set_near(struct ncclscope_facts *f, struct nsc_nic_facts *nic, const
 
 /* ---- network devices ---- */
 
-static struct nsc_nic_facts *new_nic(struct ncclscope_facts *f, const char *name, const char *place)
+static struct nsc_fact_nic *new_nic(struct ncclscope_facts *f, const char *name, const char *place)
 {
-    struct nsc_nic_facts *nic = nsc_vec_push(&f->nics);
+    struct nsc_fact_nic *nic = nsc_vec_push(&f->nics);
     char link[PATH_MAX + 20], driver[PATH_MAX];
     f->no_memory = f->no_memory || !nic;
     if (!nic)
@@ -131,7 +131,7 @@ static void take_hca(struct ncclscope_facts *f, const char *folder, const char *
     snprintf(path, sizeof path, "%s/%s/device", folder, name);
     if (!place_of(path, place))
         return;
-    struct nsc_nic_facts *nic = new_nic(f, name, place);
+    struct nsc_fact_nic *nic = new_nic(f, name, place);
     if (!nic)
         return;
     snprintf(path, sizeof path, "%s/%s/ports/1/link_layer", folder, name);
@@ -161,7 +161,7 @@ static void take_interface(struct ncclscope_facts *f, const char *folder, const 
     for (size_t i = 0; i < f->nics.len; i++)
         if (f->nics.item[i].bus_id && !strcmp(f->nics.item[i].bus_id, last_part(place)))
             return;
-    struct nsc_nic_facts *nic = new_nic(f, name, place);
+    struct nsc_fact_nic *nic = new_nic(f, name, place);
     if (!nic)
         return;
     nsc_fact_text(f, &nic->kind, NSC_TEXT("ethernet"));

@@ -62,7 +62,7 @@ static void answer(const struct nsc_report *r)
 
 static void place(const struct nsc_report *r)
 {
-    const struct nsc_node_facts *n = &r->m->facts->node;
+    const struct nsc_fact_node *n = &r->m->facts->node;
     size_t here = 0;
     char line[600];
     for (size_t i = 0; i < r->m->gpu_of.len; i++)

@@ -59,7 +59,7 @@ static void answer(const struct nsc_report *r, const struct ncclscope_facts *x)
 
 enum { GIB = 1024 * 1024 * 1024, MEBIBYTE = 1024 * 1024 };
 
-static void node(const struct nsc_report *r, const struct nsc_node_facts *n)
+static void node(const struct nsc_report *r, const struct nsc_fact_node *n)
 {
     char line[800];
     size_t len = 0;
@@ -94,7 +94,7 @@ static void node(const struct nsc_report *r, const struct nsc_node_facts *n)
 }
 
 /* Everything of one GPU but its number, so that GPUs alike are told once. */
-static void describe(const struct nsc_gpu_facts *g, char *buf, size_t size)
+static void describe(const struct nsc_fact_gpu *g, char *buf, size_t size)
 {
     size_t n = nsc_append(buf, size, 0, "%s", g->name ? g->name : "a GPU that NVML could not be asked about");
     if (g->cc_major.known && g->cc_minor.known)
@@ -144,7 +144,7 @@ static void nics(const struct nsc_report *r, const struct ncclscope_facts *x)
 {
     char line[800];
     for (size_t i = 0; i < x->nics.len; i++) {
-        const struct nsc_nic_facts *nic = &x->nics.item[i];
+        const struct nsc_fact_nic *nic = &x->nics.item[i];
         size_t n = nsc_append(line, sizeof line, 0, "%s: %s", nic->name ? nic->name : "a network device",
                               nic->kind ? nic->kind : "");
         if (nic->mb_s.known)
@@ -167,10 +167,10 @@ static void matrix(const struct nsc_report *r, const struct ncclscope_facts *x)
         nsc_printf(r->out, "GPU%lld\t", (long long)x->gpus.item[i].index.v);
     nsc_puts(r->out, "CPU Affinity\tNUMA Affinity\tGPU NUMA ID\n");
     for (size_t i = 0; i < x->gpus.len; i++) {
-        const struct nsc_gpu_facts *g = &x->gpus.item[i];
+        const struct nsc_fact_gpu *g = &x->gpus.item[i];
         nsc_printf(r->out, "GPU%lld\t", (long long)g->index.v);
         for (size_t k = 0; k < x->gpus.len; k++) {
-            const struct nsc_pair_facts *p = k == i ? NULL : nsc_pair_at(x, g->index.v, x->gpus.item[k].index.v);
+            const struct nsc_fact_pair *p = k == i ? NULL : nsc_pair_at(x, g->index.v, x->gpus.item[k].index.v);
             nsc_safe(r, k == i ? NSC_TEXT(" X ") : p && p->path ? nsc_text_of(p->path) : NSC_TEXT("?"));
             nsc_puts(r->out, "\t");
         }
@@ -186,7 +186,7 @@ static void matrix(const struct nsc_report *r, const struct ncclscope_facts *x)
 
 /* ---- what was measured ---- */
 
-static int64_t figure_of(const struct nsc_measured *x)
+static int64_t figure_of(const struct nsc_fact_measured *x)
 {
     return x->ns.known ? x->ns.v : x->mb_s.v;
 }
@@ -220,7 +220,7 @@ static void spread(const struct nsc_report *r, const struct ncclscope_facts *x, 
     size_t n = 0;
     int64_t *all = nsc_alloc((x->measured.len + 1) * sizeof *all);
     for (size_t i = 0; all && i < x->measured.len; i++) {
-        const struct nsc_measured *o = &x->measured.item[i];
+        const struct nsc_fact_measured *o = &x->measured.item[i];
         if (strcmp(o->method, m->name) != 0 || !is_alike(nsc_pair_path(x, o->from.v, o->to.v), path))
             continue;
         all[n++] = figure_of(o);
@@ -263,7 +263,7 @@ static void measured_matrix(const struct nsc_report *r, const struct ncclscope_f
     for (size_t i = 0; i < x->gpus.len; i++) {
         nsc_printf(r->out, "   %5lld", (long long)x->gpus.item[i].index.v);
         for (size_t k = 0; k < x->gpus.len; k++) {
-            const struct nsc_measured *o =
+            const struct nsc_fact_measured *o =
                 nsc_measured_at(x, x->gpus.item[i].index.v, x->gpus.item[k].index.v, m->name);
             if (o)
                 say_figure(text, sizeof text, o->ns.known, figure_of(o));
@@ -277,7 +277,7 @@ static void measured_matrix(const struct nsc_report *r, const struct ncclscope_f
 static void measured(const struct nsc_report *r, const struct ncclscope_facts *x)
 {
     for (size_t i = 0; i < x->measured.len; i++) {
-        const struct nsc_measured *o = &x->measured.item[i];
+        const struct nsc_fact_measured *o = &x->measured.item[i];
         const char *path = nsc_pair_path(x, o->from.v, o->to.v);
         bool told = false;
         for (size_t k = 0; k < i && !told; k++)
@@ -296,11 +296,11 @@ static void measured(const struct nsc_report *r, const struct ncclscope_facts *x
 
 /* ---- NCCL itself ---- */
 
-static const struct nsc_collective *same_in(const struct ncclscope_facts *x, const struct nsc_collective *of,
+static const struct nsc_fact_collective *same_in(const struct ncclscope_facts *x, const struct nsc_fact_collective *of,
                                             const char *arm)
 {
     for (size_t i = 0; i < x->collectives.len; i++) {
-        const struct nsc_collective *o = &x->collectives.item[i];
+        const struct nsc_fact_collective *o = &x->collectives.item[i];
         if (!strcmp(o->arm, arm) && !strcmp(o->operation, of->operation) && o->bytes.v == of->bytes.v)
             return o;
     }
@@ -310,7 +310,7 @@ static const struct nsc_collective *same_in(const struct ncclscope_facts *x, con
 /* A run: its path, then a line for each operation and size, beside the first run. */
 static void own_run(const struct nsc_report *r, const struct ncclscope_facts *x, size_t first)
 {
-    const struct nsc_collective *head = &x->collectives.item[first], *base = &x->collectives.item[0];
+    const struct nsc_fact_collective *head = &x->collectives.item[first], *base = &x->collectives.item[0];
     char line[500];
     snprintf(line, sizeof line, "NCCL %s on %lld GPUs, %s: %s%s%s", head->version ? head->version : "?",
              (long long)head->ranks.v, head->arm, head->via ? head->via : "no connection seen", head->path ? ", " : "",
@@ -320,8 +320,8 @@ static void own_run(const struct nsc_report *r, const struct ncclscope_facts *x,
     nsc_wrap(r, 3, nsc_text_of(line));
     nsc_puts(r->out, "   operation       size          time   bus bandwidth\n");
     for (size_t i = first; i < x->collectives.len; i++) {
-        const struct nsc_collective *o = &x->collectives.item[i];
-        const struct nsc_collective *other = strcmp(o->arm, base->arm) != 0 ? same_in(x, o, base->arm) : NULL;
+        const struct nsc_fact_collective *o = &x->collectives.item[i];
+        const struct nsc_fact_collective *other = strcmp(o->arm, base->arm) != 0 ? same_in(x, o, base->arm) : NULL;
         if (strcmp(o->arm, head->arm) != 0)
             continue;
         size_t n = nsc_append(line, sizeof line, 0, "   %-12.40s %4lld MiB %10lld us %10.1f GB/s", o->operation,

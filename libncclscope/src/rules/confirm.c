@@ -35,7 +35,7 @@ static enum nsc_confirmation is(struct nsc_confirmed *x, enum nsc_confirmation v
 /* ---- what the machine offers ---- */
 
 /* Why the NVLink fabric of a GPU carries nothing; NULL: it is ready, has none, or that is not known. */
-static const char *fabric_fault(struct nsc_case *c, const struct nsc_gpu_facts *g)
+static const char *fabric_fault(struct nsc_case *c, const struct nsc_fact_gpu *g)
 {
     bool done = g->fabric_state && !strcmp(g->fabric_state, "completed");
     if (!g->fabric_state || !strcmp(g->fabric_state, "not-supported") ||
@@ -51,7 +51,7 @@ static bool is_ok(const char *status)
 }
 
 /* One direction: NULL if P2P is offered or not known (`known` tells), else who refuses it. */
-static const char *refused(struct nsc_case *c, const struct nsc_pair_facts *p, bool *known)
+static const char *refused(struct nsc_case *c, const struct nsc_fact_pair *p, bool *known)
 {
     *known = *known && p && is_ok(p->p2p_read) && is_ok(p->p2p_write);
     if (p && nsc_is_refusal(p->p2p_read))
@@ -70,7 +70,7 @@ static const char *find_offer(struct nsc_case *c, struct nsc_confirmed *x)
 {
     const struct ncclscope_facts *facts = c->m->facts;
     int64_t a = x->gpu[0]->index.v, b = x->gpu[1]->index.v;
-    const struct nsc_pair_facts *there = nsc_pair_at(facts, a, b), *back = nsc_pair_at(facts, b, a);
+    const struct nsc_fact_pair *there = nsc_pair_at(facts, a, b), *back = nsc_pair_at(facts, b, a);
     bool known = true;
     const char *no = refused(c, there, &known), *other = refused(c, back, &known);
     const char *path = there ? there->path : NULL;
@@ -90,8 +90,8 @@ static const char *find_offer(struct nsc_case *c, struct nsc_confirmed *x)
 static int64_t slower_way(const struct ncclscope_facts *facts, const struct nsc_confirmed *x, const char *method)
 {
     int64_t a = x->gpu[0]->index.v, b = x->gpu[1]->index.v;
-    const struct nsc_measured *there = nsc_measured_at(facts, a, b, method),
-                              *back = nsc_measured_at(facts, b, a, method);
+    const struct nsc_fact_measured *there = nsc_measured_at(facts, a, b, method),
+                                   *back = nsc_measured_at(facts, b, a, method);
     int64_t one = there && there->mb_s.v > 0 ? there->mb_s.v : 0, other = back && back->mb_s.v > 0 ? back->mb_s.v : 0;
     return !one || !other ? one + other : one < other ? one : other;
 }
@@ -100,7 +100,7 @@ static bool is_data_wrong(const struct ncclscope_facts *facts, const struct nsc_
 {
     int64_t a = x->gpu[0]->index.v, b = x->gpu[1]->index.v;
     for (size_t i = 0; i < facts->measured.len; i++) {
-        const struct nsc_measured *o = &facts->measured.item[i];
+        const struct nsc_fact_measured *o = &facts->measured.item[i];
         bool own = (o->from.v == a && o->to.v == b) || (o->from.v == b && o->to.v == a);
         if (own && o->wrong_words.v > 0 && strcmp(o->method, "shm") != 0)
             return true;
@@ -109,21 +109,22 @@ static bool is_data_wrong(const struct ncclscope_facts *facts, const struct nsc_
 }
 
 /* Does a run of NCCL here have the path of the log: the same transport in the same mode? */
-static bool is_same_path(const struct nsc_collective *o, const struct nsc_confirmed *x, nsc_text via)
+static bool is_same_path(const struct nsc_fact_collective *o, const struct nsc_confirmed *x, nsc_text via)
 {
     bool p2p = x->link->family == NSC_P2P;
     return o->path && o->via && (p2p ? nsc_text_is(via, o->via) : !strcmp(o->path, nsc_path_name(x->path)));
 }
 
-static bool is_sound(const struct nsc_collective *o)
+static bool is_sound(const struct nsc_fact_collective *o)
 {
     return !strcmp(o->operation, "all-reduce") && o->mb_s.v > 0 && o->bytes.v > 0 && o->wrong_words.v == 0;
 }
 
-static const struct nsc_collective *default_run(const struct ncclscope_facts *facts, const struct nsc_collective *of)
+static const struct nsc_fact_collective *default_run(const struct ncclscope_facts *facts,
+                                                     const struct nsc_fact_collective *of)
 {
     for (size_t i = 0; i < facts->collectives.len; i++) {
-        const struct nsc_collective *o = &facts->collectives.item[i];
+        const struct nsc_fact_collective *o = &facts->collectives.item[i];
         if (is_sound(o) && !strcmp(o->arm, "default") && o->bytes.v == of->bytes.v && o->ranks.v == of->ranks.v)
             return o;
     }
@@ -135,7 +136,7 @@ static void find_runs(const struct nsc_case *c, struct nsc_confirmed *x)
 {
     const struct ncclscope_facts *facts = c->m->facts;
     for (size_t i = 0; i < facts->collectives.len; i++) {
-        const struct nsc_collective *o = &facts->collectives.item[i], *base;
+        const struct nsc_fact_collective *o = &facts->collectives.item[i], *base;
         if (!is_sound(o) || !strcmp(o->arm, "default") || !is_same_path(o, x, nsc_say(c->m, x->link->via)) ||
             (x->run[1] && o->bytes.v <= x->run[1]->bytes.v) || !(base = default_run(facts, o)))
             continue;
@@ -247,7 +248,7 @@ static const char *class_differs(struct nsc_case *c, struct nsc_confirmed *x)
  * pushes everywhere else. */
 static const char *odd_mode(struct nsc_case *c, struct nsc_confirmed *x)
 {
-    const struct nsc_gpu_facts *g = x->gpu[0], *h = x->gpu[1];
+    const struct nsc_fact_gpu *g = x->gpu[0], *h = x->gpu[1];
     uint32_t proc = x->link->proc;
     bool known = g->cc_major.known && h->cc_major.known;
     bool pulls = known && g->cc_major.v == 8 && g->cc_minor.v == 0 && h->cc_major.v == 8 && h->cc_minor.v == 0 &&
@@ -433,7 +434,7 @@ static void add_link(struct nsc_case *c, struct nsc_map *seen, const struct nsc_
     const struct ncclscope_model *m = c->m;
     uint32_t comm = nsc_comm_of(m, l);
     const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
-    const struct nsc_gpu_facts *ga = a ? nsc_gpu_facts_of(m, a) : NULL, *gb = b ? nsc_gpu_facts_of(m, b) : NULL;
+    const struct nsc_fact_gpu *ga = a ? nsc_gpu_facts_of(m, a) : NULL, *gb = b ? nsc_gpu_facts_of(m, b) : NULL;
     struct nsc_known_path p = l->known;
     bool inside = p.scope == NSC_SCOPE_NODE || (ga && gb);
     c->f->peers_missing = c->f->peers_missing || (!inside && (!a || !b));

@@ -8,7 +8,7 @@
 
 enum { MIB = 1024 * 1024, DOCKER_SHM = 64 * MIB };
 
-static const char *gpu_name(struct nsc_case *c, const struct nsc_gpu_facts *g)
+static const char *gpu_name(struct nsc_case *c, const struct nsc_fact_gpu *g)
 {
     return nsc_words(c, "GPU %lld (%s)", (long long)g->index.v, g->bus_id ? g->bus_id : "bus id not known");
 }
@@ -16,11 +16,11 @@ static const char *gpu_name(struct nsc_case *c, const struct nsc_gpu_facts *g)
 /* ---- NVLink ---- */
 
 /* The most links that are up on a GPU of this model. */
-static int64_t most_links(const struct ncclscope_facts *x, const struct nsc_gpu_facts *g)
+static int64_t most_links(const struct ncclscope_facts *x, const struct nsc_fact_gpu *g)
 {
     int64_t most = 0;
     for (size_t i = 0; i < x->gpus.len; i++) {
-        const struct nsc_gpu_facts *o = &x->gpus.item[i];
+        const struct nsc_fact_gpu *o = &x->gpus.item[i];
         if (g->name && o->name && !strcmp(g->name, o->name) && o->nvlinks_up.known && o->nvlinks_up.v > most)
             most = o->nvlinks_up.v;
     }
@@ -32,7 +32,7 @@ static void tell_links(struct nsc_case *c, bool fewer)
     const struct ncclscope_facts *x = c->m->facts;
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < x->gpus.len; i++) {
-        const struct nsc_gpu_facts *g = &x->gpus.item[i];
+        const struct nsc_fact_gpu *g = &x->gpus.item[i];
         int64_t most = most_links(x, g);
         if (!g->nvlinks_up.known || !g->nvlinks_max.known || g->nvlinks_up.v >= g->nvlinks_max.v || !most ||
             (g->nvlinks_up.v < most) != fewer)
@@ -61,7 +61,7 @@ void nsc_rule_fabric_not_ready(struct nsc_case *c)
     const struct ncclscope_facts *x = c->m->facts;
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < x->gpus.len; i++) {
-        const struct nsc_gpu_facts *g = &x->gpus.item[i];
+        const struct nsc_fact_gpu *g = &x->gpus.item[i];
         bool done = g->fabric_state && !strcmp(g->fabric_state, "completed");
         bool failed = done && g->fabric_status.known && g->fabric_status.v != 0;
         bool waits = g->fabric_state && !done && strcmp(g->fabric_state, "not-supported") != 0;
@@ -82,7 +82,7 @@ void nsc_rule_fabric_not_ready(struct nsc_case *c)
 /* ---- P2P ---- */
 
 /* What the status of a pair means, the worse of reading and writing: a word of `nvidia-smi topo -p2p`; NULL if nothing is refused. */
-static const char *refusal(const struct nsc_pair_facts *p)
+static const char *refusal(const struct nsc_fact_pair *p)
 {
     if (nsc_is_refusal(p->p2p_read))
         return p->p2p_read;
@@ -114,14 +114,14 @@ void nsc_rule_probe_p2p(struct nsc_case *c)
     for (size_t k = 0; k < sizeof refusals / sizeof refusals[0]; k++) {
         struct nsc_finding *f = NULL;
         for (size_t i = 0; i < x->pairs.len; i++) {
-            const struct nsc_pair_facts *p = &x->pairs.item[i];
+            const struct nsc_fact_pair *p = &x->pairs.item[i];
             const char *word = refusal(p);
             size_t row = 0;
             while (word && refusals[row].word && strcmp(refusals[row].word, word) != 0)
                 row++;
             if (!word || row != k)
                 continue;
-            const struct nsc_gpu_facts *g = nsc_gpu_at(x, p->from.v);
+            const struct nsc_fact_gpu *g = nsc_gpu_at(x, p->from.v);
             bool mig = g && g->mig.known && g->mig.v;
             if (!f) {
                 f = nsc_found(c, mig ? NCCLSCOPE_SEVERITY_NOTE : refusals[k].severity,
@@ -144,7 +144,7 @@ void nsc_rule_pcie_degraded(struct nsc_case *c)
     const struct ncclscope_facts *x = c->m->facts;
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < x->gpus.len; i++) {
-        const struct nsc_gpu_facts *g = &x->gpus.item[i];
+        const struct nsc_fact_gpu *g = &x->gpus.item[i];
         if (!g->pcie_width.known || !g->pcie_width_max.known || g->pcie_width.v <= 0 ||
             g->pcie_width.v >= g->pcie_width_max.v)
             continue;
@@ -178,7 +178,7 @@ static bool is_all_nvlink(const struct ncclscope_facts *x)
 /* In a virtual machine the IOMMU of the host does not show, and is needed there. */
 void nsc_rule_probe_iommu(struct nsc_case *c)
 {
-    const struct nsc_node_facts *n = &c->m->facts->node;
+    const struct nsc_fact_node *n = &c->m->facts->node;
     bool translates = n->iommu.known && n->iommu.v && !(n->iommu_mode && !strcmp(n->iommu_mode, "pt"));
     bool acs = n->acs_bridges.known && n->acs_bridges.v > 0, nvlink = is_all_nvlink(c->m->facts);
     bool virtual = n->virtual_machine.known && n->virtual_machine.v;
@@ -194,7 +194,7 @@ void nsc_rule_probe_iommu(struct nsc_case *c)
 
 /* ---- what was measured ---- */
 
-static const char *method_words(const struct nsc_measured *x)
+static const char *method_words(const struct nsc_fact_measured *x)
 {
     const char *words = nsc_method_words(x->method);
     return words ? words : "by a method that is not known here";
@@ -222,7 +222,7 @@ static int64_t middle_of(struct nsc_case *c, const char *method, const char *pat
     size_t n = 0;
     c->f->no_memory = c->f->no_memory || !all;
     for (size_t i = 0; all && i < x->measured.len; i++) {
-        const struct nsc_measured *o = &x->measured.item[i];
+        const struct nsc_fact_measured *o = &x->measured.item[i];
         const char *other = strcmp(o->method, method) ? NULL : nsc_pair_path(x, o->from.v, o->to.v);
         if (other && o->mb_s.known && !strcmp(path, other))
             all[n++] = o->mb_s.v;
@@ -235,7 +235,7 @@ static int64_t middle_of(struct nsc_case *c, const char *method, const char *pat
     return middle;
 }
 
-static int64_t usual(struct nsc_case *c, struct usual *u, const struct nsc_measured *of)
+static int64_t usual(struct nsc_case *c, struct usual *u, const struct nsc_fact_measured *of)
 {
     const char *path = nsc_pair_path(c->m->facts, of->from.v, of->to.v);
     size_t i = 0;
@@ -251,10 +251,10 @@ static int64_t usual(struct nsc_case *c, struct usual *u, const struct nsc_measu
 }
 
 /* Does something else use one of the two? What the driver takes for itself is below this. */
-static bool is_in_use(const struct ncclscope_facts *x, const struct nsc_measured *of)
+static bool is_in_use(const struct ncclscope_facts *x, const struct nsc_fact_measured *of)
 {
     const int64_t drivers_own = INT64_C(2) << 30;
-    const struct nsc_gpu_facts *a = nsc_gpu_at(x, of->from.v), *b = nsc_gpu_at(x, of->to.v);
+    const struct nsc_fact_gpu *a = nsc_gpu_at(x, of->from.v), *b = nsc_gpu_at(x, of->to.v);
     return (a && a->memory_used_bytes.v > drivers_own) || (b && b->memory_used_bytes.v > drivers_own);
 }
 
@@ -268,7 +268,7 @@ void nsc_rule_slow_pair(struct nsc_case *c)
         struct nsc_finding *f = NULL;
         struct usual u = {.method = judged[k]};
         for (size_t i = 0; i < x->measured.len; i++) {
-            const struct nsc_measured *o = &x->measured.item[i];
+            const struct nsc_fact_measured *o = &x->measured.item[i];
             if (strcmp(o->method, judged[k]) != 0 || !o->mb_s.known)
                 continue;
             const struct nsc_expected_rate *e = nsc_expected_rate_of(x, o);
@@ -297,7 +297,7 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
     const struct ncclscope_facts *x = c->m->facts;
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < x->measured.len; i++) {
-        const struct nsc_measured *o = &x->measured.item[i];
+        const struct nsc_fact_measured *o = &x->measured.item[i];
         if (o->wrong_words.v <= 0)
             continue;
         if (!f) {
@@ -311,7 +311,7 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
         f->count++;
     }
     for (size_t i = 0; i < x->collectives.len; i++) {
-        const struct nsc_collective *o = &x->collectives.item[i];
+        const struct nsc_fact_collective *o = &x->collectives.item[i];
         if (o->wrong_words.v <= 0)
             continue;
         f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "certain");
@@ -327,7 +327,7 @@ void nsc_rule_data_mismatch(struct nsc_case *c)
 
 void nsc_rule_shm_small(struct nsc_case *c)
 {
-    const struct nsc_node_facts *n = &c->m->facts->node;
+    const struct nsc_fact_node *n = &c->m->facts->node;
     bool small = n->shm_bytes.known && n->shm_bytes.v <= DOCKER_SHM,
          full = n->shm_free_bytes.known && n->shm_free_bytes.v < DOCKER_SHM;
     if (!small && !full)
@@ -341,7 +341,7 @@ void nsc_rule_shm_small(struct nsc_case *c)
 
 void nsc_rule_memlock(struct nsc_case *c)
 {
-    const struct nsc_node_facts *n = &c->m->facts->node;
+    const struct nsc_fact_node *n = &c->m->facts->node;
     if (!n->memlock_bytes.known || n->memlock_bytes.v < 0 || n->memlock_bytes.v > (int64_t)1024 * MIB ||
         !has_rdma_nic(c->m->facts))
         return;

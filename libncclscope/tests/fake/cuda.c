@@ -3,7 +3,7 @@
 
 enum { NOT_SUPPORTED = 801, INVALID_DEVICE = 101 };
 
-static const struct nsc_gpu_facts *gpu(int ordinal)
+static const struct nsc_fact_gpu *gpu(int ordinal)
 {
     for (size_t i = 0; i < facts()->gpus.len; i++)
         if (facts()->gpus.item[i].cuda_index.known && facts()->gpus.item[i].cuda_index.v == ordinal)
@@ -56,7 +56,7 @@ PLAYED int cuDeviceGetPCIBusId(char *out, int size, int device)
 PLAYED int cuDeviceGetAttribute(int *out, int attribute, int device);
 PLAYED int cuDeviceGetAttribute(int *out, int attribute, int device)
 {
-    const struct nsc_gpu_facts *g = gpu(device);
+    const struct nsc_fact_gpu *g = gpu(device);
     switch (attribute) {
     case 75: GIVE("cuDeviceGetAttribute", g->cc_major, out);
     case 76: GIVE("cuDeviceGetAttribute", g->cc_minor, out);
@@ -71,10 +71,10 @@ PLAYED int cuDeviceGetAttribute(int *out, int attribute, int device)
     }
 }
 
-static const struct nsc_pair_facts *pair(int a, int b)
+static const struct nsc_fact_pair *pair(int a, int b)
 {
-    static const struct nsc_pair_facts none;
-    const struct nsc_pair_facts *p = nsc_pair_at(facts(), gpu(a)->index.v, gpu(b)->index.v);
+    static const struct nsc_fact_pair none;
+    const struct nsc_fact_pair *p = nsc_pair_at(facts(), gpu(a)->index.v, gpu(b)->index.v);
     return p ? p : &none;
 }
 
@@ -168,7 +168,7 @@ PLAYED int cuCtxSynchronize(void)
 PLAYED int cuMemGetInfo_v2(size_t *left, size_t *all);
 PLAYED int cuMemGetInfo_v2(size_t *left, size_t *all)
 {
-    const struct nsc_gpu_facts *g = gpu(current->ordinal);
+    const struct nsc_fact_gpu *g = gpu(current->ordinal);
     *all = (size_t)g->memory_bytes.v;
     *left = *all - (size_t)g->memory_used_bytes.v;
     return 0;
@@ -234,10 +234,10 @@ PLAYED int cuMemFreeHost(void *at)
     return give_back(at);
 }
 
-static const struct nsc_measured *recorded(int from, int to, const char *method)
+static const struct nsc_fact_measured *recorded(int from, int to, const char *method)
 {
     for (size_t i = 0; i < facts()->measured.len; i++) {
-        const struct nsc_measured *x = &facts()->measured.item[i];
+        const struct nsc_fact_measured *x = &facts()->measured.item[i];
         bool any = from < 0 || to < 0; /* through the host: whatever pair it is for */
         if (!strcmp(x->method, method) && (any || (x->from.v == gpu(from)->index.v && x->to.v == gpu(to)->index.v)))
             return x;
@@ -257,7 +257,7 @@ static int carry(char *to, const char *from, size_t size, struct stream *s, bool
         return 700;
     bool host = target->ordinal < 0 || source->ordinal < 0, writes = s->context->ordinal == source->ordinal;
     const char *method = host ? "shm" : kernel ? (writes ? "sm-write" : "sm-read") : writes ? "ce-write" : "ce-read";
-    const struct nsc_measured *x = recorded(source->ordinal, target->ordinal, method);
+    const struct nsc_fact_measured *x = recorded(source->ordinal, target->ordinal, method);
     memcpy(to, from, size);
     move_on(s, x ? (double)size / (double)x->mb_s.v / 1000 : 0.001);
     for (int64_t i = 0; x && !host && i < x->wrong_words.v && (size_t)i < size / 4; i++)
@@ -366,7 +366,7 @@ static unsigned pattern(unsigned long long i, unsigned seed)
 static void follow(struct stream *s, unsigned long long at, unsigned steps, unsigned long long *out)
 {
     const struct block *b = block_of((char *)(uintptr_t)at);
-    const struct nsc_measured *x =
+    const struct nsc_fact_measured *x =
         b && b->ordinal != s->context->ordinal ? recorded(b->ordinal, s->context->ordinal, "latency") : NULL;
     for (unsigned i = 0; i < steps; i++)
         at = *(unsigned long long *)(uintptr_t)at;

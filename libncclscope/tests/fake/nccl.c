@@ -31,11 +31,11 @@ static void move_on(void *stream, double ms)
 }
 
 /* As it was measured with these variables. */
-static const struct nsc_collective *recorded(const char *operation, size_t bytes)
+static const struct nsc_fact_collective *recorded(const char *operation, size_t bytes)
 {
     const char *arm = getenv("NCCL_P2P_DISABLE") ? "NCCL_P2P_DISABLE=1" : "default";
     for (size_t i = 0; i < facts()->collectives.len; i++) {
-        const struct nsc_collective *x = &facts()->collectives.item[i];
+        const struct nsc_fact_collective *x = &facts()->collectives.item[i];
         if (!strcmp(x->operation, operation) && x->bytes.v == (int64_t)bytes && !strcmp(x->arm, arm))
             return x;
     }
@@ -48,7 +48,7 @@ static void work(const char *operation, size_t count, float *out, float value, v
     static int calls;
     if (getenv("NCCLSCOPE_FAKE_LAZY") && ++calls > 3)
         return;
-    const struct nsc_collective *x = recorded(operation, count * 4);
+    const struct nsc_fact_collective *x = recorded(operation, count * 4);
     for (size_t i = 0; i < count; i++)
         out[i] = x && (int64_t)i < x->wrong_words.v ? value + 1 : value;
     move_on(stream, x ? (double)x->us.v / 1000 : 1);

@@ -3,7 +3,7 @@
 
 enum { NOT_SUPPORTED = 3, INVALID = 2, VERSION_MISMATCH = 25 };
 
-typedef const struct nsc_gpu_facts *device;
+typedef const struct nsc_fact_gpu *device;
 struct pci {
     char legacy[16];
     unsigned domain, bus, dev, id, subsystem;
@@ -199,8 +199,8 @@ PLAYED int nvmlDeviceGetNvLinkRemotePciInfo_v2(device d, unsigned link, struct p
     bool direct = d->nvlink_remote && !strcmp(d->nvlink_remote, "gpu");
     out->domain = out->bus = out->dev = 0xffff; /* a switch that a virtual machine does not see */
     for (size_t i = 0, at = 0; direct && i < facts()->pairs.len; i++) {
-        const struct nsc_pair_facts *p = &facts()->pairs.item[i];
-        const struct nsc_gpu_facts *to = nsc_gpu_at(facts(), p->to.v);
+        const struct nsc_fact_pair *p = &facts()->pairs.item[i];
+        const struct nsc_fact_gpu *to = nsc_gpu_at(facts(), p->to.v);
         if (p->from.v != d->index.v || !to)
             continue;
         if (link >= at && link < at + (size_t)p->nvlinks.v)
@@ -259,7 +259,7 @@ PLAYED int nvmlDeviceGetGpuFabricInfoV(device d, void *out)
 }
 #endif
 
-static const struct nsc_pair_facts *pair(device a, device b)
+static const struct nsc_fact_pair *pair(device a, device b)
 {
     return nsc_pair_at(facts(), a->index.v, b->index.v);
 }
@@ -268,7 +268,7 @@ PLAYED int nvmlDeviceGetTopologyCommonAncestor(device a, device b, int *out);
 PLAYED int nvmlDeviceGetTopologyCommonAncestor(device a, device b, int *out)
 {
     static const char *const words[] = {"", "PIX", "PXB", "PHB", "NODE", "SYS"};
-    const struct nsc_pair_facts *p = pair(a, b);
+    const struct nsc_fact_pair *p = pair(a, b);
     int i = p ? word_index(p->path, words, 6) : -1;
     *out = 10 * (i < 0 ? 5 : i);
     return trouble("common_ancestor");
@@ -278,7 +278,7 @@ PLAYED int nvmlDeviceGetP2PStatus(device a, device b, int what, int *out);
 PLAYED int nvmlDeviceGetP2PStatus(device a, device b, int what, int *out)
 {
     static const char *const words[] = {"OK", "CNS", "GNS", "TNS", "DR", "NS", "U"};
-    const struct nsc_pair_facts *p = pair(a, b);
+    const struct nsc_fact_pair *p = pair(a, b);
     const char *of[5] = {p ? p->p2p_read : NULL, p ? p->p2p_write : NULL, p ? p->p2p_nvlink : NULL,
                          p ? p->p2p_atomics : NULL, p ? p->p2p_pci : NULL};
     int t = trouble("p2p_status");
