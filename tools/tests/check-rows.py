@@ -196,6 +196,9 @@ def check_facts(tool, program, machine, log):
         check(name, key, facts.get(key, []) == tables[table], (facts.get(key, [])[:1], tables[table][:1]))
     check(name, 'node', [facts['node']] == tables['fact_node'], tables['fact_node'])
     check_store(name, tables, stored(tool, '--facts', machine, log))
+    run = subprocess.run([tool, 'confirm', '--json', '--facts', machine, log], capture_output=True, timeout=120)
+    said_ = collections.Counter(pair['verdict'] for pair in json.loads(run.stdout)['pairs'])
+    check(name, 'confirmed pairs', (said_ or name != 'h200x4.json') and said_ == collections.Counter(pair['verdict'] for pair in tables['confirmed_pair']), said_)
 
 
 def main():

@@ -8,9 +8,7 @@
 
 const char *nsc_confirmation_name(enum nsc_confirmation is)
 {
-    static const char *const names[] = {"contradiction", "confirmed-fallback", "slower-mode",
-                                        "stale-log",     "cannot-tell",        "as-good-as-the-hardware-allows"};
-    return names[is];
+    return ncclscope_word_of("confirmation", is);
 }
 
 const char *nsc_confirmation_words(enum nsc_confirmation is)

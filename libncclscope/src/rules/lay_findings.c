@@ -1,4 +1,6 @@
 /* lay_findings.c - findings as the rows of columns.def. */
+#include "probe/facts.h"
+#include "rules/confirm.h"
 #include "rules/expect.h"
 #include "rules/rules.h"
 
@@ -11,6 +13,12 @@ static const int64_t numbers[NSC_IDS] = {
 
 /* The words of columns.def are those of the rules' own numbers: one that moves does not compile. */
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
+SAME(NSC_CONTRADICTED, NCCLSCOPE_CONFIRMATION_CONTRADICTION);
+SAME(NSC_FALLBACK, NCCLSCOPE_CONFIRMATION_FALLBACK);
+SAME(NSC_SLOWER, NCCLSCOPE_CONFIRMATION_SLOWER);
+SAME(NSC_STALE, NCCLSCOPE_CONFIRMATION_STALE);
+SAME(NSC_CANNOT_TELL, NCCLSCOPE_CONFIRMATION_CANNOT_TELL);
+SAME(NSC_AS_GOOD, NCCLSCOPE_CONFIRMATION_AS_GOOD);
 SAME(NSC_AS_EXPECTED, NCCLSCOPE_JUDGEMENT_AS_EXPECTED);
 SAME(NSC_CONFIGURED, NCCLSCOPE_JUDGEMENT_CONFIGURED);
 SAME(NSC_BY_DESIGN, NCCLSCOPE_JUDGEMENT_BY_DESIGN);
@@ -125,6 +133,37 @@ static void lay_expected(struct ncclscope_findings *f)
     }
 }
 
+static int64_t index_of(const struct nsc_fact_gpu *g)
+{
+    return g && g->index.known ? g->index.v : NCCLSCOPE_UNSAID;
+}
+
+static void lay_confirmed(struct ncclscope_findings *f)
+{
+    for (size_t i = 0; i < f->confirmed.len; i++) {
+        const struct nsc_confirmed *x = &f->confirmed.item[i];
+        ncclscope_confirmed_pair *r = nsc_row_new(&f->rows, confirmed_pair);
+        r->comm = x->comm == NSC_NONE ? NCCLSCOPE_UNSAID : f->model->comms.item[x->comm].row;
+        r->a = (int64_t)x->a;
+        r->b = (int64_t)x->b;
+        r->verdict = (int64_t)x->is;
+        r->confidence = x->confidence ? confidence_of(x->confidence) : NCCLSCOPE_UNSAID;
+        r->why = nsc_text_of(x->why);
+        r->gpu_a = index_of(x->gpu[0]);
+        r->gpu_b = index_of(x->gpu[1]);
+        r->path = (int64_t)x->path;
+        r->via = nsc_say(f->model, x->link->via);
+        r->offered = nsc_text_of(x->offered);
+        r->p2p = x->p2p;
+        r->configured = x->configured;
+        r->cost = nsc_text_of(x->cost);
+        r->p2p_mb_s = x->mb_s[0] ? x->mb_s[0] : NCCLSCOPE_UNSAID;
+        r->host_mb_s = x->mb_s[1] ? x->mb_s[1] : NCCLSCOPE_UNSAID;
+        r->source = x->link->where.source;
+        r->line = (int64_t)x->link->where.line;
+    }
+}
+
 void nsc_lay_expectation(struct ncclscope_findings *f, const struct nsc_expectation *e)
 {
     ncclscope_expectation *r = nsc_row_new(&f->rows, expectation);
@@ -148,6 +187,7 @@ void nsc_lay_findings(struct ncclscope_findings *f)
     for (size_t i = 0; i < f->list.len; i++)
         lay_finding(f, &f->list.item[i]);
     lay_expected(f);
+    lay_confirmed(f);
     for (size_t i = 0; i < f->skipped.len; i++) {
         ncclscope_skipped_rule *r = nsc_row_new(&f->rows, skipped_rule);
         r->id = nsc_text_of(f->skipped.item[i].id);
