@@ -21,9 +21,9 @@ def text(name):
 
 
 def tables():
-    for kind, number, name in re.findall(r"^(MSG|OTHER)\( *(\d+), *(\w+)", text("ncclscope/messages.def") + text("ncclscope/other.def"), re.M):
+    for kind, number, name in re.findall(r"^NCCLSCOPE_(MSG|OTHER)\( *(\d+), *(\w+)", text("ncclscope/messages.def") + text("ncclscope/other.def"), re.M):
         yield "kind %s %s" % (name, number)
-    for number, name, word in re.findall(r'^FIELD\( *(\d+), *(\w+), *"?(\w+)', text("ncclscope/fields.def"), re.M):
+    for number, name, word in re.findall(r'^NCCLSCOPE_FIELD\( *(\d+), *(\w+), *"?(\w+)', text("ncclscope/fields.def"), re.M):
         yield "field %s %s %s" % (name, number, word)
     for name, number, word in re.findall(r'^NCCLSCOPE_ID\((\w+), (\d+), "([^"]+)"', text("ncclscope/ids.def"), re.M):
         yield "finding %s %s %s" % (name, number, word)

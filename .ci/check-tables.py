@@ -22,10 +22,10 @@ MESSAGES = ("include/ncclscope/messages.def", "include/ncclscope/messages_more.d
 PARTS = ("tables/prefixes.def", "tables/transports.def")
 
 MACROS = {
-    "FIELD": "FIELD(number, NAME, name, type, unit, words)",
-    "MSG": "MSG(number, NAME, template, example)",
-    "ALSO": "ALSO(NAME, template, example)",
-    "OTHER": "OTHER(number, NAME, template, example)",
+    "NCCLSCOPE_FIELD": "NCCLSCOPE_FIELD(number, NAME, name, type, unit, words)",
+    "NCCLSCOPE_MSG": "NCCLSCOPE_MSG(number, NAME, template, example)",
+    "NCCLSCOPE_ALSO": "NCCLSCOPE_ALSO(NAME, template, example)",
+    "NCCLSCOPE_OTHER": "NCCLSCOPE_OTHER(number, NAME, template, example)",
     "PREFIX": "PREFIX(NAME, template, example)",
     "TRANSPORT": "TRANSPORT(NAME, family, template, example)",
     "TEXT": "TEXT(family, LEVEL, subsystems, first, last, template)",
@@ -162,7 +162,7 @@ def check_number(what, where, block, number, name, last, seen):
 def read_fields():
     """{name: (where, type)}"""
     fields, seen, last = {}, {}, {}
-    for where, block, _, (number, upper, name, kind, unit, words) in rows_of(FIELDS, ["FIELD"]):
+    for where, block, _, (number, upper, name, kind, unit, words) in rows_of(FIELDS, ["NCCLSCOPE_FIELD"]):
         check_number("field", where, block, number, upper, last, seen)
         if name in fields:
             error(where, "field %s was taken at %s" % (name, fields[name][0]))
@@ -196,8 +196,8 @@ def read_row(where, kind, template, example, fields, used):
 
 def read_messages(fields, used):
     rows, seen, last = [], {}, {}
-    for where, block, macro, args in rows_of(MESSAGES, ["MSG", "ALSO"]):
-        if macro == "MSG":
+    for where, block, macro, args in rows_of(MESSAGES, ["NCCLSCOPE_MSG", "NCCLSCOPE_ALSO"]):
+        if macro == "NCCLSCOPE_MSG":
             check_number("kind", where, block, args[0], args[1], last, seen)
         elif args[0] not in seen:
             error(where, "ALSO of %s, which is no kind above" % args[0])
@@ -275,7 +275,7 @@ def report_unknown(path, table):
 def check_others(fields, used):
     """Lines of other programs: numbers rise, each example is taken by its own row and by none before it."""
     rows, seen, last = [], {}, {}
-    for where, block, _, (number, name, template, example) in rows_of(["include/ncclscope/other.def"], ["OTHER"]):
+    for where, block, _, (number, name, template, example) in rows_of(["include/ncclscope/other.def"], ["NCCLSCOPE_OTHER"]):
         check_number("kind", where, block, number, name, last, seen)
         row = read_row(where, name, template, example, fields, used)
         if row:

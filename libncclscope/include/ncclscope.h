@@ -69,11 +69,11 @@ typedef int ncclscope_write_fn(void *user, const char *bytes, size_t size);
 
 enum ncclscope_kinds {
     NCCLSCOPE_KIND_UNKNOWN = 0, /* no table knows this message */
-#define MSG(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
-#define ALSO(NAME, template_, example)
+#define NCCLSCOPE_MSG(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
+#define NCCLSCOPE_ALSO(NAME, template_, example)
 #include "ncclscope/messages.def"
-#undef MSG
-#undef ALSO
+#undef NCCLSCOPE_MSG
+#undef NCCLSCOPE_ALSO
     /* lines of a job log that are not NCCL's own */
     NCCLSCOPE_KIND_TEST_ROW = 900,    /* a row of an nccl-tests result table */
     NCCLSCOPE_KIND_TEST_NAME = 901,   /* "# Collective test starting: all_reduce_perf" */
@@ -83,18 +83,18 @@ enum ncclscope_kinds {
         904,                        /* a text that NCCL is known to print, of which nothing is drawn; it has a family */
     NCCLSCOPE_KIND_TEST_JSON = 905, /* a line of what nccl-tests writes with -J */
     NCCLSCOPE_KIND_RAS_JSON = 906,  /* a line of what the ncclras client writes with -f json */
-#define OTHER(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
+#define NCCLSCOPE_OTHER(number, NAME, template_, example) NCCLSCOPE_KIND_##NAME = number,
 #include "ncclscope/other.def"
-#undef OTHER
+#undef NCCLSCOPE_OTHER
 };
 /* One of them, or from 1000 on that of a row that was added: no enum, which in C++ could not hold it. */
 typedef int32_t ncclscope_kind;
 
 enum ncclscope_fields {
     NCCLSCOPE_FIELD_NONE = 0,
-#define FIELD(number, NAME, name, type, unit, words) NCCLSCOPE_FIELD_##NAME = number,
+#define NCCLSCOPE_FIELD(number, NAME, name, type, unit, words) NCCLSCOPE_FIELD_##NAME = number,
 #include "ncclscope/fields.def"
-#undef FIELD
+#undef NCCLSCOPE_FIELD
 };
 /* One of them, or from 1000 on a field that an added row brought. */
 typedef int32_t ncclscope_field;

@@ -134,7 +134,7 @@ def check_versions(c, tool):
 def check_others(c, tool):
     """Each example of other.def is read as its own row has it, but those of rows that hold by their place alone."""
     with open(OTHERS, encoding='utf-8') as file:
-        rows = re.findall(r'^OTHER\(\d+,\s*(\w+)[^\n]*(?:\n[^\n]*?)*?"((?:[^"\\]|\\.)*)"\)$', file.read(), re.M)
+        rows = re.findall(r'^NCCLSCOPE_OTHER\(\d+,\s*(\w+)[^\n]*(?:\n[^\n]*?)*?"((?:[^"\\]|\\.)*)"\)$', file.read(), re.M)
     c.true('other.def', 'only %d rows are read by this test' % len(rows), len(rows) > 80)
     for kind, example in rows:
         if kind not in ('PY_RAISED', 'PANIC_REASON'):

@@ -8,20 +8,20 @@ static const struct {
     ncclscope_kind kind;
     const char *template_, *example;
 } table[] = {
-#define MSG(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_, example},
-#define ALSO(NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_, example},
+#define NCCLSCOPE_MSG(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_, example},
+#define NCCLSCOPE_ALSO(NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_, example},
 #include "ncclscope/messages.def"
-#undef MSG
-#undef ALSO
+#undef NCCLSCOPE_MSG
+#undef NCCLSCOPE_ALSO
 };
 
 static const struct {
     ncclscope_kind kind;
     const char *template_, *example;
 } other_table[] = {
-#define OTHER(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_, example},
+#define NCCLSCOPE_OTHER(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_, example},
 #include "ncclscope/other.def"
-#undef OTHER
+#undef NCCLSCOPE_OTHER
 };
 
 static const char *const prefix_table[] = {

@@ -5,9 +5,9 @@ static const struct {
     ncclscope_field field;
     const char *name;
 } fields[] = {
-#define FIELD(number, NAME, name, type, unit, words) {NCCLSCOPE_FIELD_##NAME, name},
+#define NCCLSCOPE_FIELD(number, NAME, name, type, unit, words) {NCCLSCOPE_FIELD_##NAME, name},
 #include "ncclscope/fields.def"
-#undef FIELD
+#undef NCCLSCOPE_FIELD
 };
 
 ncclscope_field nsc_field_by_name(nsc_text name)
@@ -29,13 +29,13 @@ const char *ncclscope_field_name(ncclscope_field field)
 const char *ncclscope_kind_name(ncclscope_kind kind)
 {
     switch (kind) {
-#define MSG(number, NAME, template_, example) \
+#define NCCLSCOPE_MSG(number, NAME, template_, example) \
     case NCCLSCOPE_KIND_##NAME: \
         return #NAME;
-#define ALSO(NAME, template_, example)
+#define NCCLSCOPE_ALSO(NAME, template_, example)
 #include "ncclscope/messages.def"
-#undef MSG
-#undef ALSO
+#undef NCCLSCOPE_MSG
+#undef NCCLSCOPE_ALSO
     case NCCLSCOPE_KIND_UNKNOWN: return "UNKNOWN";
     case NCCLSCOPE_KIND_TEST_ROW: return "TEST_ROW";
     case NCCLSCOPE_KIND_TEST_NAME: return "TEST_NAME";
@@ -44,11 +44,11 @@ const char *ncclscope_kind_name(ncclscope_kind kind)
     case NCCLSCOPE_KIND_RECOGNISED: return "RECOGNISED";
     case NCCLSCOPE_KIND_TEST_JSON: return "TEST_JSON";
     case NCCLSCOPE_KIND_RAS_JSON: return "RAS_JSON";
-#define OTHER(number, NAME, template_, example) \
+#define NCCLSCOPE_OTHER(number, NAME, template_, example) \
     case NCCLSCOPE_KIND_##NAME: \
         return #NAME;
 #include "ncclscope/other.def"
-#undef OTHER
+#undef NCCLSCOPE_OTHER
     }
     return NULL;
 }

@@ -14,11 +14,11 @@ static char letter_of(ncclscope_field field)
     enum { U64, I64, HEX, F64, TEXT };
     static const char letters[] = "uixft";
     switch (field) {
-#define FIELD(number, NAME, name, type, unit, words) \
+#define NCCLSCOPE_FIELD(number, NAME, name, type, unit, words) \
     case NCCLSCOPE_FIELD_##NAME: \
         return letters[type];
 #include "ncclscope/fields.def"
-#undef FIELD
+#undef NCCLSCOPE_FIELD
     case NCCLSCOPE_FIELD_NONE: break;
     }
     return 't';

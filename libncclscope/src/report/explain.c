@@ -86,9 +86,9 @@ static const struct {
     ncclscope_field field;
     const char *words;
 } fields[] = {
-#define FIELD(number, NAME, name, type, unit, words) {NCCLSCOPE_FIELD_##NAME, words},
+#define NCCLSCOPE_FIELD(number, NAME, name, type, unit, words) {NCCLSCOPE_FIELD_##NAME, words},
 #include "ncclscope/fields.def"
-#undef FIELD
+#undef NCCLSCOPE_FIELD
 };
 
 static struct meaning of_family(const char *family)

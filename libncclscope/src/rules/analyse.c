@@ -49,10 +49,11 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
     }
 }
 
-/* Sockets that follow from a network that is only likely to be there are no graver than that. */
+/* Sockets for want of a network that is only likely to be there are no graver than that. */
 static void temper(const struct ncclscope_findings *f, struct nsc_finding *x)
 {
-    for (size_t i = 0; x->rule->key == NSC_ID_NET_SOCKET && i < f->list.len; i++) {
+    bool sockets = x->rule->key == NSC_ID_NET_SOCKET && x->caused_by == NSC_ID_NET_NO_RDMA_DEVICE;
+    for (size_t i = 0; sockets && i < f->list.len; i++) {
         const struct nsc_finding *root = &f->list.item[i];
         if (root->rule->key == x->caused_by && root->severity < x->severity && strcmp(root->confidence, "certain") != 0)
             x->severity = root->severity;

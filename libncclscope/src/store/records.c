@@ -9,11 +9,11 @@ static const struct {
     ncclscope_kind kind;
     const char *template_;
 } rows[] = {
-#define MSG(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_},
-#define ALSO(NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_},
+#define NCCLSCOPE_MSG(number, NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_},
+#define NCCLSCOPE_ALSO(NAME, template_, example) {NCCLSCOPE_KIND_##NAME, template_},
 #include "ncclscope/messages.def"
-#undef MSG
-#undef ALSO
+#undef NCCLSCOPE_MSG
+#undef NCCLSCOPE_ALSO
 };
 
 enum column_type { COLUMN_U64, COLUMN_I64, COLUMN_F64, COLUMN_HEX, COLUMN_TEXT };
@@ -35,11 +35,11 @@ static enum column_type type_of(const ncclscope_record *rec, ncclscope_field fie
     if ((int)field >= NSC_USER_FIRST && ncclscope_record_field_name(rec, field, &letter))
         return type_of_letter(letter);
     switch (field) {
-#define FIELD(number, NAME, name, type, unit, words) \
+#define NCCLSCOPE_FIELD(number, NAME, name, type, unit, words) \
     case NCCLSCOPE_FIELD_##NAME: \
         return COLUMN_##type;
 #include "ncclscope/fields.def"
-#undef FIELD
+#undef NCCLSCOPE_FIELD
     case NCCLSCOPE_FIELD_NONE: break;
     }
     return COLUMN_TEXT;
@@ -47,11 +47,11 @@ static enum column_type type_of(const ncclscope_record *rec, ncclscope_field fie
 
 static ncclscope_field field_named(nsc_text name)
 {
-#define FIELD(number, NAME, name_, type, unit, words) \
+#define NCCLSCOPE_FIELD(number, NAME, name_, type, unit, words) \
     if (nsc_text_is(name, name_)) \
         return NCCLSCOPE_FIELD_##NAME;
 #include "ncclscope/fields.def"
-#undef FIELD
+#undef NCCLSCOPE_FIELD
     return NCCLSCOPE_FIELD_NONE;
 }
 
