@@ -4,8 +4,10 @@
 #include "ncclscope/store.h"
 #include "scene.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static ncclscope_grammar *grammar;
 static char folder[64], file[128];
@@ -394,6 +396,38 @@ static void test_version_2(void)
     drop_file();
 }
 
+/* Does another process see a lock on the file? */
+static bool is_locked(void)
+{
+    pid_t child = fork();
+    if (!child) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int fd = open(file, O_RDWR);
+        _exit(fd < 0 || fcntl(fd, F_GETLK, &lock) != 0 ? 2 : lock.l_type != F_UNLCK);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) < 2);
+    return WEXITSTATUS(status) == 1;
+}
+
+/* Closing any descriptor of a file drops the locks that a process has on it: a store that is read again while it is open keeps SQLite's. */
+static void test_locks(void)
+{
+    ncclscope_store *s = NULL;
+    ncclscope_model *m = NULL;
+    const char *path = file;
+    CHECK_INT(add(1, shm), 0);
+    CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
+    CHECK(is_locked());
+    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    CHECK_INT(m->comms.len, 1);
+    CHECK(is_locked());
+    ncclscope_model_free(m);
+    ncclscope_store_close(s);
+    CHECK(!is_locked());
+    drop_file();
+}
+
 static int open_only(ncclscope_error *err)
 {
     ncclscope_store *s = NULL;
@@ -451,4 +485,4 @@ static void test_refused(void)
 
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
-       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_refused))
+       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_locks), TEST(test_refused))

@@ -112,6 +112,11 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
 int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *user), void *user, ncclscope_error *err)
 {
     *s = (struct nsc_source){.fd = STDIN_FILENO, .stop = stop, .stop_user = user};
+    if (strcmp(path, "-") != 0 && nsc_is_open_store(path)) {
+        s->fd = -1;
+        s->known = true;
+        return nsc_stored_new(&s->stored, path, err);
+    }
     if (strcmp(path, "-") != 0) {
         struct stat st;
         s->fd = open(path, O_RDONLY | O_CLOEXEC);

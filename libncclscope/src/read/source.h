@@ -23,6 +23,11 @@ struct nsc_fed {
     bool on, whole; /* on: this is where bytes come from; whole: no more will */
 };
 
+/* Which file it is, whatever it is called. */
+struct nsc_file_id {
+    uint64_t dev, ino;
+};
+
 struct nsc_source {
     int fd;
     struct nsc_fed fed;
@@ -60,6 +65,11 @@ int nsc_gunzip_new(struct nsc_gunzip **out, ncclscope_error *err);
 int nsc_gunzip_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_gunzip_free(struct nsc_gunzip *gz);
 
+/* Stores that this process has open, in all threads: whoever closes any descriptor of such a file drops SQLite's locks on it, so none is
+ * opened. nsc_store_opened: false where there is no memory, or the file is not there. */
+bool nsc_store_opened(const char *path, struct nsc_file_id *id);
+void nsc_store_closed(const struct nsc_file_id *id);
+bool nsc_is_open_store(const char *path);
 /* Does a file begin so that is a store of ours? Its records as text again. */
 bool nsc_is_store(const unsigned char *head, size_t len);
 int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err);

@@ -1,9 +1,12 @@
 /* source_store.c - a store, as `--db` makes it, to the text of its last scan again: each record on the line where it stood. */
 #include "base/alloc.h"
+#include "base/vec.h"
 #include "read/source.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 enum { MOST_BLANK_LINES = 10000000 };
 
@@ -15,6 +18,62 @@ struct nsc_stored {
     char *text;           /* what is not yet given, from `at` to `len` */
     size_t at, len, size;
 };
+
+static struct {
+    pthread_mutex_t lock;
+    NSC_VEC(struct nsc_file_id) files; /* one that is open twice stands here twice */
+} open_stores = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool id_of(const char *path, struct nsc_file_id *id)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return false;
+    *id = (struct nsc_file_id){(uint64_t)st.st_dev, (uint64_t)st.st_ino};
+    return true;
+}
+
+/* Its place, with the lock held; the number of them: it is not there. */
+static size_t place_of(const struct nsc_file_id *id)
+{
+    size_t i = 0;
+    while (i < open_stores.files.len &&
+           (open_stores.files.item[i].dev != id->dev || open_stores.files.item[i].ino != id->ino))
+        i++;
+    return i;
+}
+
+bool nsc_store_opened(const char *path, struct nsc_file_id *id)
+{
+    if (!id_of(path, id))
+        return false;
+    pthread_mutex_lock(&open_stores.lock);
+    struct nsc_file_id *x = nsc_vec_push(&open_stores.files);
+    if (x)
+        *x = *id;
+    pthread_mutex_unlock(&open_stores.lock);
+    return x != NULL;
+}
+
+void nsc_store_closed(const struct nsc_file_id *id)
+{
+    pthread_mutex_lock(&open_stores.lock);
+    size_t i = place_of(id);
+    if (i < open_stores.files.len)
+        open_stores.files.item[i] = open_stores.files.item[--open_stores.files.len];
+    if (!open_stores.files.len)
+        nsc_vec_free(&open_stores.files);
+    pthread_mutex_unlock(&open_stores.lock);
+}
+
+bool nsc_is_open_store(const char *path)
+{
+    struct nsc_file_id id;
+    pthread_mutex_lock(&open_stores.lock);
+    bool open = open_stores.files.len && id_of(path, &id) && place_of(&id) < open_stores.files.len;
+    pthread_mutex_unlock(&open_stores.lock);
+    return open;
+}
 
 /* The header of SQLite's file format: the magic, and at byte 68 the id of the program whose file it is. */
 bool nsc_is_store(const unsigned char *head, size_t len)

@@ -19,7 +19,8 @@ struct ncclscope_store {
     struct nsc_records records;
     NSC_VEC(int64_t) sources; /* row in source of each input of the scan, in order; 0: none */
     NSC_VEC(struct digest { char text[48]; }) digests;
-    bool in_scan;
+    bool in_scan, noted; /* noted: under `id`, as one that this process has open */
+    struct nsc_file_id id;
     ncclscope_error failure;
 };
 
@@ -132,6 +133,9 @@ int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_erro
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ? db_fail(s, err)
                                                                                              : prepare(s, err);
+    s->noted = !rc && nsc_store_opened(path, &s->id);
+    if (!rc && !s->noted)
+        rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     if (rc) {
         ncclscope_store_close(s);
         return rc;
@@ -148,6 +152,8 @@ void ncclscope_store_close(ncclscope_store *s)
     if (s->in_scan)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(s->db);
+    if (s->noted)
+        nsc_store_closed(&s->id);
     nsc_vec_free(&s->sources);
     nsc_vec_free(&s->digests);
     nsc_free(s);
