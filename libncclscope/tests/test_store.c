@@ -396,6 +396,37 @@ static void test_version_2(void)
     drop_file();
 }
 
+/* Only what the store itself has scanned goes in, once. */
+static void test_misuse(void)
+{
+    char path[600];
+    const char *paths = path;
+    ncclscope_store *s = NULL;
+    ncclscope_model *m = NULL, *other = NULL, *none = NULL;
+    ncclscope_findings *f = NULL, *of_other = NULL;
+    log_path(path, shm[0]);
+    CHECK_INT(ncclscope_scan(&other, grammar, &paths, 1, NULL, NULL), 0);
+    CHECK_INT(ncclscope_analyse(&of_other, other, NULL), 0);
+    CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
+    CHECK_INT(ncclscope_store_add(s, other, of_other, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_store_scan(s, &m, grammar, &paths, 1, NULL, NULL), 0);
+    CHECK_INT(ncclscope_store_scan(s, &none, grammar, &paths, 1, NULL, NULL), NCCLSCOPE_EINVAL);
+    CHECK(!none);
+    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
+    CHECK_INT(ncclscope_store_add(s, other, of_other, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_store_add(s, m, of_other, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_store_add(s, m, NULL, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_store_add(s, m, f, NULL), 0);
+    CHECK_INT(ncclscope_store_add(s, m, f, NULL), NCCLSCOPE_EINVAL);
+    ncclscope_store_close(s);
+    ASKS("SELECT count(*) FROM scan", "1\n");
+    ncclscope_findings_free(f);
+    ncclscope_findings_free(of_other);
+    ncclscope_model_free(m);
+    ncclscope_model_free(other);
+    drop_file();
+}
+
 /* Does another process see a lock on the file? */
 static bool is_locked(void)
 {
@@ -485,4 +516,5 @@ static void test_refused(void)
 
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
-       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_locks), TEST(test_refused))
+       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_misuse), TEST(test_locks),
+       TEST(test_refused))

@@ -19,13 +19,14 @@ NCCLSCOPE_API int ncclscope_store_open(ncclscope_store **out, const char *path, 
 NCCLSCOPE_API void ncclscope_store_close(ncclscope_store *s);
 
 /* As ncclscope_scan, and every record goes to the store on the way, standard input's too. What is written is kept only when
- * ncclscope_store_add follows; closing the store before that drops it. Since 0.1. */
+ * ncclscope_store_add follows; closing the store before that drops it. As there, and NCCLSCOPE_EINVAL where an earlier scan was not added.
+ * Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g,
                                        const char *const *paths, size_t n, const ncclscope_scan_options *options,
                                        ncclscope_error *err);
 /* The model and findings of the last ncclscope_store_scan; then everything of this scan is kept, or after a failure nothing. A scan
  * of the very bytes of an earlier one changes nothing; a source that an earlier scan holds is not stored again.
- * NCCLSCOPE_OK, NCCLSCOPE_EIO (disk full, locked), NCCLSCOPE_ENOMEM. Since 0.1. */
+ * NCCLSCOPE_OK, NCCLSCOPE_EIO (disk full, locked), NCCLSCOPE_ENOMEM; NCCLSCOPE_EINVAL for another model, or findings of another. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f,
                                       ncclscope_error *err);
 

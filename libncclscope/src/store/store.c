@@ -19,7 +19,8 @@ struct ncclscope_store {
     struct nsc_records records;
     NSC_VEC(int64_t) sources; /* row in source of each input of the scan, in order; 0: none */
     NSC_VEC(struct digest { char text[48]; }) digests;
-    bool in_scan, noted; /* noted: under `id`, as one that this process has open */
+    const ncclscope_model *scanned; /* the model of the scan that waits to be added */
+    bool in_scan, noted;            /* noted: under `id`, as one that this process has open */
     struct nsc_file_id id;
     ncclscope_error failure;
 };
@@ -207,7 +208,10 @@ int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_gr
                          size_t n, const ncclscope_scan_options *options, ncclscope_error *err)
 {
     struct nsc_tap tap = {s, on_record, on_source_end};
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    if (!s || !out || s->in_scan)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a store scans once, and adds that, before it scans again");
     s->sources.len = s->digests.len = 0;
     if (sqlite3_exec(s->db, "BEGIN IMMEDIATE; SAVEPOINT one_source", NULL, NULL, NULL))
         return db_fail(s, err);
@@ -217,6 +221,7 @@ int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_gr
     if (s->records.next < 0)
         return db_fail(s, err);
     int rc = nsc_scan(out, g, paths, n, options, &tap, err);
+    s->scanned = *out;
     if (rc == NSC_TAP_FAILED) {
         if (err)
             *err = s->failure;
@@ -280,6 +285,9 @@ static nsc_str scan_digest(ncclscope_store *s, struct nsc_intern *strings)
 
 int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f, ncclscope_error *err)
 {
+    if (!s || !m || !f || !s->in_scan || m != s->scanned || f->model != m)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0,
+                        "only the model of this store's own scan, and its findings, are added");
     unsigned before = nsc_failed_allocations();
     struct nsc_intern strings = {0};
     int64_t known = 0;
