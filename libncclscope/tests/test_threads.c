@@ -1,5 +1,6 @@
 /* test_threads.c - one grammar for several threads, one model read by several, and a fork beside a thread that reads. */
 #include "data.h"
+#include "ncclscope/store.h"
 #include "scene.h"
 
 #include <pthread.h>
@@ -122,6 +123,10 @@ static void test_fork(void)
     ncclscope_grammar *lazy = grammar;
     CHECK_INT(ncclscope_grammar_new(&grammar, NULL), 0);
     CHECK_INT(ncclscope_grammar_prepare(grammar, NULL), 0);
+    ncclscope_store *store = NULL; /* while one is open, each file that is read is compared with it */
+    char file[] = "/tmp/ncclscope-test-XXXXXX";
+    close(mkstemp(file));
+    CHECK_INT(ncclscope_store_open(&store, file, NULL), 0);
     pthread_t reader;
     CHECK_INT(pthread_create(&reader, NULL, read_all, NULL), 0);
     int wrong = 0;
@@ -139,6 +144,8 @@ static void test_fork(void)
     void *result;
     CHECK_INT(pthread_join(reader, &result), 0);
     CHECK(!result);
+    ncclscope_store_close(store);
+    unlink(file);
     ncclscope_grammar_free(grammar);
     ncclscope_grammar_free(lazy);
     for (size_t i = 0; i < LOGS; i++)

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -22,7 +23,24 @@ struct nsc_stored {
 static struct {
     pthread_mutex_t lock;
     NSC_VEC(struct nsc_file_id) files; /* one that is open twice stands here twice */
+    _Atomic(size_t) count;             /* of them: who reads while there is none needs no lock */
 } open_stores = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A child of fork must not find the lock held by a thread that it does not have. */
+static void lock_stores(void)
+{
+    pthread_mutex_lock(&open_stores.lock);
+}
+
+static void unlock_stores(void)
+{
+    pthread_mutex_unlock(&open_stores.lock);
+}
+
+static void hold_at_fork(void)
+{
+    pthread_atfork(lock_stores, unlock_stores, unlock_stores);
+}
 
 static bool id_of(const char *path, struct nsc_file_id *id)
 {
@@ -45,33 +63,39 @@ static size_t place_of(const struct nsc_file_id *id)
 
 bool nsc_store_opened(const char *path, struct nsc_file_id *id)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!id_of(path, id))
         return false;
-    pthread_mutex_lock(&open_stores.lock);
+    pthread_once(&once, hold_at_fork);
+    lock_stores();
     struct nsc_file_id *x = nsc_vec_push(&open_stores.files);
     if (x)
         *x = *id;
-    pthread_mutex_unlock(&open_stores.lock);
+    atomic_store(&open_stores.count, open_stores.files.len);
+    unlock_stores();
     return x != NULL;
 }
 
 void nsc_store_closed(const struct nsc_file_id *id)
 {
-    pthread_mutex_lock(&open_stores.lock);
+    lock_stores();
     size_t i = place_of(id);
     if (i < open_stores.files.len)
         open_stores.files.item[i] = open_stores.files.item[--open_stores.files.len];
+    atomic_store(&open_stores.count, open_stores.files.len);
     if (!open_stores.files.len)
         nsc_vec_free(&open_stores.files);
-    pthread_mutex_unlock(&open_stores.lock);
+    unlock_stores();
 }
 
 bool nsc_is_open_store(const char *path)
 {
     struct nsc_file_id id;
-    pthread_mutex_lock(&open_stores.lock);
-    bool open = open_stores.files.len && id_of(path, &id) && place_of(&id) < open_stores.files.len;
-    pthread_mutex_unlock(&open_stores.lock);
+    if (!atomic_load(&open_stores.count) || !id_of(path, &id))
+        return false;
+    lock_stores();
+    bool open = place_of(&id) < open_stores.files.len;
+    unlock_stores();
     return open;
 }
 
