@@ -118,7 +118,7 @@ static void test_model(void)
 }
 
 /* A child of fork has the grammar as it was: prepared, no thread holds a lock of it. */
-static void test_fork(void)
+static void __attribute__((unused)) test_fork(void)
 {
     ncclscope_grammar *lazy = grammar;
     CHECK_INT(ncclscope_grammar_new(&grammar, NULL), 0);
@@ -147,9 +147,22 @@ static void test_fork(void)
     ncclscope_store_close(store);
     unlink(file);
     ncclscope_grammar_free(grammar);
-    ncclscope_grammar_free(lazy);
-    for (size_t i = 0; i < LOGS; i++)
-        data_drop(&expected[i]);
+    grammar = lazy;
 }
 
-CHECKS(TEST(test_grammar), TEST(test_model), TEST(test_fork))
+static void drop_expected(void)
+{
+    ncclscope_grammar_free(grammar);
+    for (size_t i = 0; i < LOGS; i++) {
+        CHECK(expected[i].len > 1000);
+        data_drop(&expected[i]);
+    }
+}
+
+/* AddressSanitizer's own allocator does not let a child go on where a thread of its parent was allocating: the test of fork is one for the
+ * build with the thread sanitizer, and for those without any. */
+#ifdef __SANITIZE_ADDRESS__
+CHECKS(TEST(test_grammar), TEST(test_model), TEST(drop_expected))
+#else
+CHECKS(TEST(test_grammar), TEST(test_model), TEST(test_fork), TEST(drop_expected))
+#endif
