@@ -396,6 +396,35 @@ static void test_version_2(void)
     drop_file();
 }
 
+static ncclscope_model *scan_one(const char *path)
+{
+    ncclscope_model *m = NULL;
+    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    return m;
+}
+
+/* A warning says where in NCCL's source it is from; that stands before its words again when a store is read. */
+static void test_warnings_again(void)
+{
+    static const char *const devshm[] = {"2.28.9/h200x8-small-devshm.log"};
+    char path[600];
+    log_path(path, devshm[0]);
+    CHECK_INT(add(1, devshm), 0);
+    ASKS("SELECT count(*) > 0 FROM record WHERE level = 'WARN' AND location IS NOT NULL", "1\n");
+    ncclscope_model *log = scan_one(path), *stored = scan_one(file);
+    CHECK(log->warnings.len > 0);
+    CHECK_INT(stored->warnings.len, log->warnings.len);
+    for (size_t i = 0; i < log->warnings.len && i < stored->warnings.len; i++) {
+        CHECK_INT(stored->warnings.item[i].lines, log->warnings.item[i].lines);
+        CHECK_INT(stored->warnings.item[i].where.line, log->warnings.item[i].where.line);
+        CHECK_TEXT(nsc_say(stored, stored->warnings.item[i].message), nsc_say(log, log->warnings.item[i].message).ptr);
+    }
+    CHECK_INT(stored->sources.item[0].stats.unknown, log->sources.item[0].stats.unknown);
+    ncclscope_model_free(log);
+    ncclscope_model_free(stored);
+    drop_file();
+}
+
 /* Only what the store itself has scanned goes in, once. */
 static void test_misuse(void)
 {
@@ -516,5 +545,5 @@ static void test_refused(void)
 
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
-       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_misuse), TEST(test_locks),
-       TEST(test_refused))
+       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_warnings_again),
+       TEST(test_misuse), TEST(test_locks), TEST(test_refused))
