@@ -125,6 +125,25 @@ void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host)
     check_named(c, f);
 }
 
+int64_t nsc_name_absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f)
+{
+    uint32_t at = 0;
+    for (int64_t rank = 0; rank < k->nranks && rank < NSC_NAMED_ABSENT; rank++) {
+        while (at < k->count && c->m->ranks.item[c->m->members.item[k->first + at]].rank < rank)
+            at++;
+        if (at < k->count && c->m->ranks.item[c->m->members.item[k->first + at]].rank == rank)
+            continue;
+        uint64_t *r = nsc_vec_push(&f->ranks);
+        if (r)
+            *r = (uint64_t)rank;
+        else
+            c->f->no_memory = true;
+    }
+    int64_t missing = k->nranks - k->seen;
+    f->ranks_more = missing > (int64_t)f->ranks.len ? missing - (int64_t)f->ranks.len : 0;
+    return missing;
+}
+
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     return l->rank == NSC_NONE ? NSC_NONE : m->ranks.item[l->rank].comm;

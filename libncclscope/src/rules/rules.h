@@ -116,7 +116,10 @@ const char *nsc_words_of_id(enum nsc_id key); /* "net/socket"; NULL of NSC_ID_NO
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
 void nsc_finding_free(struct nsc_finding *f); /* what it holds */
-void nsc_sort_named(struct nsc_finding *f);   /* its ranks and pairs, by number */
+enum { NSC_NAMED_ABSENT = 65536 };
+/* Names the ranks of the communicator that no process of the input has, the first 65,536 of them; how many there are. */
+int64_t nsc_name_absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f);
+void nsc_sort_named(struct nsc_finding *f); /* its ranks and pairs, by number */
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *
 nsc_env_source(const struct nsc_env

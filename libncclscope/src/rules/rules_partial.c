@@ -1,0 +1,148 @@
+/* rules_partial.c - ranks that are elsewhere: in the logs of other processes, or in jobs of their own. */
+#include "rules/ask.h"
+
+/* ---- ranks that are elsewhere ---- */
+
+/* Does the process of its one rank here speak for several GPUs ("[0]" and "[1]" in its headers)? */
+static bool has_several_devices(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    return k->count && __builtin_popcountll(m->procs.item[m->ranks.item[m->members.item[k->first]].proc].devices) > 1;
+}
+
+static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int64_t nranks, int64_t comms)
+{
+    bool one = f->count == 1, unnamed = c->m->whole.unnamed_gpus > 0; /* their lines may be here */
+    return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks,
+                     comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms),
+                     unnamed
+                         ? one ? "has no line here that says it is its own" : "have no line here that says it is theirs"
+                     : one ? "is not in this input"
+                           : "are not in this input",
+                     nsc_list_ranks(c, f));
+}
+
+/* The last finding, if it is about a communicator of as many ranks that lacks the same: those of the same processes lie side by side. */
+static struct nsc_finding *last_alike(const struct nsc_case *c, const struct nsc_finding *lacks)
+{
+    struct nsc_finding *f = c->f->list.len ? &c->f->list.item[c->f->list.len - 1] : NULL;
+    const struct nsc_comm *comms = c->m->comms.item;
+    bool alike = f && f->rule == lacks->rule && f->count == lacks->count && f->ranks.len == lacks->ranks.len &&
+                 comms[f->comm].nranks == comms[lacks->comm].nranks &&
+                 (!f->ranks.len || !memcmp(f->ranks.item, lacks->ranks.item, f->ranks.len * sizeof *f->ranks.item));
+    return alike ? f : NULL;
+}
+
+static int why_absent(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    bool one = true; /* a process may have all ranks of a node */
+    for (uint32_t x = 1; x < k->count; x++)
+        one = one && m->ranks.item[m->members.item[k->first + x]].proc == m->ranks.item[m->members.item[k->first]].proc;
+    return m->repeated                                          ? NSC_ABSENT_DEDUPLICATED
+           : one && (k->count > 1 || has_several_devices(m, k)) ? NSC_ABSENT_OF_PROCESS
+                                                                : NSC_ABSENT_OF_OTHERS;
+}
+
+/* Ranks that nccl-tests lists as those of processes whose lines are here: only the line that joins the two was left out. Host and pid
+ * together name a process: pids of containers are equal. */
+static bool find_listed(struct nsc_case *c, struct nsc_map *here)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_map procs = {0};
+    bool fine = true;
+    for (size_t i = 0; m->whole.listed && fine && i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        fine = !nsc_map_put(&procs, (struct nsc_key){p->host, (uint64_t)p->pid, 0}, 0);
+    }
+    for (size_t i = 0; m->whole.listed && fine && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t rank, pid;
+        if (r->number != NCCLSCOPE_KIND_TEST_RANK || !nsc_number_said(m, r, "rank", &rank) ||
+            !nsc_number_said(m, r, "pid", &pid))
+            continue;
+        nsc_str host = nsc_intern_find(&m->strings, nsc_said(m, r, "name"));
+        if (nsc_map_get(&procs, (struct nsc_key){host, (uint64_t)pid, 0}) != NSC_NONE)
+            fine = !nsc_map_put(here, (struct nsc_key){(uint64_t)rank, 0, 0}, 0);
+    }
+    nsc_map_free(&procs);
+    return fine;
+}
+
+static bool are_listed(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_finding *lacks,
+                       const struct nsc_map *here)
+{
+    bool all = m->whole.listed == (uint64_t)k->nranks && lacks->ranks.len == lacks->count;
+    for (size_t i = 0; all && i < lacks->ranks.len; i++)
+        all = nsc_map_get(here, (struct nsc_key){lacks->ranks.item[i], 0, 0}) != NSC_NONE;
+    return all;
+}
+
+void nsc_rule_partial(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_map here = {0};
+    int64_t comms = 0; /* that the last finding is about */
+    c->f->no_memory = !find_listed(c, &here) || c->f->no_memory;
+    for (uint32_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        bool part = (k->state == NSC_PARTIAL || k->state == NSC_ABORTED) && k->seen < k->nranks;
+        if (!part || k->parent != NSC_NONE)
+            continue;
+        struct nsc_finding lacks = {.rule = c->rule, .comm = i};
+        lacks.count = (uint64_t)nsc_name_absent(c, k, &lacks);
+        if (are_listed(m, k, &lacks, &here)) {
+            nsc_finding_free(&lacks);
+            continue;
+        }
+        struct nsc_finding *f = last_alike(c, &lacks);
+        comms = f ? comms + 1 : 1;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
+            f->count = lacks.count;
+            f->comm = i;
+            nsc_name_absent(c, k, f);
+            nsc_explain_by(c, f, why_absent(m, k));
+        }
+        nsc_finding_free(&lacks);
+        f->title = title_of_part(c, f, k->nranks, comms);
+        nsc_show(c, f, &k->where);
+    }
+    nsc_map_free(&here);
+}
+
+/* ---- ranks that were never told of each other ---- */
+
+/* nccl-tests lists the ranks it knows of: "#  Rank  0 Group  0 Pid  13510 on ...", by two processes, each with itself alone. */
+static uint32_t lone_programs(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    uint32_t programs = 0;
+    int64_t rank, pid, last = -1;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_TEST_RANK || !nsc_number_said(m, r, "rank", &rank) ||
+            !nsc_number_said(m, r, "pid", &pid))
+            continue;
+        if (rank)
+            return 0;
+        programs += pid != last;
+        last = pid;
+        if (f)
+            nsc_show(c, f, &r->where);
+    }
+    return programs;
+}
+
+/* A launcher started several, and each is a job of one rank: the program was built without MPI. */
+void nsc_rule_made_alone(struct nsc_case *c)
+{
+    uint32_t programs = lone_programs(c, NULL);
+    for (size_t i = 0; i < c->m->comms.len; i++)
+        programs = c->m->comms.item[i].nranks > 1 ? 0 : programs;
+    if (programs < 2)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
+    f->count = programs;
+    lone_programs(c, f);
+    f->title = nsc_words(c, "%u programs ran side by side, each as the only rank of a job of its own", programs);
+    nsc_explain_by(c, f, NSC_BUILT_WITHOUT_MPI);
+}
