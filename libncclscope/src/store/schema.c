@@ -44,7 +44,8 @@ const char nsc_schema_from_1[] = "ALTER TABLE record ADD COLUMN raw_host BLOB;"
 
 /* Version 2 had some of these tables, written by hand: out of the way with them ... */
 const char nsc_schema_from_2[] =
-    "DROP VIEW v_pairs; DROP VIEW v_ranks; DROP VIEW v_env; DROP VIEW v_findings;"
+    "DROP VIEW IF EXISTS v_pairs; DROP VIEW IF EXISTS v_ranks; DROP VIEW IF EXISTS v_env; DROP VIEW IF EXISTS "
+    "v_findings;"
     "DROP INDEX IF EXISTS link_by_pair; DROP INDEX IF EXISTS rank_by_comm;" OLD("scan_source") OLD("proc") OLD("comm")
         OLD("rank") OLD("link") OLD("env") OLD("warning") OLD("finding") OLD("evidence");
 
