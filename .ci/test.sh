@@ -37,10 +37,12 @@ if command -v clang >/dev/null 2>&1; then
 fi
 
 # The one file that needs no other, which no sanitizer can be in, in a root directory of its own.
-{ configure build-plain -Dbuildtype=release -Dtests=enabled && meson test -C build-plain --print-errorlogs standalone >/dev/null; } || {
+{ configure build-plain -Dbuildtype=release -Dtests=enabled && said=$(meson test -C build-plain --print-errorlogs standalone 2>&1); } || {
+    printf '%s\n' "$said"
     echo "test: the one-file program does not stand alone"
     broken=$((broken + 1))
 }
+case $said in *" SKIP "*) echo "test: the one-file program was not tried: no root directory can be made here" ;; esac
 
 python3 - "$results" "$broken" <<'END'
 import json, os, sys
