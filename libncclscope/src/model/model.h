@@ -553,25 +553,18 @@ struct ncclscope_model {
 };
 
 /* All that a model holds in arrays and maps of its own: what frees and copies one goes through them. */
+/* clang-format off */
 #define NSC_MODEL_VECTORS(X) \
-    X(sources) \
-    X(procs) \
-    X(ranks) \
-    X(links) \
-    X(rings) \
-    X(trees) X(env) X(devices) X(plugins) X(events) X(warnings) X(gpu_paths) X(gpu_nodes) X(event_order) X(hosts) \
-        X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) X(offered) X(tests) X(own_records) X(own_fields) \
-            X(happened) X(ras) X(ras_counts) X(calls) X(odd_calls) X(diags) X(diag_pairs) X(matrices) X(cells) \
-                X(connections) X(comms) X(members) X(link_order) X(proc_order) X(threads) X(streams) X(count_at)
+    X(sources) X(procs) X(ranks) X(links) X(rings) X(trees) X(env) X(devices) X(plugins) X(events) X(warnings) \
+    X(gpu_paths) X(gpu_nodes) X(event_order) X(hosts) X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) \
+    X(offered) X(tests) X(own_records) X(own_fields) X(happened) X(ras) X(ras_counts) X(calls) X(odd_calls) \
+    X(diags) X(diag_pairs) X(matrices) X(cells) X(connections) X(comms) X(members) X(link_order) X(proc_order) \
+    X(threads) X(streams) X(count_at)
 #define NSC_MODEL_MAPS(X) \
-    X(proc_by) \
-    X(rank_by) \
-    X(thread_by) \
-    X(link_by) \
-    X(env_by) \
-    X(device_by) X(plugin_by) X(event_by) X(warning_by) X(path_by) X(ring_by) X(tree_by) X(nvlink_by) X(legs_by) \
-        X(printed_by) X(printed_on) X(tree_links) X(use_by) X(told_by) X(passed_by) X(call_by) X(whole.heard) \
-            X(whole.words) X(whole.event)
+    X(proc_by) X(rank_by) X(thread_by) X(link_by) X(env_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) \
+    X(path_by) X(ring_by) X(tree_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) X(tree_links) \
+    X(use_by) X(told_by) X(passed_by) X(call_by) X(whole.heard) X(whole.words) X(whole.event)
+/* clang-format on */
 
 /* ---- keys.c ---- */
 

@@ -297,7 +297,7 @@ static void measured(const struct nsc_report *r, const struct ncclscope_facts *x
 /* ---- NCCL itself ---- */
 
 static const struct nsc_fact_collective *same_in(const struct ncclscope_facts *x, const struct nsc_fact_collective *of,
-                                            const char *arm)
+                                                 const char *arm)
 {
     for (size_t i = 0; i < x->collectives.len; i++) {
         const struct nsc_fact_collective *o = &x->collectives.item[i];
