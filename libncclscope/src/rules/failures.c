@@ -71,24 +71,57 @@ static const char *who(struct nsc_case *c, const struct nsc_event *e)
 
 /* ---- one finding for each id ---- */
 
-/* Processes that said what this row of the table is about, and of them those that said it in the words of `said`. */
-static uint64_t count_processes(const struct ncclscope_model *m, const struct failure *row,
-                                const struct nsc_event *said, uint64_t *same)
+/* Who said what a row of the table is about. */
+struct tellers {
+    uint64_t processes, same; /* of them: in the words of the first */
+    struct nsc_finding ranks; /* theirs, as far as lines tell */
+    struct nsc_intern peers;  /* "192.0.2.3" of "192.0.2.3<45075>", each once */
+};
+
+static nsc_text without_port(nsc_text peer)
 {
-    uint64_t n = 0;
+    ptrdiff_t port = nsc_text_find(peer, "<");
+    peer.len = port > 0 ? (size_t)port : peer.len;
+    return peer;
+}
+
+static void hear_tellers(struct nsc_case *c, const struct failure *row, const struct nsc_event *said, struct tellers *t)
+{
+    const struct ncclscope_model *m = c->m;
     uint32_t counted = NSC_NONE, alike = NSC_NONE; /* events lie by process in their order */
-    *same = 0;
     for (size_t i = 0; i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
-        if ((e->proc == counted && (e->proc == alike || e->text != said->text)) || failure_of(e) != row ||
-            (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
+        if (failure_of(e) != row || (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
             continue;
-        n += e->proc != counted;
+        nsc_intern(&t->peers, without_port(nsc_say(m, e->text)));
+        if (e->proc == counted && (e->proc == alike || e->text != said->text))
+            continue;
+        int64_t rank = m->procs.item[e->proc].nameless ? -1 : nsc_rank_of_event(m, e);
+        if (rank >= 0)
+            nsc_name_rank(c, &t->ranks, (uint64_t)rank);
+        t->processes += e->proc != counted;
         counted = e->proc;
-        *same += e->proc != alike && e->text == said->text;
+        t->same += e->proc != alike && e->text == said->text;
         alike = e->text == said->text ? e->proc : alike;
     }
-    return n;
+}
+
+static void forget_tellers(struct tellers *t)
+{
+    nsc_vec_free(&t->ranks.ranks);
+    nsc_map_free(&t->ranks.named);
+    nsc_intern_free(&t->peers);
+}
+
+/* "; ranks 0-3 say so": by number where each process has told its own, and none stands for two. */
+static const char *others_of(struct nsc_case *c, const struct tellers *t)
+{
+    const char *how = t->same < t->processes ? "the like" : "so";
+    if (t->processes <= 1)
+        return "";
+    return t->ranks.ranks.len == t->processes
+               ? nsc_words(c, "; %s say %s", nsc_list_ranks(c, &t->ranks), how)
+               : nsc_words(c, "; %llu processes say %s", (unsigned long long)t->processes, how);
 }
 
 /* "Error: 4126 (Unresponsive receiver (...) My EFA addr: ...)", "strerror: Unresponsive remote, len: 0": libfabric's words for it. */
@@ -167,7 +200,8 @@ static const struct nsc_rank *only_peer(const struct ncclscope_model *m, const s
 
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
-    uint64_t same, processes = count_processes(c->m, first, f->began, &same);
+    struct tellers all = {.ranks = {.rule = c->rule}};
+    hear_tellers(c, first, f->began, &all);
     nsc_text text = nsc_say(c->m, f->began->text);
     int64_t number;
     if (nsc_to_i64(text, &number)) /* a rank or a device: the line itself says whose */
@@ -180,18 +214,19 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
         text.len = 0;
     if (strstr(first->title, "{said}") || strstr(first->title, "{behind}"))
         text.len = 0;
-    const char *others = processes > 1 ? nsc_words(c, "; %llu processes say %s", (unsigned long long)processes,
-                                                   same < processes ? "the like" : "so")
-                                       : "";
+    const char *others = others_of(c, &all);
     f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
     const char *whose = who(c, f->began);
     bool peer = f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && text.len && memchr(text.ptr, '<', text.len);
     f->title = nsc_words(c, "%s%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "", peer ? "peer " : "",
                          (int)text.len, text.len ? text.ptr : "");
+    if (peer && all.peers.text.len > 2) /* [0] is the empty one, and one is named */
+        f->title = nsc_words(c, "%s, and %llu other%s", f->title, (unsigned long long)all.peers.text.len - 2,
+                             all.peers.text.len > 3 ? "s" : "");
     if (*whose)
-        f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, processes > 1 && !tied ? "first " : "",
+        f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, all.processes > 1 && !tied ? "first " : "",
                              text.len && memchr(text.ptr, '<', text.len) ? "told by " : "", whose, others);
-    const struct nsc_rank *lost = processes == 1 ? only_peer(c->m, f->began) : NULL;
+    const struct nsc_rank *lost = all.processes == 1 ? only_peer(c->m, f->began) : NULL;
     if (lost)
         f->title = nsc_words(c, "%s; its only peer is rank %lld (host %s, pid %lld)", f->title, (long long)lost->rank,
                              nsc_say(c->m, c->m->procs.item[lost->proc].host).ptr,
@@ -209,6 +244,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     f->confidence = unsure ? "likely" : "certain";
     f->severity = f->severity == NCCLSCOPE_SEVERITY_NOTE ? f->severity : severity;
     nsc_show_first(c, f, &f->began->where);
+    forget_tellers(&all);
 }
 
 /* A network that was not there, on one host. */
