@@ -47,6 +47,21 @@ NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *er
  * before. NCCLSCOPE_OK; EINVAL for a finished model; ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_snapshot(ncclscope_model **out, const ncclscope_model *m, ncclscope_error *err);
 
+/* Add all that `from` knows, whose sources have ended, to `into`, as if its sources had been read there: parts of one job that were read
+ * in several threads, processes or on several machines give what one scan of them all gives. Neither is finished; `from` stays as it is,
+ * and may be freed. Where ranks of different parts disagree on a call, of each part the first is named and the others are counted.
+ * OK; EINVAL if one is finished or a source of `from` is open; ENOMEM, behind which `into` only is freed. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_merge(ncclscope_model *into, const ncclscope_model *from, ncclscope_error *err);
+/* Write what a model knows, whose sources have ended and which is not finished, as bytes: for ncclscope_model_load in another process
+ * or on another machine, of the same release. OK; EINVAL as above; EIO if `write` returned other than 0; ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, void *user,
+                                       ncclscope_error *err);
+/* A model of such bytes, as it was saved; `g` is asked when it is finished, as that of a model's records is. *out is the caller's. OK;
+ * EDATA for bytes that are no saved model, or are damaged; EABI for those of another release; EINVAL without a grammar; ENOMEM.
+ * Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_load(ncclscope_model **out, ncclscope_grammar *g, const void *bytes, size_t size,
+                                       ncclscope_error *err);
+
 /* Not 0: no more is wanted. Asked between pieces of an input, and when a signal interrupts the wait for one. */
 typedef int ncclscope_stop_fn(void *user);
 /* How to read; NULL where it is taken: all of it. Set size to sizeof(ncclscope_scan_options); the rest may stay 0. */

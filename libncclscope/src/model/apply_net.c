@@ -17,7 +17,14 @@ static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net
                        nsc_text port, nsc_text kind, bool link_local)
 {
     nsc_str host = m->procs.item[proc].host, network_ = nsc_keep(m, nsc_text_of(net)), device = nsc_keep(m, name);
-    struct nsc_key key = {(uint64_t)host << 32 | network_, (uint64_t)index, device};
+    struct nsc_net_device new = {.host = host,
+                                 .net = network_,
+                                 .name = device,
+                                 .kind = nsc_keep(m, kind),
+                                 .index = index,
+                                 .port = -1,
+                                 .link_local = link_local};
+    struct nsc_key key = nsc_device_key(&new);
     if (nsc_map_get(&m->device_by, key) != NSC_NONE)
         return;
     struct nsc_net_device *d = nsc_vec_push(&m->devices);
@@ -25,13 +32,7 @@ static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net
         m->no_memory = true;
         return;
     }
-    *d = (struct nsc_net_device){.host = host,
-                                 .net = network_,
-                                 .name = device,
-                                 .kind = nsc_keep(m, kind),
-                                 .index = index,
-                                 .port = -1,
-                                 .link_local = link_local};
+    *d = new;
     nsc_to_i64(port, &d->port);
 }
 
@@ -89,7 +90,7 @@ static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_reco
 {
     nsc_str k = nsc_keep(m, nsc_text_of(kind)), s = nsc_keep(m, nsc_text_of(state)), n = nsc_keep(m, name),
             f = nsc_keep(m, file);
-    struct nsc_key key = {(uint64_t)k << 32 | s, n, f};
+    struct nsc_key key = nsc_plugin_key(&(struct nsc_plugin){.kind = k, .state = s, .name = n, .named = f});
     uint32_t i = nsc_map_get(&m->plugin_by, key);
     if (i == NSC_NONE) {
         struct nsc_plugin *p = nsc_vec_push(&m->plugins);
@@ -98,7 +99,7 @@ static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_reco
             m->no_memory = true;
             return NULL;
         }
-        *p = (struct nsc_plugin){.kind = k, .name = n, .file = f, .state = s, .last_proc = NSC_NONE};
+        *p = (struct nsc_plugin){.kind = k, .name = n, .file = f, .named = f, .state = s, .last_proc = NSC_NONE};
         p->where = nsc_here(m, rec);
     }
     struct nsc_plugin *p = &m->plugins.item[i];

@@ -237,25 +237,33 @@ void nsc_end_source(struct ncclscope_model *m)
     }
 }
 
-static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str text, uint64_t repeated)
+struct nsc_count *nsc_count_of(struct ncclscope_model *m, nsc_str text, int family, bool gdrdma)
 {
     while (m->count_at.len <= text)
         if (!nsc_vec_push(&m->count_at)) {
             m->no_memory = true;
-            return;
+            return NULL;
         }
     uint32_t *at = &m->count_at.item[text];
     if (!*at) {
         struct nsc_count *c = nsc_vec_push(&m->connections);
         if (!c) {
             m->no_memory = true;
-            return;
+            return NULL;
         }
-        *c = (struct nsc_count){.text = text, .family = via->family, .gdrdma = via->gdrdma};
+        *c = (struct nsc_count){.text = text, .family = family, .gdrdma = gdrdma};
         *at = (uint32_t)m->connections.len;
     }
-    m->connections.item[*at - 1].lines++;
-    m->connections.item[*at - 1].repeated += repeated;
+    return &m->connections.item[*at - 1];
+}
+
+static void count(struct ncclscope_model *m, const struct nsc_via *via, nsc_str text, uint64_t repeated)
+{
+    struct nsc_count *c = nsc_count_of(m, text, via->family, via->gdrdma);
+    if (!c)
+        return;
+    c->lines++;
+    c->repeated += repeated;
 }
 
 static struct nsc_key place_in_batch(const struct nsc_link *l)

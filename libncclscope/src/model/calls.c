@@ -1,10 +1,6 @@
 /* calls.c - which collective each rank of a communicator calls as its n-th: "AllReduce: opCount 1a ... count 1024 ... comm 0xe533000". */
 #include "model/calls.h"
 
-enum {
-    CALLS_COMPARED = 1 << 19
-}; /* of all communicators; a log of COLL lines that goes on for days is compared at its beginning */
-
 /* Ranks of a communicator call these alike and in one order; of Send and Recv each has its own, and they count too. */
 static bool is_collective(nsc_text name)
 {
@@ -18,11 +14,10 @@ static bool is_collective(nsc_text name)
 static void differ(struct ncclscope_model *m, const ncclscope_record *rec, const struct nsc_call *first, uint32_t rank,
                    nsc_str name, int64_t count)
 {
-    enum { KEPT = 4096 };
-    struct nsc_odd_call *odd = m->odd_calls.len < KEPT ? nsc_vec_push(&m->odd_calls) : NULL;
+    struct nsc_odd_call *odd = m->odd_calls.len < NSC_ODD_CALLS ? nsc_vec_push(&m->odd_calls) : NULL;
     if (odd)
-        *odd = (struct nsc_odd_call){(uint32_t)(first - m->calls.item), rank, name, count, nsc_here(m, rec)};
-    else if (m->odd_calls.len < KEPT)
+        *odd = (struct nsc_odd_call){(uint32_t)(first - m->calls.item), rank, name, count, 1, nsc_here(m, rec)};
+    else if (m->odd_calls.len < NSC_ODD_CALLS)
         m->no_memory = true;
 }
 
@@ -39,7 +34,7 @@ void nsc_compare_call(struct ncclscope_model *m, const ncclscope_record *rec, ui
     r->has_op = true;
     r->last_op = op;
     int64_t count = nsc_number(rec, NCCLSCOPE_FIELD_COUNT);
-    struct nsc_key key = {r->comm_id, op, (uint64_t)r->nranks};
+    struct nsc_key key = nsc_call_key(r, op);
     uint32_t at = nsc_map_get(&m->call_by, key);
     nsc_str kept = nsc_keep(m, name);
     if (at != NSC_NONE) {
@@ -50,9 +45,9 @@ void nsc_compare_call(struct ncclscope_model *m, const ncclscope_record *rec, ui
             differ(m, rec, first, rank, kept, count);
         return;
     }
-    struct nsc_call *call = m->calls.len < CALLS_COMPARED ? nsc_vec_push(&m->calls) : NULL;
+    struct nsc_call *call = m->calls.len < NSC_CALLS_COMPARED ? nsc_vec_push(&m->calls) : NULL;
     if (call) {
-        *call = (struct nsc_call){op, kept, count, rank, 1};
+        *call = (struct nsc_call){op, rec->line, kept, count, rank, 1};
         m->no_memory = m->no_memory || nsc_map_put(&m->call_by, key, (uint32_t)m->calls.len - 1);
     }
 }

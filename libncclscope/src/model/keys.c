@@ -19,6 +19,21 @@ void nsc_set_if_said(int64_t *to, int64_t v)
         *to = v;
 }
 
+struct nsc_key nsc_plugin_key(const struct nsc_plugin *p)
+{
+    return (struct nsc_key){(uint64_t)p->kind << 32 | p->state, p->name, p->named};
+}
+
+struct nsc_key nsc_device_key(const struct nsc_net_device *d)
+{
+    return (struct nsc_key){(uint64_t)d->host << 32 | d->net, (uint64_t)d->index, d->name};
+}
+
+struct nsc_key nsc_call_key(const struct nsc_rank *r, uint64_t op)
+{
+    return (struct nsc_key){r->comm_id, op, (uint64_t)r->nranks};
+}
+
 nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s)
 {
     return nsc_interned(&m->strings, s);
@@ -71,6 +86,7 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     p->container = nsc_keep(m, rec->container);
     p->source = source;
     p->merged_into = p->last_thread = p->last_rank = p->first_rank = p->plugin = p->in_pod = NSC_NONE;
+    p->last_text = NSC_NONE;
     p->version_high = NSC_VERSION_OPEN;
     p->pid = rec->pid;
     p->nameless = rec->pid < 0;
@@ -106,30 +122,33 @@ static void join_stream(struct ncclscope_model *m, uint32_t thread)
     s->last_thread = thread;
 }
 
+/* The one that stands for the rest has a key of its own. */
+struct nsc_key nsc_thread_key(const struct nsc_thread *t)
+{
+    return (struct nsc_key){t->proc, t->stands_for_rest ? 0 : (uint64_t)t->tid, t->stands_for_rest};
+}
+
 struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64_t tid)
 {
-    struct nsc_key key = {proc, (uint64_t)tid, 0};
-    uint32_t i = nsc_map_get(&m->thread_by, key);
-    bool flood = i == NSC_NONE && m->procs.item[proc].threads >= NSC_THREADS;
-    if (flood) {
-        key = (struct nsc_key){proc, 0, 1};
-        i = nsc_map_get(&m->thread_by, key);
+    struct nsc_thread new = {.proc = proc, .tid = tid};
+    uint32_t i = nsc_map_get(&m->thread_by, nsc_thread_key(&new));
+    if (i == NSC_NONE && m->procs.item[proc].threads >= NSC_THREADS) {
+        new.stands_for_rest = true;
+        i = nsc_map_get(&m->thread_by, nsc_thread_key(&new));
     }
     if (i != NSC_NONE)
         return &m->threads.item[i];
     m->procs.item[proc].threads++;
     struct nsc_thread *t = nsc_vec_push(&m->threads);
-    if (!t || nsc_map_put(&m->thread_by, key, (uint32_t)(m->threads.len - 1))) {
+    if (!t || nsc_map_put(&m->thread_by, nsc_thread_key(&new), (uint32_t)(m->threads.len - 1))) {
         m->no_memory = true;
         return NULL;
     }
-    t->proc = proc;
+    *t = new;
     t->before = m->procs.item[proc].last_thread;
     t->next_in_stream = NSC_NONE;
     m->procs.item[proc].last_thread = (uint32_t)(m->threads.len - 1);
     join_stream(m, (uint32_t)(m->threads.len - 1));
-    t->tid = tid;
-    t->stands_for_rest = flood;
     t->rank = t->made = t->warned = t->warned_of = NSC_NONE;
     t->coll = t->collnet = t->nvls = t->p2p = t->per_peer = t->chunk = t->direct = t->in_tree = -1;
     return t;
@@ -140,23 +159,33 @@ uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc, uint64_t pointer)
     return nsc_map_get(&m->rank_by, (struct nsc_key){proc, pointer, 0});
 }
 
+void nsc_chain_rank(struct ncclscope_model *m, uint32_t rank)
+{
+    struct nsc_rank *r = &m->ranks.item[rank];
+    struct nsc_proc *p = &m->procs.item[r->proc];
+    struct nsc_key use = {r->proc, r->pointer, 0};
+    r->before = p->last_rank;
+    r->after = NSC_NONE;
+    *(r->before == NSC_NONE ? &p->first_rank : &m->ranks.item[r->before].after) = rank;
+    p->last_rank = rank;
+    r->used_before = nsc_map_get(&m->use_by, use);
+    if (nsc_map_put(&m->rank_by, use, rank) || nsc_map_put(&m->use_by, use, rank))
+        m->no_memory = true;
+}
+
 uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, int64_t tid, struct nsc_where first)
 {
     uint32_t before = nsc_rank_of(m, proc, pointer), i = (uint32_t)m->ranks.len;
     struct nsc_rank *r = nsc_vec_push(&m->ranks);
-    struct nsc_key use = {proc, pointer, 0};
-    uint32_t used_before = nsc_map_get(&m->use_by, use);
-    if (!r || nsc_map_put(&m->rank_by, use, i) || nsc_map_put(&m->use_by, use, i)) {
+    if (!r) {
         m->no_memory = true;
         return NSC_NONE;
     }
     r->proc = proc;
-    r->before = m->procs.item[proc].last_rank;
-    r->used_before = used_before;
-    r->after = NSC_NONE;
-    *(r->before == NSC_NONE ? &m->procs.item[proc].first_rank : &m->ranks.item[r->before].after) = i;
-    m->procs.item[proc].last_rank = i;
     r->pointer = pointer;
+    nsc_chain_rank(m, i);
+    if (m->no_memory)
+        return NSC_NONE;
     r->comm = r->parent = NSC_NONE;
     r->reuse = before == NSC_NONE ? 0 : m->ranks.item[before].reuse + 1;
     r->tid = tid;

@@ -152,7 +152,7 @@ static void lay_topologies(struct nsc_laying *l)
             c->topology = row;
             c->from = k / x->gpus;
             c->to = k % x->gpus;
-            c->path = nsc_say(l->m, l->m->cells.item[x->first + k]);
+            c->path = nsc_say(l->m, l->m->cells.item[x->first + k].text);
         }
     }
 }

@@ -1,5 +1,5 @@
 /* merge.c - what several sources hold of one process to one: rotated logs, one file for each stream, the same log given twice. */
-#include "model/model.h"
+#include "model/version.h"
 #include "read/hosts.h"
 
 static bool same_rank(const struct nsc_rank *a, const struct nsc_rank *b)
@@ -163,11 +163,8 @@ static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
     q->merged_into = to;
     if (!p->version)
         p->version = q->version, p->version_at = q->version_at;
-    for (size_t i = 0; i < q->texts.len; i++) {
-        struct nsc_printed *t = nsc_vec_push(&p->texts);
-        if (t)
-            *t = q->texts.item[i];
-    }
+    for (uint32_t i = q->last_text; i != NSC_NONE; i = m->printed.item[i].before)
+        nsc_version_keep(m, to, m->printed.item[i].text, m->printed.item[i].level);
     if (!p->bootstrap_addr)
         p->bootstrap_if = q->bootstrap_if, p->bootstrap_addr = q->bootstrap_addr, p->bootstrap_at = q->bootstrap_at;
     if (!p->address)

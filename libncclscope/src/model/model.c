@@ -23,8 +23,6 @@ void ncclscope_model_free(ncclscope_model *m)
         nsc_map_free(&m->threads.item[i].waiting_by);
         nsc_arena_free(&m->threads.item[i].quotes);
     }
-    for (size_t i = 0; i < m->procs.len; i++)
-        nsc_vec_free(&m->procs.item[i].texts);
 #define FREE(name) nsc_vec_free(&m->name);
     NSC_MODEL_VECTORS(FREE)
 #undef FREE

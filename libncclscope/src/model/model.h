@@ -35,7 +35,9 @@ enum { NSC_ROWS_SEEN = 2048 };
 
 enum nsc_once { NSC_ONCE_VERSION = 1, NSC_ONCE_DRIVER = 2, NSC_ONCE_BOOTSTRAP = 4 };
 
+/* One record of each row that a process printed before it said its version. */
 struct nsc_printed {
+    uint32_t proc, before; /* before: another of its process, or NSC_NONE */
     nsc_str text;
     int level;
 };
@@ -84,8 +86,8 @@ struct nsc_proc {
     struct nsc_where gpu_at;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
     unsigned version_low,
-        version_high; /* between which releases its texts put it; 0 and NSC_VERSION_OPEN: not looked at */
-    NSC_VEC(struct nsc_printed) texts; /* one record of each row that it printed before it said its version */
+        version_high;   /* between which releases its texts put it; 0 and NSC_VERSION_OPEN: not looked at */
+    uint32_t last_text; /* from there nsc_printed.before leads to the first; or NSC_NONE */
     uint64_t rows_seen[NSC_ROWS_SEEN / 64];
 };
 
@@ -223,6 +225,7 @@ struct nsc_net_device {
 
 struct nsc_plugin {
     nsc_str kind, name, file, version, state;
+    nsc_str named; /* the file that the line which named it has; 0: that has none, and another line told it */
     uint32_t procs, last_proc;
     struct nsc_where where;
 };
@@ -273,6 +276,11 @@ struct nsc_gpu_node {
     struct nsc_where where;
 };
 
+/* NVLink between two GPUs of a host, as a dump of the machine shows it; once for each direction. */
+struct nsc_tree_link {
+    nsc_str host, a, b;
+};
+
 struct nsc_test {
     struct nsc_where where;
     nsc_str collective, type, redop, root;
@@ -312,21 +320,29 @@ struct nsc_own_field {
     char type; /* its letter in templates */
 };
 enum { NSC_OWN_RECORDS = 100000 }; /* so many are kept; of the others their number */
+enum {
+    NSC_WORDS_OF_RANKS = 20000
+}; /* and of lines in which a rank tells of itself: a program may warn at every step */
 
 /* What the first rank of a communicator called under a number (opCount), and how many call the same. */
 struct nsc_call {
-    uint64_t op;
+    uint64_t op, line; /* line: in the source of that rank's process */
     nsc_str name;
     int64_t count;
     uint32_t rank; /* index into model.ranks */
     uint32_t alike;
 };
 
+/* Of all communicators; a log of COLL lines that goes on for days is compared at its beginning. */
+enum { NSC_CALLS_COMPARED = 1 << 19, NSC_ODD_CALLS = 4096 };
+
 /* A rank that called something else, or with another count. */
 struct nsc_odd_call {
     uint32_t first, rank; /* index into model.calls, model.ranks */
     nsc_str name;
     int64_t count;
+    uint32_t
+        alike; /* ranks that call the same: more than 1 where they lie in another part of the job's logs, see parts.c */
     struct nsc_where where;
 };
 
@@ -345,6 +361,9 @@ struct nsc_diag_pair {
     struct nsc_where where;
 };
 
+struct nsc_cell {
+    nsc_str text;
+};
 struct nsc_matrix {
     struct nsc_where where;
     uint32_t gpus, first, cells; /* names and cells in model.cells from `first` on */
@@ -488,6 +507,8 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_warning) warnings;
     NSC_VEC(struct nsc_gpu_path) gpu_paths;
     NSC_VEC(struct nsc_gpu_node) gpu_nodes; /* both by path_by */
+    NSC_VEC(struct nsc_tree_link) tree_links;
+    NSC_VEC(struct nsc_printed) printed;
     NSC_VEC(struct nsc_test) tests;
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
@@ -503,7 +524,7 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_diag) diags;
     NSC_VEC(struct nsc_diag_pair) diag_pairs;
     NSC_VEC(struct nsc_matrix) matrices;
-    NSC_VEC(nsc_str) cells;
+    NSC_VEC(struct nsc_cell) cells;
     NSC_VEC(struct nsc_count) connections;
     NSC_VEC(struct nsc_comm) comms;
     NSC_VEC(struct nsc_pod) pods;
@@ -516,11 +537,10 @@ struct ncclscope_model {
 
     /* keys */
     struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
-        ring_by, tree_by;
-    struct nsc_map passed_by;  /* process and what it connects: the last of its first ranks that need not be asked */
-    struct nsc_map use_by,     /* process and pointer: the rank made last with it */
-        told_by;               /* process, pointer, id and number among children: the rank that told them last */
-    struct nsc_map tree_links; /* host and two bus ids: NVLinks that a dump of the machine shows */
+        ring_by, tree_by, tree_link_by;
+    struct nsc_map passed_by; /* process and what it connects: the last of its first ranks that need not be asked */
+    struct nsc_map use_by,    /* process and pointer: the rank made last with it */
+        told_by;              /* process, pointer, id and number among children: the rank that told them last */
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
         legs_by,    /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
@@ -559,14 +579,19 @@ struct ncclscope_model {
     X(gpu_paths) X(gpu_nodes) X(event_order) X(hosts) X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) \
     X(offered) X(tests) X(own_records) X(own_fields) X(happened) X(ras) X(ras_counts) X(calls) X(odd_calls) \
     X(diags) X(diag_pairs) X(matrices) X(cells) X(connections) X(comms) X(members) X(link_order) X(proc_order) \
-    X(threads) X(streams) X(count_at)
+    X(threads) X(streams) X(count_at) X(tree_links) X(printed)
 #define NSC_MODEL_MAPS(X) \
     X(proc_by) X(rank_by) X(thread_by) X(link_by) X(env_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) \
-    X(path_by) X(ring_by) X(tree_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) X(tree_links) \
+    X(path_by) X(ring_by) X(tree_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) X(tree_link_by) \
     X(use_by) X(told_by) X(passed_by) X(call_by) X(whole.heard) X(whole.words) X(whole.event)
 /* clang-format on */
 
 /* ---- keys.c ---- */
+
+/* What is one thing in all sources. */
+struct nsc_key nsc_plugin_key(const struct nsc_plugin *p);
+struct nsc_key nsc_device_key(const struct nsc_net_device *d);
+struct nsc_key nsc_call_key(const struct nsc_rank *r, uint64_t op);
 
 /* A number that a field holds, or -1; nsc_int: one that NCCL keeps as an int, else it is not what NCCL printed. */
 int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f);
@@ -583,6 +608,8 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
 uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc,
                      uint64_t pointer); /* the last with this pointer, or NSC_NONE */
 uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer, int64_t tid, struct nsc_where first);
+void nsc_chain_rank(struct ncclscope_model *m, uint32_t rank); /* a new one: behind those of its process and pointer */
+struct nsc_key nsc_thread_key(const struct nsc_thread *t);
 struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number,
                                nsc_text text);
 
@@ -592,7 +619,9 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
 void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: lines that are not NCCL's */
 void nsc_apply_json(struct ncclscope_model *m, const ncclscope_record *rec);  /* json_lines.c: TEST_JSON, RAS_JSON */
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
-                       enum nsc_structure what);                    /* attribute.c */
+                       enum nsc_structure what); /* attribute.c */
+/* The count of connections whose path is this text, made if it is new; NULL without memory. */
+struct nsc_count *nsc_count_of(struct ncclscope_model *m, nsc_str text, int family, bool gdrdma);
 void nsc_end_source(struct ncclscope_model *m);                     /* that of the stream in hand */
 void nsc_join(struct ncclscope_model *m);                           /* join.c: ranks to communicators */
 void nsc_join_ranks(struct ncclscope_model *m);                     /* members.c */

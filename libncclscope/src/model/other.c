@@ -123,12 +123,12 @@ static void matrix_row(struct ncclscope_model *m, const ncclscope_record *rec)
         return;
     }
     for (uint32_t i = 0; i < x->gpus && x->cells < x->gpus * x->gpus; i++) {
-        nsc_str *cell = nsc_vec_push(&m->cells);
+        struct nsc_cell *cell = nsc_vec_push(&m->cells);
         if (!cell) {
             m->no_memory = true;
             return;
         }
-        *cell = nsc_keep(m, nsc_next_word(&rest));
+        cell->text = nsc_keep(m, nsc_next_word(&rest));
         x->cells++;
     }
     if (x->cells == x->gpus * x->gpus)
@@ -185,7 +185,7 @@ bool nsc_is_p2p_matrix(const struct ncclscope_model *m, const struct nsc_matrix 
     static const char *const words[] = {"OK", "CNS", "GNS", "TNS", "NS", "U"};
     for (uint32_t i = 0; i < x->cells; i++)
         for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
-            if (nsc_text_is(nsc_say(m, m->cells.item[x->first + i]), words[k]))
+            if (nsc_text_is(nsc_say(m, m->cells.item[x->first + i].text), words[k]))
                 return true;
     return false;
 }
@@ -211,12 +211,10 @@ static bool is_no_trouble(ncclscope_kind kind)
     return false;
 }
 
-enum { WORDS_OF_RANKS = 20000 }; /* kept: a program may warn at every step */
-
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     m->troubles += !is_no_trouble(rec->kind);
-    if (rec->kind == NCCLSCOPE_KIND_RANK_SAID && m->words_of_ranks++ >= WORDS_OF_RANKS)
+    if (rec->kind == NCCLSCOPE_KIND_RANK_SAID && m->words_of_ranks++ >= NSC_WORDS_OF_RANKS)
         return;
     struct nsc_own_record *r = m->happened.len < NSC_OWN_RECORDS ? nsc_vec_push(&m->happened) : NULL;
     if (r)

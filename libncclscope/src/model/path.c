@@ -42,7 +42,7 @@ static nsc_str class_in_matrix(const struct ncclscope_model *m, int64_t a, int64
         if (!whole || nsc_is_p2p_matrix(m, x) || a >= (int64_t)x->gpus || b >= (int64_t)x->gpus)
             continue;
         *because = &x->where;
-        return m->cells.item[x->first + (uint32_t)a * x->gpus + (uint32_t)b];
+        return m->cells.item[x->first + (uint32_t)a * x->gpus + (uint32_t)b].text;
     }
     return 0;
 }

@@ -42,12 +42,10 @@ static bool copy_strings(struct nsc_intern *to, const struct nsc_intern *from)
     return fine;
 }
 
-/* What processes and threads hold themselves. */
+/* What threads hold themselves. */
 static bool copy_inner(struct ncclscope_model *to, const struct ncclscope_model *from)
 {
     bool fine = true;
-    for (size_t i = 0; i < to->procs.len; i++)
-        COPY_VECTOR(&to->procs.item[i].texts, &from->procs.item[i].texts);
     for (size_t i = 0; i < to->threads.len; i++) {
         struct nsc_thread *t = &to->threads.item[i];
         COPY_VECTOR(&t->waiting, &from->threads.item[i].waiting);

@@ -132,6 +132,16 @@ static void see_flat_pci(struct ncclscope_model *m, const ncclscope_record *rec,
     }
 }
 
+void nsc_add_tree_link(struct ncclscope_model *m, struct nsc_tree_link link)
+{
+    struct nsc_key key = {link.host, link.a, link.b};
+    struct nsc_tree_link *x = nsc_map_get(&m->tree_link_by, key) == NSC_NONE ? nsc_vec_push(&m->tree_links) : NULL;
+    if (x)
+        *x = link;
+    if (x && nsc_map_put(&m->tree_link_by, key, (uint32_t)(m->tree_links.len - 1)))
+        m->no_memory = true;
+}
+
 static void see_tree_gpu(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p, bool deep)
 {
     p->tree_gpu = path_end(m, "", nsc_record_field(rec, NCCLSCOPE_FIELD_NODE));
@@ -157,9 +167,10 @@ static void see_tree(struct ncclscope_model *m, const ncclscope_record *rec, str
         nsc_str other = nsc_text_starts(node, "GPU/") ? path_end(m, "", nsc_text_from(node, 4)) : 0;
         if (g)
             g->switched = true;
-        if (other && (nsc_map_put(&m->tree_links, (struct nsc_key){p->host, p->tree_gpu, other}, 1) ||
-                      nsc_map_put(&m->tree_links, (struct nsc_key){p->host, other, p->tree_gpu}, 1)))
-            m->no_memory = true;
+        if (other) {
+            nsc_add_tree_link(m, (struct nsc_tree_link){p->host, p->tree_gpu, other});
+            nsc_add_tree_link(m, (struct nsc_tree_link){p->host, other, p->tree_gpu});
+        }
     } else if (!deep) {
         p->tree_top = nsc_text_is(link, "PCI") ? nsc_keep(m, node) : 0;
         p->tree_gpu = 0;
@@ -172,7 +183,7 @@ bool nsc_tree_joins(const struct ncclscope_model *m, const struct nsc_rank *a, c
     *known = x && y && x->in_tree && y->in_tree;
     if (!*known)
         return false;
-    bool linked = nsc_map_get(&m->tree_links, (struct nsc_key){x->host, x->bus_id, y->bus_id}) != NSC_NONE;
+    bool linked = nsc_map_get(&m->tree_link_by, (struct nsc_key){x->host, x->bus_id, y->bus_id}) != NSC_NONE;
     return linked || (x->switched && y->switched) || (x->under && x->under == y->under);
 }
 

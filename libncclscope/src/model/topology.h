@@ -34,6 +34,7 @@ enum nsc_level nsc_level_of_number(const struct nsc_version *v, int64_t number);
 /* What the dump says of a rank's GPU; of the path between two ranks' GPUs; of that from a GPU to a network device. NULL: nothing. */
 const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, const struct nsc_rank *r);
 /* The class of the path between two GPUs of a host, where no dump has said it already. */
+void nsc_add_tree_link(struct ncclscope_model *m, struct nsc_tree_link link); /* once */
 void nsc_add_gpu_path(struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_str b, nsc_str type,
                       const struct nsc_where *where);
 void nsc_take_diag_pairs(struct ncclscope_model *m); /* diagnostics.c: once ranks have their communicators */

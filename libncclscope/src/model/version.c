@@ -65,6 +65,15 @@ static void see_stamp(struct ncclscope_model *m, const ncclscope_record *rec, st
     s->plain_info = s->plain_info || (!stamped && rec->level == NCCLSCOPE_LEVEL_INFO);
 }
 
+void nsc_version_keep(struct ncclscope_model *m, uint32_t proc, nsc_str text, int level)
+{
+    struct nsc_printed *t = nsc_vec_push(&m->printed);
+    if (!t)
+        return;
+    *t = (struct nsc_printed){proc, m->procs.item[proc].last_text, text, level};
+    m->procs.item[proc].last_text = (uint32_t)(m->printed.len - 1);
+}
+
 void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc)
 {
     struct nsc_proc *p = &m->procs.item[proc];
@@ -74,9 +83,7 @@ void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uin
         rec->flags & NCCLSCOPE_FLAG_TORN)
         return;
     p->rows_seen[row / 64] |= (uint64_t)1 << (row % 64);
-    struct nsc_printed *t = nsc_vec_push(&p->texts);
-    if (t)
-        *t = (struct nsc_printed){nsc_keep(m, rec->message), rec->level};
+    nsc_version_keep(m, proc, nsc_keep(m, rec->message), rec->level);
 }
 
 static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_grammar *g, struct nsc_match *match)
@@ -85,8 +92,8 @@ static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_gram
     const struct nsc_source_info *s = &m->sources.item[p->source];
     if (p->stamps_warnings && s->plain_info && !s->stamped_info) /* else a launcher may have put the times there */
         p->version_low = NSC_CHANGE_WARNINGS_STAMPED;
-    for (size_t i = 0; i < p->texts.len; i++) {
-        const struct nsc_printed *t = &p->texts.item[i];
+    for (uint32_t i = p->last_text; i != NSC_NONE; i = m->printed.item[i].before) {
+        const struct nsc_printed *t = &m->printed.item[i];
         if (!range_of(g, nsc_say(m, t->text), t->level, match, &low, &high))
             continue;
         p->version_low = low > p->version_low ? low : p->version_low;

@@ -23,6 +23,8 @@ enum { NSC_VERSION_OPEN = 1000000 };
 /* Is the one the other without its "+cuda12.9", as PyTorch says it? */
 bool nsc_is_short_version(nsc_text said, nsc_text whole);
 struct nsc_version nsc_version_of(const struct ncclscope_model *m, uint32_t proc);
+/* A text that the process printed before it said its version. */
+void nsc_version_keep(struct ncclscope_model *m, uint32_t proc, nsc_str text, int level);
 /* A record of a process that has not said its version: one of each row is kept. */
 void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc);
 /* Ranks are joined: doubtful version lines are put aside, versions pass from those who said theirs to the others of their

@@ -336,7 +336,7 @@ static void bad_verdict(const struct nsc_report *r)
 static bool forbids_p2p(const struct ncclscope_model *m, const struct nsc_matrix *x)
 {
     for (uint32_t i = 0; i < x->cells; i++)
-        if (nsc_text_is(nsc_say(m, m->cells.item[x->first + i]), "OK"))
+        if (nsc_text_is(nsc_say(m, m->cells.item[x->first + i].text), "OK"))
             return false;
     return x->cells && nsc_is_p2p_matrix(m, x);
 }

@@ -154,6 +154,7 @@ static bool tell_order(struct nsc_case *c)
         if (x->first != odd->first || x->name != odd->name || x->count != odd->count)
             continue;
         nsc_name_rank(c, f, (uint64_t)m->ranks.item[x->rank].rank);
+        f->ranks_more += x->alike - 1;
         nsc_show(c, f, &x->where);
     }
     bool other_name = odd->name != call->name;

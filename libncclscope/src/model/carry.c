@@ -1,0 +1,461 @@
+/* carry.c - a growing model as bytes, and back.
+ *
+ *   "ncscope\1"   then, of eight bytes each, lowest first: which members rows have (a hash of parts.def), and how many bytes come out of
+ *                 the rest, which zlib packed:
+ *   texts         how many, then length and bytes of each; the first is the empty one
+ *   quotes        lines of logs, in the same way
+ *   totals        in the order of parts.def
+ *   arrays        in that order: how many rows, then their members. A number takes seven bits a byte, lowest first, the sign below them; a
+ *                 double eight bytes; a line its number, and where that is not 0 its source and quote
+ *
+ * Loaded rows are put into an empty model as those of another model are (parts.c). What they hold is checked first: an index beyond its
+ * array, a number that is none of an enum, is no saved model. */
+#include "model/parts.h"
+
+#include "ncclscope/model.h"
+#include "read/transport.h"
+
+#include <zlib.h>
+
+static const char magic[8] = "ncscope\1";
+enum {
+    HEAD = 24,
+    MOST_PACKED = 400,    /* zlib packs rows 60 times, and a bomb a thousand times */
+    LARGEST_MATRIX = 1024 /* GPUs of one machine */
+};
+
+/* Of another release whose rows hold other members. */
+static uint64_t layout(void)
+{
+    uint64_t h = 0;
+    for (const struct nsc_member *x = nsc_members; x->type; x++) {
+        uint64_t part[4] = {h, nsc_hash(x->type, strlen(x->type)), nsc_hash(x->name, strlen(x->name)), x->kind};
+        h = nsc_hash(part, sizeof part);
+    }
+    return h;
+}
+
+/* ---- to bytes ---- */
+
+struct packer {
+    NSC_VEC(unsigned char) out;
+    struct nsc_intern quotes;
+    bool failed;
+};
+
+static void put_bytes(struct packer *p, const void *bytes, size_t n)
+{
+    if (p->failed || !n)
+        return;
+    p->failed = !nsc_vec_reserve_((void **)&p->out.item, &p->out.cap, p->out.len + n, 1);
+    if (p->failed)
+        return;
+    memcpy(p->out.item + p->out.len, bytes, n);
+    p->out.len += n;
+}
+
+static void put_number(struct packer *p, uint64_t v)
+{
+    unsigned char b[10];
+    size_t n = 0;
+    v = v >> 63 ? ~(v << 1) : v << 1;
+    for (; v >= 128; v >>= 7)
+        b[n++] = (unsigned char)(v | 128);
+    b[n++] = (unsigned char)v;
+    put_bytes(p, b, n);
+}
+
+static void put_eight(struct packer *p, uint64_t v)
+{
+    unsigned char b[8];
+    for (int i = 0; i < 8; i++)
+        b[i] = (unsigned char)(v >> (8 * i));
+    put_bytes(p, b, 8);
+}
+
+static void put_texts(struct packer *p, const struct nsc_intern *texts)
+{
+    put_number(p, texts->text.len);
+    for (size_t i = 0; i < texts->text.len; i++) {
+        put_number(p, texts->text.item[i].len);
+        put_bytes(p, texts->text.item[i].ptr, texts->text.item[i].len);
+    }
+}
+
+static void put_where(struct packer *p, const struct nsc_where *w)
+{
+    uint32_t quote = w->line ? nsc_intern(&p->quotes, w->text) : 0;
+    put_number(p, w->line);
+    if (!w->line)
+        return;
+    p->failed = p->failed || (w->text.len && !quote);
+    put_number(p, w->source);
+    put_number(p, quote);
+}
+
+/* A number of `size` bytes, its sign kept. */
+static uint64_t number_at(const char *at, size_t size)
+{
+    int8_t i1;
+    int32_t i4;
+    int64_t i8;
+    if (size == sizeof i1)
+        return memcpy(&i1, at, size), (uint64_t)(int64_t)i1;
+    if (size == sizeof i4)
+        return memcpy(&i4, at, size), (uint64_t)(int64_t)i4;
+    return memcpy(&i8, at, sizeof i8), (uint64_t)i8;
+}
+
+static void put_member(struct packer *p, const char *row, const struct nsc_member *x)
+{
+    const char *at = row + x->at;
+    if (x->kind == NSC_MEMBER_WHERE)
+        put_where(p, (const struct nsc_where *)(const void *)at);
+    else if (x->kind == NSC_MEMBER_REAL)
+        put_eight(p, number_at(at, 8));
+    else if (x->kind == NSC_MEMBER_LIST)
+        for (size_t i = 0; i < x->size; i += 8)
+            put_number(p, number_at(at + i, 8));
+    else
+        put_number(p, number_at(at, x->size));
+}
+
+static void put_rows(struct packer *p, const struct ncclscope_model *m, enum nsc_part_id id)
+{
+    struct nsc_array rows = nsc_array_of(m, id);
+    size_t n;
+    const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
+    put_number(p, rows.len);
+    for (size_t i = 0; i < rows.len; i++)
+        for (size_t k = 0; k < n; k++)
+            put_member(p, rows.item + i * nsc_parts[id].size, &member[k]);
+}
+
+static void put_totals(struct packer *p, const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < nsc_counted_things; i++) {
+        const char *at = (const char *)m + nsc_counted[i].at;
+        if (nsc_counted[i].kind == NSC_TOTAL_FIRST)
+            put_where(p, (const struct nsc_where *)(const void *)at);
+        else
+            put_number(p, number_at(at, nsc_counted[i].kind == NSC_TOTAL_ANY ? sizeof(bool) : 8));
+    }
+}
+
+/* Texts, quotes, and what was put into `rows`: as zlib packs them, behind the head. */
+static int pack(struct packer *all, struct packer *rows, const struct ncclscope_model *m, ncclscope_write_fn *write,
+                void *user)
+{
+    put_texts(all, &m->strings);
+    put_texts(all, &rows->quotes);
+    put_bytes(all, rows->out.item, rows->out.len);
+    uLongf size = compressBound((uLong)all->out.len);
+    unsigned char *packed = all->failed ? NULL : nsc_alloc(size);
+    struct packer head = {0};
+    put_bytes(&head, magic, sizeof magic);
+    put_eight(&head, layout());
+    put_eight(&head, all->out.len);
+    bool fine = packed && !head.failed && compress2(packed, &size, all->out.item, (uLong)all->out.len, 6) == Z_OK;
+    int rc = !fine ? NCCLSCOPE_ENOMEM
+             : write(user, (const char *)head.out.item, head.out.len) || write(user, (const char *)packed, size)
+                 ? NCCLSCOPE_EIO
+                 : NCCLSCOPE_OK;
+    nsc_free(packed);
+    nsc_vec_free(&head.out);
+    return rc;
+}
+
+int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, void *user, ncclscope_error *err)
+{
+    if (!m || !write || m->finished || nsc_is_being_read(m))
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0,
+                        "a model is saved before it is finished, and when its sources have ended");
+    unsigned before = nsc_failed_allocations();
+    struct packer all = {0}, rows = {0};
+    put_totals(&rows, m);
+    for (int id = 0; id < NSC_PARTS; id++)
+        put_rows(&rows, m, (enum nsc_part_id)id);
+    all.failed = rows.failed;
+    int rc = pack(&all, &rows, m, write, user);
+    nsc_vec_free(&all.out);
+    nsc_vec_free(&rows.out);
+    nsc_intern_free(&rows.quotes);
+    if (rc == NCCLSCOPE_EIO)
+        return nsc_fail(err, rc, 0, "the model could not be written");
+    return rc ? nsc_fail(err, rc, 0, "out of memory") : nsc_settle(rc, before, err);
+}
+
+/* ---- from bytes ---- */
+
+struct unpacker {
+    const unsigned char *at, *end;
+    NSC_VEC(nsc_text) quotes;
+    bool bad, no_memory;
+};
+
+static uint64_t take_number(struct unpacker *u)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64 && u->at < u->end; shift += 7) {
+        unsigned char b = *u->at++;
+        v |= (uint64_t)(b & 127) << shift;
+        if (!(b & 128))
+            return v & 1 ? ~(v >> 1) : v >> 1;
+    }
+    u->bad = true;
+    return 0;
+}
+
+static uint64_t take_eight(struct unpacker *u)
+{
+    uint64_t v = 0;
+    u->bad = u->bad || u->end - u->at < 8;
+    for (int i = 0; i < 8 && !u->bad; i++)
+        v |= (uint64_t)*u->at++ << (8 * i);
+    return v;
+}
+
+/* How many things follow; each takes a byte at least. */
+static size_t take_count(struct unpacker *u)
+{
+    uint64_t n = take_number(u);
+    u->bad = u->bad || n > (uint64_t)(u->end - u->at);
+    return u->bad ? 0 : (size_t)n;
+}
+
+static nsc_text take_text(struct unpacker *u)
+{
+    size_t n = take_count(u);
+    nsc_text t = {(const char *)u->at, n};
+    u->at += n;
+    return t;
+}
+
+static void take_where(struct unpacker *u, struct nsc_where *w)
+{
+    w->line = take_number(u);
+    if (!w->line)
+        return;
+    uint64_t source = take_number(u), quote = take_number(u);
+    u->bad = u->bad || source > UINT32_MAX || quote >= u->quotes.len;
+    if (u->bad)
+        return;
+    w->source = (uint32_t)source;
+    w->text = u->quotes.item[quote];
+}
+
+static void number_to(struct unpacker *u, char *at, size_t size)
+{
+    uint64_t v = take_number(u);
+    int64_t i8 = (int64_t)v;
+    int8_t i1 = (int8_t)i8;
+    int32_t i4 = (int32_t)i8;
+    u->bad = u->bad || (size == 1 && i1 != i8) || (size == 4 && i4 != i8);
+    memcpy(at, size == 1 ? (void *)&i1 : size == 4 ? (void *)&i4 : (void *)&i8, size < 8 ? size : 8);
+}
+
+static void take_member(struct unpacker *u, char *row, const struct nsc_member *x)
+{
+    char *at = row + x->at;
+    if (x->kind == NSC_MEMBER_WHERE)
+        take_where(u, (struct nsc_where *)(void *)at);
+    else if (x->kind == NSC_MEMBER_REAL) {
+        uint64_t v = take_eight(u);
+        memcpy(at, &v, 8);
+    } else if (x->kind == NSC_MEMBER_LIST)
+        for (size_t i = 0; i < x->size; i += 8)
+            number_to(u, at + i, 8);
+    else if (x->kind == NSC_MEMBER_FLAG) {
+        uint64_t v = take_number(u);
+        u->bad = u->bad || v > 1;
+        *(bool *)at = v == 1;
+    } else
+        number_to(u, at, x->size);
+}
+
+static void take_rows(struct unpacker *u, struct ncclscope_model *m, enum nsc_part_id id)
+{
+    size_t rows = take_count(u), n;
+    const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
+    for (size_t i = 0; i < rows && !u->bad && !u->no_memory; i++) {
+        char *row = nsc_push_row(m, id);
+        u->no_memory = !row;
+        for (size_t k = 0; row && k < n; k++)
+            take_member(u, row, &member[k]);
+    }
+}
+
+static void take_totals(struct unpacker *u, struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < nsc_counted_things; i++) {
+        void *at = (char *)m + nsc_counted[i].at;
+        if (nsc_counted[i].kind == NSC_TOTAL_FIRST)
+            take_where(u, at);
+        else if (nsc_counted[i].kind == NSC_TOTAL_SUM)
+            number_to(u, at, 8);
+        else
+            *(bool *)at = take_number(u) == 1;
+    }
+}
+
+/* Texts stay in the bytes: whoever puts the rows elsewhere copies them. */
+static void take_all(struct unpacker *u, struct ncclscope_model *m)
+{
+    for (size_t n = take_count(u); n && !u->bad && !u->no_memory; n--) {
+        nsc_text *t = nsc_vec_push(&m->strings.text);
+        u->no_memory = !t;
+        if (t)
+            *t = take_text(u);
+    }
+    for (size_t n = take_count(u); n && !u->bad && !u->no_memory; n--) {
+        nsc_text *t = nsc_vec_push(&u->quotes);
+        u->no_memory = !t;
+        if (t)
+            *t = take_text(u);
+    }
+    take_totals(u, m);
+    for (int id = 0; id < NSC_PARTS && !u->bad && !u->no_memory; id++)
+        take_rows(u, m, (enum nsc_part_id)id);
+    u->bad = u->bad || u->at != u->end;
+}
+
+/* ---- is it a model? ---- */
+
+/* How many values there are of what is no plain number; UINT64_MAX: any. */
+static uint64_t values_of(const struct ncclscope_model *m, enum nsc_member_kind kind)
+{
+    enum nsc_part_id target = nsc_target_of(kind);
+    uint64_t len = target == NSC_PARTS ? UINT64_MAX : nsc_array_of(m, target).len;
+    switch ((int)kind) {
+    case NSC_MEMBER_STR: return m->strings.text.len;
+    case NSC_MEMBER_FIELD:
+    case NSC_MEMBER_COUNT:
+    case NSC_MEMBER_CELL: return len + 1;
+    case NSC_MEMBER_KIND: return INT32_MAX;
+    case NSC_MEMBER_LEVEL: return NCCLSCOPE_LEVEL_DIAG + 1;
+    case NSC_MEMBER_DIRECTION: return 3;
+    case NSC_MEMBER_TRANSPORT: return NSC_VIA_COUNT;
+    case NSC_MEMBER_FAMILY: return NSC_COLLNET + 1;
+    case NSC_MEMBER_ATTRIBUTION: return NSC_STATED + 1;
+    case NSC_MEMBER_SIDES: return 3;
+    default: return len;
+    }
+}
+
+static bool is_member_sound(const struct ncclscope_model *m, const char *row, const struct nsc_member *x)
+{
+    const struct nsc_where *w = (const struct nsc_where *)(const void *)(row + x->at);
+    if (x->kind == NSC_MEMBER_WHERE)
+        return !w->line || w->source < m->sources.len;
+    if (x->kind == NSC_MEMBER_REAL || x->kind == NSC_MEMBER_FLAG || x->kind == NSC_MEMBER_INT ||
+        x->kind == NSC_MEMBER_LIST)
+        return true;
+    int64_t v = (int64_t)number_at(row + x->at, x->size);
+    if (x->kind == NSC_MEMBER_INT32)
+        return v >= -1 && v <= INT32_MAX;
+    bool none = x->kind >= NSC_MEMBER_PLUGIN && x->kind < NSC_MEMBER_INDICES && v == -1;
+    return none || (uint64_t)v < values_of(m, x->kind);
+}
+
+static bool are_rows_sound(const struct ncclscope_model *m, enum nsc_part_id id)
+{
+    struct nsc_array rows = nsc_array_of(m, id);
+    size_t n;
+    const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
+    for (size_t i = 0; i < rows.len; i++)
+        for (size_t k = 0; k < n; k++)
+            if (!is_member_sound(m, rows.item + i * nsc_parts[id].size, &member[k]))
+                return false;
+    return true;
+}
+
+static bool are_fields_there(const struct ncclscope_model *m, const struct nsc_own_record *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (r[i].fields > m->own_fields.len - r[i].first)
+            return false;
+    return true;
+}
+
+/* What lies in one piece, from `first` on, is there. */
+static bool are_pieces_sound(const struct ncclscope_model *m)
+{
+    bool fine = are_fields_there(m, m->own_records.item, m->own_records.len) &&
+                are_fields_there(m, m->happened.item, m->happened.len);
+    for (size_t i = 0; fine && i < m->ras.len; i++)
+        fine = m->ras.item[i].counts <= m->ras_counts.len - m->ras.item[i].first;
+    for (size_t i = 0; fine && i < m->matrices.len; i++) {
+        const struct nsc_matrix *x = &m->matrices.item[i];
+        fine = x->gpus <= LARGEST_MATRIX && x->cells <= x->gpus * x->gpus && x->cells <= m->cells.len - x->first;
+    }
+    return fine;
+}
+
+static bool is_sound(const struct ncclscope_model *m)
+{
+    bool fine = m->strings.text.len > 0 && !m->strings.text.item[0].len && m->nvls_at.source <= m->sources.len &&
+                (!m->nvls_at.line || m->nvls_at.source < m->sources.len);
+    for (int id = 0; fine && id < NSC_PARTS; id++)
+        fine = are_rows_sound(m, (enum nsc_part_id)id);
+    return fine && are_pieces_sound(m);
+}
+
+static int unpack(struct ncclscope_model *out, const unsigned char *raw, size_t size, ncclscope_error *err)
+{
+    struct unpacker u = {.at = raw, .end = raw + size};
+    struct ncclscope_model *rows = nsc_alloc(sizeof *rows);
+    u.no_memory = !rows;
+    if (rows)
+        take_all(&u, rows);
+    bool sound = !u.bad && !u.no_memory && is_sound(rows);
+    if (sound)
+        nsc_put_together(out, rows);
+    ncclscope_model_free(rows);
+    nsc_vec_free(&u.quotes);
+    if (u.no_memory || out->no_memory)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    return sound ? NCCLSCOPE_OK : nsc_fail(err, NCCLSCOPE_EDATA, 0, "the saved model is damaged");
+}
+
+static int open_head(const unsigned char *bytes, size_t size, uint64_t *length, ncclscope_error *err)
+{
+    if (!bytes || size < HEAD || memcmp(bytes, magic, sizeof magic) != 0)
+        return nsc_fail(err, NCCLSCOPE_EDATA, 0, "this is no saved model");
+    struct unpacker u = {.at = bytes + sizeof magic, .end = bytes + HEAD};
+    bool same = take_eight(&u) == layout();
+    *length = take_eight(&u);
+    if (!same)
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the model was saved by another release");
+    if (*length > (uint64_t)(size - HEAD) * MOST_PACKED)
+        return nsc_fail(err, NCCLSCOPE_EDATA, 0, "the saved model is damaged");
+    return NCCLSCOPE_OK;
+}
+
+int ncclscope_model_load(ncclscope_model **out, ncclscope_grammar *g, const void *bytes, size_t size,
+                         ncclscope_error *err)
+{
+    uint64_t length = 0;
+    if (out)
+        *out = NULL;
+    if (!out || !g)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a model is loaded to a place of its own, with a grammar");
+    unsigned before = nsc_failed_allocations();
+    int rc = open_head(bytes, size, &length, err);
+    unsigned char *raw = rc ? NULL : nsc_alloc(length + 1);
+    uLongf got = (uLongf)length;
+    if (!rc && !raw)
+        rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    if (!rc &&
+        (uncompress(raw, &got, (const unsigned char *)bytes + HEAD, (uLong)(size - HEAD)) != Z_OK || got != length))
+        rc = nsc_fail(err, NCCLSCOPE_EDATA, 0, "the saved model is damaged");
+    rc = rc ? rc : ncclscope_model_new(out, err);
+    rc = rc ? rc : unpack(*out, raw, length, err);
+    nsc_free(raw);
+    rc = rc ? rc : nsc_settle(rc, before, err);
+    if (rc) {
+        ncclscope_model_free(*out);
+        *out = NULL;
+    } else
+        (*out)->grammar = g;
+    return rc;
+}
