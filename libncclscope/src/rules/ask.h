@@ -116,6 +116,9 @@ enum nsc_interface_reason {
 enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_PEER_LEFT, NSC_RETRY_NO_ROUTE, NSC_RETRY_UNANSWERED };
 enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };
 
+/* What is odd of what was measured (rules_measured.c). */
+enum nsc_measured_reason { NSC_MEASURED_STEP = 1 };
+
 /* What is odd of P2P, channels and NVLS (rules_p2p.c). */
 enum nsc_p2p_reason {
     NSC_P2P_REFUSED = 1,
@@ -170,7 +173,9 @@ enum nsc_device_reason {
     NSC_FEWER_ASKED,       /* by the pod */
     NSC_FEWER_UNOPENED,
     NSC_NETWORKS_BY_VARIABLE,
-    NSC_NETWORKS_UNSAID
+    NSC_NETWORKS_UNSAID,
+    NSC_DEVICES_LISTED, /* of both kinds */
+    NSC_DEVICES_FAILED  /* a connection did that goes through one of the rarer kind */
 };
 
 /* What variables of rules of their own do (rules_env.c), and those of pods' specs (rules_spec.c). */

@@ -55,6 +55,13 @@ static bool is_root(const struct nsc_finding *f)
     return f->began && f->severity >= NCCLSCOPE_SEVERITY_WARNING && f->part != NSC_NO_FAILURE;
 }
 
+/* Is the peer, "node01.example.org<45074>", on this host? */
+static bool is_on_host(nsc_text peer, nsc_text host)
+{
+    return host.len && peer.len > host.len && !memcmp(peer.ptr, host.ptr, host.len) &&
+           (peer.ptr[host.len] == '<' || peer.ptr[host.len] == '.');
+}
+
 /* "Connection closed by remote peer node01<57521>" on node01: a process speaks to its own proxy by a socket too, and sees it close when
  * the proxy failed. */
 static bool closed_by_own_proxy(const struct ncclscope_model *m, const struct nsc_event *proxy,
@@ -65,8 +72,7 @@ static bool closed_by_own_proxy(const struct ncclscope_model *m, const struct ns
     for (size_t i = 0; i < closed->where.text.len; i++)
         space = closed->where.text.ptr[i] == ' ' ? (ptrdiff_t)i : space;
     nsc_text peer = nsc_text_from(closed->where.text, (size_t)(space + 1));
-    return proxy->proc == closed->proc && nsc_is_before(m, proxy, closed) && host.len && peer.len > host.len &&
-           !memcmp(peer.ptr, host.ptr, host.len) && (peer.ptr[host.len] == '<' || peer.ptr[host.len] == '.');
+    return proxy->proc == closed->proc && nsc_is_before(m, proxy, closed) && is_on_host(peer, host);
 }
 
 static bool could_cause(const struct ncclscope_model *m, const struct nsc_finding *root, const struct nsc_finding *f)
@@ -335,6 +341,23 @@ static void blame_for_retries(struct ncclscope_findings *all)
     }
 }
 
+/* The launcher saw a task end on a host of which the input holds nothing, and a rank elsewhere a peer on that host close its connection:
+ * what ended it stands in its own output. */
+static void blame_unseen_peer(struct ncclscope_findings *all)
+{
+    const struct ncclscope_model *m = all->model;
+    struct nsc_finding *closed = found_error(all, NSC_ID_FAILURE_PEER_CLOSED),
+                       *ended = found_error(all, NSC_ID_RANKS_EXITED);
+    bool may = closed && ended && closed->began && closed->part == NSC_WAKE && !closed->caused_by && !ended->caused_by;
+    for (size_t i = 0; may && i < ended->hosts.len; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < m->procs.len; k++)
+            seen = seen || m->procs.item[k].host == ended->hosts.item[i];
+        if (!seen && is_on_host(nsc_say(m, closed->began->text), nsc_say(m, ended->hosts.item[i])))
+            closed->caused_by = ended->rule->key;
+    }
+}
+
 void nsc_settle_failures(struct ncclscope_findings *all)
 {
     blame_plugin(all);
@@ -343,6 +366,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
     blame_communicators(all);
     blame_what_was_awaited(all);
     blame_releases(all);
+    blame_unseen_peer(all);
     struct roots roots = list_roots(all);
     enum nsc_id killed_one = killed(all);
     all->no_memory = all->no_memory || !roots.at;

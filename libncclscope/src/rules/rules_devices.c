@@ -116,13 +116,91 @@ static void find_used(const struct ncclscope_model *m, struct nsc_map *used)
     }
 }
 
+static const struct nsc_net_device *device_of(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    bool is =
+        l->family == NSC_NET && l->proc != NSC_NONE && l->net_dev >= 0 && nsc_text_starts(nsc_say(m, l->network), "IB");
+    for (size_t i = 0; is && i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (d->host == m->procs.item[l->proc].host && d->index == l->net_dev && nsc_text_is(nsc_say(m, d->net), "IB"))
+            return d;
+    }
+    return NULL;
+}
+
+/* The one device that all connections of the process to other nodes go through, where most connections of the job go through
+ * such of another kind; NULL else. */
+static const struct nsc_net_device *odd_device(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_net_device *own = NULL;
+    size_t alike = 0, others = 0;
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_net_device *d = m->links.item[i].proc == proc ? device_of(m, &m->links.item[i]) : NULL;
+        if (d && own && d->kind != own->kind)
+            return NULL;
+        own = own ? own : d;
+    }
+    for (size_t i = 0; own && own->kind && i < m->links.len; i++) {
+        const struct nsc_net_device *d = device_of(m, &m->links.item[i]);
+        alike += d && d->kind == own->kind;
+        others += d && d->kind && d->kind != own->kind;
+    }
+    return others > alike ? own : NULL;
+}
+
+/* A request of whose connection came back with an error, by a device of the rarer kind. */
+static const struct nsc_event *failed_by_odd(const struct ncclscope_model *m, const struct nsc_net_device **device)
+{
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        bool is =
+            (e->kind == NCCLSCOPE_KIND_IB_COMPLETION && e->number == 12) || e->kind == NCCLSCOPE_KIND_IB_MODIFY_FAILED;
+        *device = is && e->level == NCCLSCOPE_LEVEL_WARN ? odd_device(m, e->proc) : NULL;
+        if (*device)
+            return e;
+    }
+    return NULL;
+}
+
+static void tell_odd_device(struct nsc_case *c, const struct nsc_event *e, const struct nsc_net_device *d)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "configuration", "likely");
+    int64_t rank = nsc_rank_of_event(m, e);
+    nsc_text kind = nsc_say(m, d->kind);
+    f->count = 1;
+    f->part = NSC_ROOT;
+    f->began = e;
+    f->title =
+        nsc_words(c,
+                  "The connection that failed%s goes through %s (%.*s) of host %s, most others of the job "
+                  "through %s devices",
+                  rank < 0 ? "" : nsc_words(c, ", of rank %lld,", (long long)rank), nsc_say(m, d->name).ptr,
+                  (int)kind.len, kind.ptr, nsc_say(m, d->host).ptr, nsc_text_is(kind, "RoCE") ? "InfiniBand" : "RoCE");
+    if (rank >= 0)
+        nsc_name_rank(c, f, (uint64_t)rank);
+    nsc_name_host(c, f, d->host);
+    for (size_t i = 0; i < m->links.len; i++)
+        if (m->links.item[i].proc == e->proc && device_of(m, &m->links.item[i]) == d) {
+            nsc_show(c, f, &m->links.item[i].where);
+            break;
+        }
+    nsc_show(c, f, &e->where);
+    nsc_explain_by(c, f, NSC_DEVICES_FAILED);
+}
+
 /* A management or storage port among the devices of the fabric: where connections are seen, among those that they use. */
 void nsc_rule_mixed_devices(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     struct nsc_map used = {0};
-    const struct nsc_net_device *before = NULL;
+    const struct nsc_net_device *before = NULL, *odd = NULL;
+    const struct nsc_event *failed = failed_by_odd(m, &odd);
+    if (failed) {
+        tell_odd_device(c, failed, odd);
+        return;
+    }
     find_used(m, &used);
     for (size_t i = 0; i < m->devices.len; i++) { /* by host and network */
         const struct nsc_net_device *d = &m->devices.item[i], *last = before;
@@ -136,7 +214,7 @@ void nsc_rule_mixed_devices(struct nsc_case *c)
             f->title =
                 nsc_words(c, "Host %s lists %s (%s) beside %s (%s)", nsc_say(m, d->host).ptr, nsc_say(m, d->name).ptr,
                           nsc_say(m, d->kind).ptr, nsc_say(m, last->name).ptr, nsc_say(m, last->kind).ptr);
-            nsc_explain_by(c, f, 0);
+            nsc_explain_by(c, f, NSC_DEVICES_LISTED);
         }
         f->count++;
         nsc_name_host(c, f, d->host);

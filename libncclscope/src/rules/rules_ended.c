@@ -305,12 +305,14 @@ static void tell_stop(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *ends = nsc_first_heard(m, NCCLSCOPE_KIND_LAUNCHER_STOPS),
-                                *by_hand = nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_STOPPED),
-                                *r = by_hand ? by_hand : ends;
+                                *by_hand = nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_STOPPED);
+    by_hand = by_hand ? by_hand : nsc_first_heard(m, NCCLSCOPE_KIND_KEYBOARD_STOP);
+    const struct nsc_own_record *r = by_hand ? by_hand : ends;
     if (!r)
         return;
     const struct nsc_where *done = nsc_success_of(m);
-    bool went_on = done && done->source == r->where.source;
+    bool typed = r->number == NCCLSCOPE_KIND_KEYBOARD_STOP; /* what served its time is stopped so, too */
+    bool went_on = typed || (done && done->source == r->where.source);
     struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "error",
                                       by_hand ? "certain" : "likely");
     f->part = went_on ? NSC_NO_FAILURE : f->part;
@@ -337,6 +339,15 @@ static void tell_abort_of(struct nsc_case *c, const struct nsc_own_record *r, co
         nsc_show(c, f, &r->where);
         return;
     }
+}
+
+/* Of what is told so far, is it that something failed? A path that is slower than it might be is none. */
+static bool any_failure(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(c->f->list.item[i].cls, "error"))
+            return true;
+    return false;
 }
 
 void nsc_rule_ranks_exited(struct nsc_case *c)
@@ -372,11 +383,13 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
                                : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
         nsc_explain_by(c, f, code == -9 && oom ? NSC_EXIT_OUT_OF_MEMORY : reason_of_exit(code));
         nsc_show(c, f, &r->where);
+        if (r->number == NCCLSCOPE_KIND_SRUN_ENDED)
+            nsc_name_host(c, f, nsc_field_of(m, r, "name"));
         if (code == -9 && oom)
             nsc_show(c, f, &oom->where);
         tell_root_and_wake(c, f, code, r);
         told = true;
     }
-    if (!told && !failed && !limited && !nsc_any_error(c))
+    if (!told && !failed && !limited && !any_failure(c))
         tell_stop(c);
 }

@@ -474,10 +474,7 @@ static bool stopped_at_start(const struct ncclscope_model *m)
     for (size_t i = 0; i < m->comms.len; i++)
         if (m->comms.item[i].state == NSC_COMPLETE)
             return false;
-    for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_STOPPED)
-            return true;
-    return false;
+    return nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_STOPPED) || nsc_first_heard(m, NCCLSCOPE_KIND_KEYBOARD_STOP);
 }
 
 /* "NET/Socket : Using [0]ens5:192.0.2.4<0> [1]veth75fa783:fe80::14ad<0>": data is spread over all of them. */
