@@ -139,8 +139,10 @@ static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
 static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
 {
     *out = w->piece[w->given++];
-    if (w->given == w->pieces)
+    if (w->given == w->pieces) {
         w->pieces = w->given = w->len = w->indent = 0;
+        w->hangs = false;
+    }
     return true;
 }
 
@@ -169,6 +171,12 @@ static bool begins_column(const struct nsc_line *line)
            nsc_text_find_by(line->text, "NCCL", 3) >= 0;
 }
 
+/* "vm:95:124 [0] ofi_process_cq:196 NCCL WARN", and on the lines below, indented, what it warns of. */
+static bool begins_hanging(const struct nsc_line *line)
+{
+    return !line->cut && !line->unended && ends_with_marker(without_blanks(line->text));
+}
+
 static bool is_in_column(const struct nsc_rewrap *w, nsc_text line)
 {
     return indent_of(line) == w->indent && line.len > w->indent;
@@ -192,6 +200,10 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
         }
         size_t n = out->text.len;
         w->has_next = false;
+        if (w->hangs) {
+            w->indent = indent_of(out->text);
+            w->hangs = false;
+        }
         if (w->indent) {
             if (is_in_column(w, out->text) && !out->cut && worth(user, out->text) == NSC_WORTH_NOTHING &&
                 begins_record(w, worth, user) && hold(w, out))
@@ -211,6 +223,10 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
                 w->width = SIZE_MAX;
             settle(w, worth, user);
             return give_piece(w, out);
+        }
+        if (begins_hanging(out) && hold(w, out)) {
+            w->hangs = true;
+            continue;
         }
         if (begins_column(out) && hold(w, out)) {
             w->indent = indent_of(out->text);

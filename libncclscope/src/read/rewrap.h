@@ -24,6 +24,7 @@ struct nsc_rewrap {
     unsigned joins; /* lines put together at this width */
     unsigned vain;  /* lines of this width in a row with nothing behind them that could belong to them */
     size_t indent;  /* of the pieces in hand, if they stand in a column of a logger; else 0 */
+    bool hangs;     /* the piece in hand ends where a message should begin: it may stand below, indented */
     unsigned hung;  /* lines put together in such a column */
     char *flat;     /* such pieces as one line */
     size_t flat_cap;
@@ -38,7 +39,7 @@ struct nsc_rewrap {
 
 /* The next line, like nsc_lines_next; borrowed until the next call. A line as long as any lately, in which a record begins, waits
  * for what follows: lines without a header that complete its record are put behind it. So does one that stands in a column, behind
- * NSC_HANG blanks or more; what goes on in just that column is put behind it, with a blank between. */
+ * NSC_HANG blanks or more; what goes on in just that column is put behind it, with a blank between. And one that ends where its message should begin. */
 bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn *worth, void *user,
                      struct nsc_line *out);
 void nsc_rewrap_free(struct nsc_rewrap *w);

@@ -124,7 +124,8 @@ static const char *others_of(struct nsc_case *c, const struct tellers *t)
                : nsc_words(c, "; %llu processes say %s", (unsigned long long)t->processes, how);
 }
 
-/* "Error: 4126 (Unresponsive receiver (...) My EFA addr: ...)", "strerror: Unresponsive remote, len: 0": libfabric's words for it. */
+/* "Error: 4126 (Unresponsive receiver (...) My EFA addr: ...)", "Error: Input/output error. Completed length: 0", "strerror: Unresponsive
+ * remote, len: 0": libfabric's words for it. */
 static nsc_text error_of_libfabric(nsc_text line)
 {
     static const char before[] = "strerror: ", number[] = "Error: ";
@@ -139,6 +140,9 @@ static nsc_text error_of_libfabric(nsc_text line)
     ptrdiff_t open = nsc_text_find(rest, "("), addresses = nsc_text_find(rest, " My EFA addr"),
               end = nsc_text_find(rest, "). Completed");
     end = addresses > 0 ? addresses : end;
+    ptrdiff_t stop = nsc_text_find(rest, ". Completed");
+    if (end < 0 && stop > 0 && rest.len && !nsc_is_digit(rest.ptr[0]))
+        return (nsc_text){rest.ptr, (size_t)stop};
     return open >= 0 && end > open ? (nsc_text){rest.ptr + open + 1, (size_t)(end - open - 1)} : (nsc_text){NULL, 0};
 }
 
