@@ -23,8 +23,9 @@ else
 fi
 
 # Threads have a sanitizer of their own: one test, in a build of what it needs.
-{ configure build-threads -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled && build build-threads libncclscope/tests/test_threads &&
-    TSAN_OPTIONS=halt_on_error=1 TESTDATA=$PWD/testdata build-threads/libncclscope/tests/test_threads; } || {
+{ configure build-threads -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled && build build-threads libncclscope/tests/test_threads libncclscope/tests/test_scan &&
+    TSAN_OPTIONS=halt_on_error=1 TESTDATA=$PWD/testdata build-threads/libncclscope/tests/test_threads &&
+    TSAN_OPTIONS=halt_on_error=1 TESTDATA=$PWD/testdata build-threads/libncclscope/tests/test_scan; } || {
     echo "test: threads do not share what they may"
     broken=$((broken + 1))
 }

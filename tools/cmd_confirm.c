@@ -63,7 +63,7 @@ static int confirm(const struct wanted *w, const char *const *paths, size_t n)
         code = EXIT_USAGE;
     interrupt_hear();
     if (!code && !rc)
-        rc = ncclscope_scan(&m, g, paths, n, &reading, &err);
+        rc = unless_stopped(ncclscope_scan(&m, g, paths, n, &reading, &err));
     bool lost = false;
     if (!code && !rc && w->pod && ncclscope_model_pods(m, w->pod, &err)) {
         tell(w->pod, err.text); /* the log is judged all the same */

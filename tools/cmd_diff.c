@@ -15,7 +15,7 @@ struct side {
 
 static int read_side(struct side *s, ncclscope_grammar *g, ncclscope_error *err)
 {
-    int rc = ncclscope_scan(&s->m, g, &s->path, 1, &reading, err);
+    int rc = unless_stopped(ncclscope_scan(&s->m, g, &s->path, 1, &reading, err));
     return rc ? rc : ncclscope_analyse(&s->f, s->m, err);
 }
 

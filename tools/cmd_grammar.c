@@ -26,7 +26,7 @@ int print_coverage(const char *const *paths, size_t n, const char *format, const
     }
     interrupt_hear();
     if (!rc)
-        rc = ncclscope_coverage_new(&c, g, paths, n, &reading, &err);
+        rc = unless_stopped(ncclscope_coverage_new(&c, g, paths, n, &reading, &err));
     if (!rc) {
         rc = ncclscope_coverage_report(c, format, terminal_columns(), terminal_flags(), output_write, &standard_output);
         damaged = tell_problems(ncclscope_coverage_model(c));

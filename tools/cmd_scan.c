@@ -73,9 +73,9 @@ static int scan(const struct scan *s, const char *const *paths, size_t n, ncclsc
 {
     interrupt_hear();
     if (!s->db)
-        return ncclscope_scan(m, g, paths, n, &reading, err);
+        return unless_stopped(ncclscope_scan(m, g, paths, n, &reading, err));
     int rc = ncclscope_store_open(db, s->db, err);
-    return rc ? rc : ncclscope_store_scan(*db, m, g, paths, n, &reading, err);
+    return rc ? rc : unless_stopped(ncclscope_store_scan(*db, m, g, paths, n, &reading, err));
 }
 
 enum { TOLD = -1000 }; /* what went wrong is on stderr already */

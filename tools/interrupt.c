@@ -1,6 +1,8 @@
 /* interrupt.c - INT, TERM and HUP while something long goes on. */
 #include "interrupt.h"
 
+#include "ncclscope.h"
+
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -41,4 +43,9 @@ int interrupt_came(void *unused)
 {
     (void)unused;
     return came;
+}
+
+int unless_stopped(int rc)
+{
+    return rc == NCCLSCOPE_ESTOPPED ? NCCLSCOPE_OK : rc;
 }

@@ -6,5 +6,7 @@
 void interrupt_hear(void);
 /* The signal that came; 0: none did. Also as the stop of ncclscope_scan_options. */
 int interrupt_came(void *unused);
+/* What a scan returned; what was read before it was stopped is reported like any other. */
+int unless_stopped(int rc);
 
 #endif

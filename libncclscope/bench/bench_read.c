@@ -26,7 +26,7 @@ static char *load(int argc, char **argv, size_t *size)
     for (int i = 1; i < argc; i++) {
         struct nsc_source s;
         size_t got;
-        if (nsc_source_open(&s, argv[i], NULL, NULL, NULL))
+        if (nsc_source_open(&s, argv[i], &(struct nsc_watch){NULL, NULL, 0}, NULL))
             continue;
         do {
             all = realloc(all, *size + PIECE);

@@ -47,7 +47,8 @@ enum ncclscope_code {
     NCCLSCOPE_EPATTERN = -5,     /* a template that cannot be compiled */
     NCCLSCOPE_ENOTFOUND = -6,    /* no such field, name or thing */
     NCCLSCOPE_EUNSUPPORTED = -7, /* not in this build, or made by a newer version */
-    NCCLSCOPE_EABI = -8          /* the caller was compiled against a newer header */
+    NCCLSCOPE_EABI = -8,         /* the caller was compiled against a newer header */
+    NCCLSCOPE_ESTOPPED = -9      /* the caller wanted no more: what was done until then is there */
 };
 
 /* What went wrong, for a reader. The caller owns it; every function takes NULL if it is not wanted. */

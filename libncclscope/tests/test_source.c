@@ -6,6 +6,8 @@
 #include <errno.h>
 
 /* Everything that a file of these bytes gives, in reads of `step`; the code of the last read. */
+static const struct nsc_watch nobody = {NULL, NULL, 0};
+
 static int read_all(nsc_text bytes, size_t step, struct data *out, struct nsc_source *left)
 {
     char path[64], *buf = malloc(step);
@@ -14,7 +16,7 @@ static int read_all(nsc_text bytes, size_t step, struct data *out, struct nsc_so
     data_file(path, bytes);
     data_drop(out);
     data_add(out, NSC_TEXT(""));
-    int rc = nsc_source_open(left, path, NULL, NULL, &err);
+    int rc = nsc_source_open(left, path, &nobody, &err);
     CHECK_INT(rc, NCCLSCOPE_OK);
     while ((rc = nsc_source_read(left, buf, step, &got, &err)) == NCCLSCOPE_OK) {
         CHECK(got > 0 && got <= step);
@@ -173,10 +175,10 @@ static void test_not_there(void)
 {
     struct nsc_source s;
     ncclscope_error err = {0};
-    CHECK_INT(nsc_source_open(&s, "/no/such/file", NULL, NULL, &err), NCCLSCOPE_EIO);
+    CHECK_INT(nsc_source_open(&s, "/no/such/file", &nobody, &err), NCCLSCOPE_EIO);
     CHECK_INT(err.system, ENOENT);
     CHECK(strstr(err.text, "No such file") != NULL);
-    CHECK_INT(nsc_source_open(&s, "/", NULL, NULL, &err), NCCLSCOPE_EIO);
+    CHECK_INT(nsc_source_open(&s, "/", &nobody, &err), NCCLSCOPE_EIO);
     CHECK_INT(err.system, EISDIR);
 }
 

@@ -62,19 +62,34 @@ NCCLSCOPE_API int ncclscope_model_save(const ncclscope_model *m, ncclscope_write
 NCCLSCOPE_API int ncclscope_model_load(ncclscope_model **out, ncclscope_grammar *g, const void *bytes, size_t size,
                                        ncclscope_error *err);
 
-/* Not 0: no more is wanted. Asked between pieces of an input, and when a signal interrupts the wait for one. */
+/* How far a scan is. */
+typedef struct ncclscope_scan_progress {
+    uint64_t bytes,
+        bytes_all; /* read so far, of what the regular files among the inputs hold, as they lie there (packed) */
+    uint64_t inputs, inputs_all;
+} ncclscope_scan_progress;
+
+/* Not 0: no more is wanted. Asked a few times a second, while an input is silent too, and when a signal interrupts the wait for one. */
 typedef int ncclscope_stop_fn(void *user);
-/* How to read; NULL where it is taken: all of it. Set size to sizeof(ncclscope_scan_options); the rest may stay 0. */
+/* Told a few times a second. */
+typedef void ncclscope_scan_progress_fn(void *user, const ncclscope_scan_progress *p);
+/* How to read; NULL where it is taken: all of it, in this thread. Set size to sizeof(ncclscope_scan_options); the rest may stay 0. Both
+ * functions are called in the thread that scans, with `user`. Where a limit ends the reading, the source in hand has a problem that says so. */
 typedef struct ncclscope_scan_options {
     size_t size;
-    ncclscope_stop_fn
-        *stop; /* after it what was read is a finished model; the source in hand has a problem that says so */
+    ncclscope_stop_fn *stop;
     void *user;
+    ncclscope_scan_progress_fn *progress;
+    uint64_t most_memory;   /* bytes that the model may take; 0: any */
+    uint64_t most_unpacked; /* bytes of text that one source may hold, where it is packed; 0: any */
+    uint32_t jobs;          /* inputs that are read at a time, each in a thread; 0 or 1: one. The model is the same */
+    uint32_t reserved;      /* 0 */
 } ncclscope_scan_options;
 
 /* Read all of `paths` ("-" is standard input; a directory stands for the files in and below it, in the order of their names) to
  * one finished model. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest
- * in ncclscope_model_problem. NCCLSCOPE_OK; NCCLSCOPE_EABI for options of a newer header; NCCLSCOPE_ENOMEM. Since 0.1. */
+ * in ncclscope_model_problem. NCCLSCOPE_OK; NCCLSCOPE_ESTOPPED: `stop` ended it, and *out is a finished model of
+ * what was read until then; NCCLSCOPE_EABI for options of a newer header; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
                                  const ncclscope_scan_options *options, ncclscope_error *err);
 
@@ -135,7 +150,7 @@ NCCLSCOPE_API int ncclscope_diff(const ncclscope_model *a, const ncclscope_findi
 /* How much of a log the tables explain: each kind and each known text with its number of records, and what nobody knows by its
  * shape. */
 typedef struct ncclscope_coverage ncclscope_coverage;
-/* Read all of `paths`, as ncclscope_scan does. *out is the caller's. OK, EABI or ENOMEM. Since 0.1. */
+/* Read all of `paths`, as ncclscope_scan does, in one thread. *out is the caller's. OK, ESTOPPED, EABI or ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const char *const *paths,
                                          size_t n, const ncclscope_scan_options *options, ncclscope_error *err);
 NCCLSCOPE_API void ncclscope_coverage_free(ncclscope_coverage *c);

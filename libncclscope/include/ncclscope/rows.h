@@ -98,7 +98,8 @@ typedef struct ncclscope_column_info {
 } ncclscope_column_info;
 
 /* Describes a table, 0 .. NCCLSCOPE_TABLES - 1 of the library, or a column of it. NCCLSCOPE_OK; NCCLSCOPE_ENOTFOUND behind the last.
- * Of a size of another release what both know is told, the rest is 0. Any thread. Since 0.1. */
+ * An older, shorter struct gets its beginning; NCCLSCOPE_EABI for a newer one with members set that are not known here. Any thread.
+ * Since 0.1. */
 NCCLSCOPE_API int ncclscope_table_get(int table, ncclscope_table_info *out);
 NCCLSCOPE_API int ncclscope_column_get(int table, int column, ncclscope_column_info *out);
 /* The word of a number in a set ("path", 1: "nvlink"); NULL if there is none. Any thread. Since 0.1. */

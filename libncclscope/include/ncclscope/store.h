@@ -18,7 +18,7 @@ NCCLSCOPE_API int ncclscope_store_open(ncclscope_store **out, const char *path, 
 /* NULL is fine. */
 NCCLSCOPE_API void ncclscope_store_close(ncclscope_store *s);
 
-/* As ncclscope_scan, and every record goes to the store on the way, standard input's too. What is written is kept only when
+/* As ncclscope_scan in one thread, and every record goes to the store on the way, standard input's too. What is written is kept only when
  * ncclscope_store_add follows; closing the store before that drops it. As there, and NCCLSCOPE_EINVAL where an earlier scan was not added.
  * Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g,

@@ -26,6 +26,7 @@ void *nsc_arena_alloc(struct nsc_arena *a, size_t size)
         b->size = n;
         a->last = b;
         a->used = 0;
+        a->total += n;
     }
     void *p = a->last->bytes + a->used;
     a->used += size;
@@ -49,5 +50,5 @@ void nsc_arena_free(struct nsc_arena *a)
         a->last = b->before;
         nsc_free(b);
     }
-    a->used = 0;
+    a->used = a->total = 0;
 }

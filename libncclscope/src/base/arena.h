@@ -6,7 +6,7 @@
 
 struct nsc_arena {
     struct nsc_arena_block *last;
-    size_t used;
+    size_t used, total; /* of the last; of all */
 };
 
 void *nsc_arena_alloc(struct nsc_arena *a, size_t size);     /* zeroed, aligned; NULL when there is none */

@@ -35,6 +35,19 @@ void ncclscope_model_free(ncclscope_model *m)
     nsc_free(m);
 }
 
+uint64_t nsc_model_bytes(const struct ncclscope_model *m)
+{
+    uint64_t n = sizeof *m + m->arena.total + m->strings.arena.total + m->strings.slots * sizeof *m->strings.slot +
+                 m->strings.text.cap * sizeof *m->strings.text.item;
+#define ADD(name) n += m->name.cap * sizeof *m->name.item;
+    NSC_MODEL_VECTORS(ADD)
+#undef ADD
+#define ADD(name) n += m->name.slots * sizeof *m->name.slot;
+    NSC_MODEL_MAPS(ADD)
+#undef ADD
+    return n;
+}
+
 static nsc_str keep_time(struct ncclscope_model *m, nsc_text t)
 {
     char iso[48];

@@ -664,6 +664,8 @@ static inline uint32_t nsc_comm_of(const struct ncclscope_model *m, const struct
 
 const char *nsc_state_name(int state); /* "complete" ... of enum nsc_comm_state, as in the JSON report */
 
+uint64_t nsc_model_bytes(const struct ncclscope_model *m); /* that it takes, but for what its threads wait with */
+
 /* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */
 static inline bool nsc_is_done(const struct nsc_rank *r)
 {

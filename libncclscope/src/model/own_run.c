@@ -1,4 +1,5 @@
 /* own_run.c - libnccl run here: its log, read while it comes, to a model, and the path that it shows to the figures. */
+#include "base/sized.h"
 #include "model/on_machine.h"
 #include "model/path.h"
 #include "ncclscope/probe.h"
@@ -96,8 +97,8 @@ int ncclscope_nccl(ncclscope_facts *f, ncclscope_model **log, ncclscope_grammar 
 {
     ncclscope_nccl_options o = {.size = sizeof o};
     struct listener l = {.options = &o, .progress = progress, .user = user};
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    if (options && !nsc_take_sized(&o, sizeof o, options, options->size))
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");
     if (o.variables && !nsc_are_variables(o.variables))
         return nsc_fail(err, NCCLSCOPE_EINVAL, 0,
                         "variables are NAME=VALUE, with commas between them; these are not: %.80s", o.variables);

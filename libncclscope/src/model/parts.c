@@ -25,7 +25,7 @@ const struct nsc_member nsc_members[] = {
 
 #define MEMBER(type, kind, name)
 #define ROW(array, type) {#type, offsetof(struct ncclscope_model, array), sizeof(struct nsc_##type)},
-const struct nsc_part nsc_parts[NSC_PARTS] = {
+const struct nsc_part_array nsc_parts[NSC_PARTS] = {
 #include "model/parts.def"
 };
 #undef ROW
@@ -42,7 +42,7 @@ const struct nsc_total nsc_counted[] = {
 #undef FOUND
 const size_t nsc_counted_things = sizeof nsc_counted / sizeof nsc_counted[0];
 
-const struct nsc_member *nsc_members_of(const struct nsc_part *p, size_t *n)
+const struct nsc_member *nsc_members_of(const struct nsc_part_array *p, size_t *n)
 {
     const struct nsc_member *first = nsc_members;
     while (strcmp(first->type, p->type) != 0)
@@ -343,7 +343,7 @@ static const struct {
 
 char *nsc_push_row(struct ncclscope_model *m, enum nsc_part_id id)
 {
-    const struct nsc_part *p = &nsc_parts[id];
+    const struct nsc_part_array *p = &nsc_parts[id];
     struct {
         void *item;
         size_t len, cap;
@@ -360,7 +360,7 @@ char *nsc_push_row(struct ncclscope_model *m, enum nsc_part_id id)
 
 static void put_rows(struct joiner *j, enum nsc_part_id id, uint32_t *now)
 {
-    const struct nsc_part *p = &nsc_parts[id];
+    const struct nsc_part_array *p = &nsc_parts[id];
     struct nsc_array rows = nsc_array_of(j->from, id);
     size_t n;
     const struct nsc_member *member = nsc_members_of(p, &n);

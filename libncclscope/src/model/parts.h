@@ -59,12 +59,12 @@ enum nsc_part_id {
     NSC_PARTS
 };
 /* An array of the model: where it lies there, and how large a row is. */
-struct nsc_part {
+struct nsc_part_array {
     const char *type;
     size_t at, size;
 };
-extern const struct nsc_part nsc_parts[NSC_PARTS];
-const struct nsc_member *nsc_members_of(const struct nsc_part *p, size_t *n);
+extern const struct nsc_part_array nsc_parts[NSC_PARTS];
+const struct nsc_member *nsc_members_of(const struct nsc_part_array *p, size_t *n);
 
 /* Any of the arrays. */
 struct nsc_array {

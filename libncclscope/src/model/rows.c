@@ -1,7 +1,7 @@
 /* rows.c - columns.def as code: what each table holds, and rows of any of them. */
 #include "model/rows.h"
 
-#include "base/abi.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -113,7 +113,8 @@ int ncclscope_table_get(int table, ncclscope_table_info *out)
     info.row_size = tables[table].row_size;
     while (tables[table].columns[info.columns].name)
         info.columns++;
-    return nsc_give_struct(out, &info, sizeof info);
+    info.size = out->size;
+    return nsc_give_sized(out, out->size, &info, sizeof info) ? NCCLSCOPE_OK : NCCLSCOPE_EABI;
 }
 
 int ncclscope_column_get(int table, int column, ncclscope_column_info *out)
@@ -126,7 +127,8 @@ int ncclscope_column_get(int table, int column, ncclscope_column_info *out)
         return NCCLSCOPE_ENOTFOUND;
     const struct nsc_column *c = &tables[table].columns[column];
     ncclscope_column_info info = {sizeof info, c->name, c->unit, c->words, c->type, c->offset};
-    return nsc_give_struct(out, &info, sizeof info);
+    info.size = out->size;
+    return nsc_give_sized(out, out->size, &info, sizeof info) ? NCCLSCOPE_OK : NCCLSCOPE_EABI;
 }
 
 const char *ncclscope_word_of(const char *set, int64_t number)

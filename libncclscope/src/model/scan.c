@@ -1,8 +1,10 @@
-/* scan.c - paths to one model: opens, reads, adds; directories are walked in the order of names. */
+/* scan.c - paths to one model: lists what there is, reads, adds; directories are walked in the order of names. */
+#include "model/scan.h"
+
+#include "base/neutral.h"
+#include "base/sized.h"
 #include "model/on_machine.h"
 #include "model/path.h"
-#include "base/neutral.h"
-#include "model/scan.h"
 
 #include "ncclscope/probe.h"
 
@@ -10,121 +12,188 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 
-struct scan {
-    struct ncclscope_model *m;
-    ncclscope_grammar *g;
-    const struct nsc_tap *tap; /* NULL: nobody else listens */
-    struct nsc_map seen;       /* device and inode of what was read */
-    ncclscope_scan_options options;
-    bool stopped;
-};
+/* ---- what is to be read ---- */
 
-static int read_all(const struct scan *s, ncclscope_reader *r, ncclscope_error *why)
+static void add_input(struct nsc_scan *s, const char *path, const struct stat *st, const char *unread)
 {
-    const ncclscope_record *rec;
-    int rc;
-    while ((rc = ncclscope_reader_next(r, &rec, why)) == NCCLSCOPE_OK)
-        if ((rc = ncclscope_model_add(s->m, rec)) != NCCLSCOPE_OK ||
-            (s->tap && (rc = s->tap->record(s->tap->user, rec)) != NCCLSCOPE_OK))
-            return rc;
-    return rc;
+    struct nsc_input *in = nsc_vec_push(&s->inputs);
+    nsc_text kept = in ? nsc_arena_copy(&s->paths, nsc_text_of(path)) : (nsc_text){NULL, 0};
+    if (!kept.ptr)
+        return; /* no memory, which is known */
+    in->path = kept.ptr;
+    in->unread = unread;
+    in->size = st && S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
+    s->progress.bytes_all += in->size;
+    s->progress.inputs_all++;
 }
 
-static int scan_file(struct scan *s, const char *path)
-{
-    ncclscope_reader *r = NULL;
-    ncclscope_error why = {0};
-    if (ncclscope_model_source(s->m, path))
-        return NCCLSCOPE_ENOMEM;
-    int rc = nsc_reader_open(&r, s->g, path, s->options.stop, s->options.user, &why);
-    if (rc == NCCLSCOPE_OK && s->tap)
-        nsc_reader_digest(r);
-    if (rc == NCCLSCOPE_OK)
-        rc = read_all(s, r, &why);
-    s->stopped = r && r->source.stopped;
-    const char *problem = s->stopped ? "interrupted: what follows was not read" : rc < 0 ? why.text : NULL;
-    if (rc != NCCLSCOPE_ENOMEM && rc != NSC_TAP_FAILED)
-        rc = ncclscope_model_source_end(s->m, r, problem);
-    if (rc == NCCLSCOPE_OK && s->tap)
-        rc = s->tap->source_end(s->tap->user, r, path);
-    ncclscope_reader_free(r);
-    return rc;
-}
+static void list_path(struct nsc_scan *s, const char *path, bool inside);
 
-/* An input that is there and is not read: a name, and why. */
-static int scan_unread(const struct scan *s, const char *path, const char *why)
-{
-    if (ncclscope_model_source(s->m, path))
-        return NCCLSCOPE_ENOMEM;
-    int rc = ncclscope_model_source_end(s->m, NULL, why);
-    return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, path);
-}
-
-static int scan_path(struct scan *s, const char *path, bool inside);
-
-static int scan_directory(struct scan *s, const char *path)
+static void list_directory(struct nsc_scan *s, const char *path)
 {
     struct dirent **names = NULL;
-    int n = scandir(path, &names, NULL, nsc_by_name), rc = NCCLSCOPE_OK;
+    int n = scandir(path, &names, NULL, nsc_by_name);
     if (n < 0)
-        return scan_unread(s, path, "cannot read the directory");
+        add_input(s, path, NULL, "cannot read the directory");
     for (int i = 0; i < n; i++) {
         char *inner = NULL;
-        if (rc == NCCLSCOPE_OK && !s->stopped && names[i]->d_name[0] != '.') {
+        if (!nsc_scan_is_over(s) && names[i]->d_name[0] != '.') {
             if (asprintf(&inner, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", names[i]->d_name) < 0)
-                rc = NCCLSCOPE_ENOMEM;
+                nsc_note_no_memory();
             else
-                rc = scan_path(s, inner, true);
+                list_path(s, inner, true);
             free(inner);
         }
         free(names[i]);
     }
     free(names);
-    return rc;
 }
 
 /* Each file and directory once, by whatever names, links and arguments it is reached. */
-static int is_seen(struct scan *s, const struct stat *st, bool *seen)
+static bool is_seen(struct nsc_scan *s, const struct stat *st)
 {
     struct nsc_key key = {st->st_dev, st->st_ino, 1};
-    *seen = nsc_map_get(&s->seen, key) != NSC_NONE;
-    return *seen ? NCCLSCOPE_OK : nsc_map_put(&s->seen, key, 0);
+    if (nsc_map_get(&s->seen, key) != NSC_NONE)
+        return true;
+    nsc_map_put(&s->seen, key, 0);
+    return false;
 }
 
-static int scan_path(struct scan *s, const char *path, bool inside)
+static void list_path(struct nsc_scan *s, const char *path, bool inside)
 {
     struct stat st;
-    bool seen = false;
     if (strcmp(path, "-") == 0 || !path[0] || stat(path, &st) != 0)
-        return scan_file(s, path);
-    if (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode))
-        if (is_seen(s, &st, &seen))
-            return NCCLSCOPE_ENOMEM;
-    if (seen)
-        return NCCLSCOPE_OK;
-    if (S_ISDIR(st.st_mode))
-        return scan_directory(s, path);
-    if (inside && !S_ISREG(st.st_mode)) /* it may never end */
-        return scan_unread(s, path, "is a pipe, a socket or a device, and is not read where it lies in a directory");
-    return scan_file(s, path);
+        add_input(s, path, NULL, NULL);
+    else if ((S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) && is_seen(s, &st))
+        return;
+    else if (S_ISDIR(st.st_mode))
+        list_directory(s, path);
+    else if (inside && !S_ISREG(st.st_mode)) /* it may never end */
+        add_input(s, path, &st, "is a pipe, a socket or a device, and is not read where it lies in a directory");
+    else
+        add_input(s, path, &st, NULL);
+}
+
+/* ---- who watches ---- */
+
+enum { TOLD_EACH_MS = 100 };
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool nsc_scan_is_over(struct nsc_scan *s)
+{
+    if (!s->stopped && s->options.stop)
+        s->stopped = s->options.stop(s->options.user) != 0;
+    int64_t now = s->options.progress ? now_ms() : 0;
+    if (s->options.progress && now - s->told >= TOLD_EACH_MS) {
+        s->told = now;
+        s->options.progress(s->options.user, &s->progress);
+    }
+    return s->stopped;
+}
+
+/* ---- one input ---- */
+
+static const char stopped_words[] = "interrupted: what follows was not read",
+                  memory_words[] = "the limit of memory was reached: what follows was not read";
+
+int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct nsc_input *in,
+                   const struct nsc_reading *how)
+{
+    enum { MEASURED_EACH = 512 }; /* records */
+    ncclscope_reader *r = NULL;
+    const ncclscope_record *rec;
+    ncclscope_error why = {0};
+    struct nsc_watch watch = {how->stop, how->user, s->options.most_unpacked};
+    bool full = false;
+    if (ncclscope_model_source(m, in->path))
+        return NCCLSCOPE_ENOMEM;
+    if (in->unread) {
+        int rc = ncclscope_model_source_end(m, NULL, in->unread);
+        return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, in->path);
+    }
+    int rc = nsc_reader_open(&r, s->g, in->path, &watch, &why);
+    if (rc == NCCLSCOPE_OK && s->tap)
+        nsc_reader_digest(r);
+    for (uint64_t n = 1; rc == NCCLSCOPE_OK && (rc = ncclscope_reader_next(r, &rec, &why)) == NCCLSCOPE_OK; n++) {
+        rc = ncclscope_model_add(m, rec);
+        if (rc == NCCLSCOPE_OK && s->tap)
+            rc = s->tap->record(s->tap->user, rec);
+        if (n % MEASURED_EACH == 0)
+            full = how->is_full(how->user, r->source.bytes);
+        if (rc != NCCLSCOPE_OK || full)
+            break;
+    }
+    bool stopped = r && r->source.stopped;
+    const char *problem = full ? memory_words : stopped ? stopped_words : rc < 0 ? why.text : NULL;
+    if (rc != NCCLSCOPE_ENOMEM && rc != NSC_TAP_FAILED)
+        rc = ncclscope_model_source_end(m, r, problem);
+    if (rc == NCCLSCOPE_OK && s->tap)
+        rc = s->tap->source_end(s->tap->user, r, in->path);
+    ncclscope_reader_free(r);
+    return rc;
+}
+
+/* ---- one after the other ---- */
+
+static int is_over(void *user)
+{
+    return nsc_scan_is_over(user);
+}
+
+static bool is_full(void *user, uint64_t bytes)
+{
+    struct nsc_scan *s = user;
+    s->progress.bytes = s->bytes_before + bytes;
+    s->full = s->full || (s->options.most_memory && nsc_model_bytes(s->m) > s->options.most_memory);
+    return s->full;
+}
+
+static int scan_in_turn(struct nsc_scan *s)
+{
+    const struct nsc_reading how = {is_over, is_full, s};
+    int rc = NCCLSCOPE_OK;
+    for (size_t i = 0; i < s->inputs.len && rc == NCCLSCOPE_OK && !s->full && !nsc_scan_is_over(s); i++) {
+        rc = nsc_scan_input(s, s->m, &s->inputs.item[i], &how);
+        s->bytes_before += s->inputs.item[i].size;
+        s->progress.bytes = s->bytes_before;
+        s->progress.inputs++;
+    }
+    return rc;
+}
+
+static void tell_end(struct nsc_scan *s)
+{
+    if (s->options.progress)
+        s->options.progress(s->options.user, &s->progress);
 }
 
 int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
              const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err)
 {
-    struct scan s = {.g = g, .tap = tap};
+    struct nsc_scan s = {.g = g, .tap = tap};
     *out = NULL;
-    if (options && options->size > sizeof s.options)
+    if (options && !nsc_take_sized(&s.options, sizeof s.options, options, options->size))
         return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");
-    if (options)
-        memcpy(&s.options, options, options->size);
     int rc = ncclscope_model_new(&s.m, err);
     *out = s.m;
     unsigned before = nsc_failed_allocations();
-    for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !s.stopped; i++)
-        rc = scan_path(&s, paths[i], false);
+    for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !nsc_scan_is_over(&s); i++)
+        list_path(&s, paths[i], false);
+    rc = rc ? rc : nsc_settle(rc, before, err);
+    if (rc == NCCLSCOPE_OK)
+        rc = s.options.jobs > 1 && s.inputs.len > 1 && !tap ? nsc_scan_side_by_side(&s) : scan_in_turn(&s);
+    tell_end(&s);
     nsc_map_free(&s.seen);
+    nsc_vec_free(&s.inputs);
+    nsc_arena_free(&s.paths);
     if (rc == NCCLSCOPE_OK)
         rc = ncclscope_model_finish(*out, err);
     rc = nsc_settle(rc, before, err);
@@ -133,8 +202,9 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
         *out = NULL;
         if (rc == NCCLSCOPE_ENOMEM)
             nsc_fail(err, rc, 0, "out of memory");
+        return rc;
     }
-    return rc;
+    return s.stopped ? nsc_fail(err, NCCLSCOPE_ESTOPPED, 0, "the reading was stopped") : rc;
 }
 
 int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
@@ -142,7 +212,6 @@ int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *cons
 {
     return nsc_scan(out, g, paths, n, options, NULL, err);
 }
-
 void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
 {
     unsigned before = nsc_failed_allocations();
@@ -167,10 +236,7 @@ int ncclscope_model_stats(const ncclscope_model *m, size_t i, ncclscope_stats *o
 {
     if (i >= m->sources.len)
         return NCCLSCOPE_ENOTFOUND;
-    uint32_t size = out->size;
-    if (size > sizeof *out)
-        return NCCLSCOPE_EABI;
-    memcpy(out, &m->sources.item[i].stats, size);
-    out->size = size;
-    return NCCLSCOPE_OK;
+    ncclscope_stats s = m->sources.item[i].stats;
+    s.size = out->size;
+    return nsc_give_sized(out, out->size, &s, sizeof s) ? NCCLSCOPE_OK : NCCLSCOPE_EABI;
 }

@@ -1,4 +1,4 @@
-/* scan.h - paths to one model, with somebody else listening to the records. */
+/* scan.h - paths to one model, with somebody else listening to the records; in turn, or side by side. */
 #ifndef NSC_SCAN_H
 #define NSC_SCAN_H
 
@@ -14,7 +14,42 @@ struct nsc_tap {
     int (*source_end)(void *user, const ncclscope_reader *r, const char *name);
 };
 
+struct nsc_input {
+    const char *path;
+    const char *unread; /* why it is not read; NULL: it is */
+    uint64_t size;      /* of a regular file; else 0 */
+};
+
+/* A scan, in the thread that was asked for it. */
+struct nsc_scan {
+    struct ncclscope_model *m;
+    ncclscope_grammar *g;
+    const struct nsc_tap *tap; /* NULL: nobody else listens */
+    ncclscope_scan_options options;
+    NSC_VEC(struct nsc_input) inputs; /* in the order in which they are read */
+    struct nsc_arena paths;
+    struct nsc_map seen; /* device and inode of what is listed */
+    ncclscope_scan_progress progress;
+    uint64_t bytes_before; /* of the inputs before the one in hand */
+    int64_t told;          /* when progress was told last, ms */
+    bool stopped, full;    /* full: the limit of memory was reached */
+};
+
+/* Who is asked while an input is read, in whatever thread. */
+struct nsc_reading {
+    int (*stop)(void *user);
+    bool (*is_full)(void *user,
+                    uint64_t bytes); /* told how many bytes of it were read: does the model take too much memory? */
+    void *user;
+};
+
 int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
              const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err);
+/* Does nobody want more? Tells how far it is, too. For the thread of the scan. */
+bool nsc_scan_is_over(struct nsc_scan *s);
+/* One input as a source of the model. OK also where it could not be read; ENOMEM, or what the tap says. */
+int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct nsc_input *in,
+                   const struct nsc_reading *how);
+int nsc_scan_side_by_side(struct nsc_scan *s); /* side_by_side.c: all inputs, options.jobs at a time */
 
 #endif

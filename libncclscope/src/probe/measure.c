@@ -2,6 +2,7 @@
  *
  * Each GPU has two buffers of `bytes`: out, which others read or which is sent, and in, where data arrives. A figure is
  *     fill out of the source; then, first to warm up and five times to count: clear in of the target, transfer, compare in with the pattern. */
+#include "base/sized.h"
 #include "probe/apart.h"
 #include "probe/bench.h"
 
@@ -248,8 +249,8 @@ int ncclscope_measure(ncclscope_facts *f, const ncclscope_measure_options *optio
                       void *user, ncclscope_error *err)
 {
     ncclscope_measure_options o = {.size = sizeof o};
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    if (options && !nsc_take_sized(&o, sizeof o, options, options->size))
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");
     o.seconds = o.seconds ? o.seconds : SECONDS;
     o.gpu_bytes = o.gpu_bytes ? o.gpu_bytes : GPU_BYTES;
     if (o.gpu_bytes < 2 * CHAIN + 2 * CHUNK)

@@ -1,4 +1,5 @@
 /* reader.c - bytes to records: source, lines, unwrap, header, prefix, match; torn lines split into what they hold. */
+#include "base/sized.h"
 #include "read/reader.h"
 
 #include "base/alloc.h"
@@ -20,13 +21,13 @@ int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope
     return NCCLSCOPE_OK;
 }
 
-int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, int (*stop)(void *), void *user,
+int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, const struct nsc_watch *watch,
                     ncclscope_error *err)
 {
     int rc = ncclscope_reader_new(out, g, err);
     if (rc)
         return rc;
-    rc = nsc_source_open(&(*out)->source, path, stop, user, err);
+    rc = nsc_source_open(&(*out)->source, path, watch, err);
     if (rc) {
         ncclscope_reader_free(*out);
         *out = NULL;
@@ -37,7 +38,7 @@ int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *pa
 
 int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, ncclscope_error *err)
 {
-    return nsc_reader_open(out, g, path, NULL, NULL, err);
+    return nsc_reader_open(out, g, path, &(struct nsc_watch){NULL, NULL, 0}, err);
 }
 
 void ncclscope_reader_free(ncclscope_reader *r)
@@ -90,17 +91,13 @@ void ncclscope_reader_flush(ncclscope_reader *r)
 
 int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
 {
-    uint32_t size = out->size;
-    if (size > sizeof *out)
-        return NCCLSCOPE_EABI;
     ncclscope_stats s = r->stats;
-    s.size = size;
+    s.size = out->size;
     s.bytes = r->source.bytes;
     s.gzip = r->source.gz != NULL;
     s.truncated = r->source.truncated;
     s.binary = r->nul_lines * 4 > s.lines;
-    memcpy(out, &s, size);
-    return NCCLSCOPE_OK;
+    return nsc_give_sized(out, out->size, &s, sizeof s) ? NCCLSCOPE_OK : NCCLSCOPE_EABI;
 }
 
 /* ---- records of a line ---- */

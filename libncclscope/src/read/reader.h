@@ -87,7 +87,7 @@ const struct nsc_row *nsc_panic_row(ncclscope_reader *r, nsc_text body);
 enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message);
 
 /* ncclscope_reader_open with somebody who is asked whether to go on. */
-int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, int (*stop)(void *), void *user,
+int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, const struct nsc_watch *watch,
                     ncclscope_error *err);
 /* Take a digest of the text while it is read; and what it is. */
 void nsc_reader_digest(ncclscope_reader *r);

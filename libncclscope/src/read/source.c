@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,11 +32,29 @@ static int refuse_packed(const struct nsc_source *s, ncclscope_error *err)
     return NCCLSCOPE_OK;
 }
 
+enum { ASKED_EACH_MS = 100 };
+
+static bool is_stopped(struct nsc_source *s)
+{
+    s->stopped = s->stopped || (s->watch.stop && s->watch.stop(s->watch.user));
+    return s->stopped;
+}
+
+/* A pipe that says nothing: until it does, or nobody wants it any more. */
+static void wait_for_bytes(struct nsc_source *s)
+{
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    while (s->waits && s->watch.stop && poll(&p, 1, ASKED_EACH_MS) <= 0)
+        if (is_stopped(s))
+            return;
+}
+
 static int read_fd(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
 {
     ssize_t n = -1;
+    wait_for_bytes(s);
     while (!s->stopped && (n = read(s->fd, to, size)) < 0 && errno == EINTR)
-        s->stopped = s->stop && s->stop(s->stop_user);
+        is_stopped(s);
     *got = n > 0 ? (size_t)n : 0;
     s->bytes += *got;
     if (s->stopped)
@@ -109,16 +128,16 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
     return NCCLSCOPE_OK;
 }
 
-int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *user), void *user, ncclscope_error *err)
+int nsc_source_open(struct nsc_source *s, const char *path, const struct nsc_watch *watch, ncclscope_error *err)
 {
-    *s = (struct nsc_source){.fd = STDIN_FILENO, .stop = stop, .stop_user = user};
+    *s = (struct nsc_source){.fd = STDIN_FILENO, .watch = *watch};
+    struct stat st;
     if (strcmp(path, "-") != 0 && nsc_is_open_store(path)) {
         s->fd = -1;
         s->known = true;
         return nsc_stored_new(&s->stored, path, err);
     }
     if (strcmp(path, "-") != 0) {
-        struct stat st;
         s->fd = open(path, O_RDONLY | O_CLOEXEC);
         if (s->fd < 0)
             return nsc_fail(err, NCCLSCOPE_EIO, errno, "cannot open: %s", nsc_strerror(errno));
@@ -128,6 +147,7 @@ int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *us
             return nsc_fail(err, NCCLSCOPE_EIO, EISDIR, "cannot open: %s", nsc_strerror(EISDIR));
         }
     }
+    s->waits = fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode);
     int rc = find_format(s, path, err);
     if (rc < 0)
         nsc_source_close(s);
@@ -171,9 +191,14 @@ int nsc_source_feed(struct nsc_source *s, const void *data, size_t size)
 int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
 {
     *got = 0;
-    s->stopped = s->stopped || (s->stop && s->stop(s->stop_user));
-    if (s->at_end || s->stopped)
+    if (s->at_end || is_stopped(s))
         return NCCLSCOPE_END;
+    if (s->watch.most && s->gz && s->given >= s->watch.most) {
+        s->at_end = true;
+        return nsc_fail(err, NCCLSCOPE_EDATA, 0,
+                        "holds more than %llu bytes when it is unpacked, which is the limit: what follows was not read",
+                        (unsigned long long)s->watch.most);
+    }
     int rc = s->known ? NCCLSCOPE_OK : find_format(s, NULL, err);
     if (rc == NCCLSCOPE_OK)
         rc = s->stored     ? nsc_stored_read(s->stored, to, size, got, err)
@@ -182,6 +207,7 @@ int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, nc
                            : nsc_source_raw(s, to, size, got, err);
     s->at_end = rc != NCCLSCOPE_OK && rc != NCCLSCOPE_MORE;
     s->truncated = rc == NCCLSCOPE_EDATA;
+    s->given += *got;
     return rc;
 }
 

@@ -28,6 +28,13 @@ struct nsc_file_id {
     uint64_t dev, ino;
 };
 
+/* Who may end the reading. */
+struct nsc_watch {
+    int (*stop)(void *user); /* asked before each piece, and a few times a second while there is none; NULL: nobody */
+    void *user;
+    uint64_t most; /* bytes of text that what is packed may hold; 0: any */
+};
+
 struct nsc_source {
     int fd;
     struct nsc_fed fed;
@@ -35,9 +42,10 @@ struct nsc_source {
     void *pull_user;
     bool own_fd, at_end, truncated, stopped; /* stopped: by whoever was asked */
     bool known;                              /* what the bytes are packed in */
-    int (*stop)(void *user);
-    void *stop_user;
+    struct nsc_watch watch;
     uint64_t bytes;            /* read from the outside so far */
+    uint64_t given;            /* bytes of text so far */
+    bool waits;                /* fd is no regular file: it may be silent for long */
     struct nsc_gunzip *gz;     /* NULL for plain input */
     struct nsc_stored *stored; /* NULL for what is no store */
     struct nsc_utf16 utf16;
@@ -45,8 +53,7 @@ struct nsc_source {
     size_t peek_len, peek_at;
 };
 
-/* `stop` is asked, with `user`, before each piece whether no more is wanted; NULL: all of it is. */
-int nsc_source_open(struct nsc_source *s, const char *path, int (*stop)(void *user), void *user, ncclscope_error *err);
+int nsc_source_open(struct nsc_source *s, const char *path, const struct nsc_watch *watch, ncclscope_error *err);
 /* A source of a function, of a descriptor at the place where it is, or of what nsc_source_feed gives it. */
 void nsc_source_of(struct nsc_source *s, ncclscope_read_fn *pull, void *user);
 void nsc_source_of_fd(struct nsc_source *s, int fd);

@@ -106,7 +106,7 @@ int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     const struct nsc_tap tap = {c, take_record, take_source_end};
     int rc = nsc_scan(&c->model, g, paths, n, options, &tap, err);
-    if (rc == NCCLSCOPE_OK)
+    if (rc == NCCLSCOPE_OK || rc == NCCLSCOPE_ESTOPPED)
         return rc;
     ncclscope_coverage_free(c);
     *out = NULL;
