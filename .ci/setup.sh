@@ -17,6 +17,7 @@ missing_packages() {
     have_library libpcre2-8 libpcre2-dev || echo libpcre2-dev
     have_library sqlite3 libsqlite3-dev || echo libsqlite3-dev
     have_library zlib zlib1g-dev || echo zlib1g-dev
+    have_library jansson libjansson-dev || echo libjansson-dev
     have_library cunit libcunit1-dev || echo libcunit1-dev
     [ -e /usr/share/i18n/locales/tr_TR ] || echo locales # what the tests make a locale of
 }

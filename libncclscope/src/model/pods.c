@@ -1,89 +1,15 @@
-/* pods.c - `kubectl get pod -o json` to pods of the model, by SQLite's JSON functions; and which process runs in which. */
+/* pods.c - `kubectl get pod -o json` to pods of the model; and which process runs in which. */
 #include "base/document.h"
 #include "base/file.h"
+#include "base/neutral.h"
 #include "model/path.h"
 #include "model/variables.h"
 #include "ncclscope/model.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { LARGEST = 64 * 1024 * 1024 };
-
-/* The document lies in doc(j). Elements that are no objects are passed over: what is there still counts. */
-static const char tables_sql[] =
-    "CREATE TABLE item AS SELECT e.value AS j FROM doc, json_each(doc.j, '$.items') e WHERE e.type = 'object' "
-    "UNION ALL SELECT j FROM doc WHERE json_type(j, '$.items') IS NULL;"
-    "CREATE TABLE pod AS SELECT json_extract(j, '$.metadata.name') AS name, json_extract(j, '$.spec.hostname') AS "
-    "hostname, "
-    "json_extract(j, '$.spec.nodeName') AS node, "
-    "coalesce(json_extract(j, '$.spec.nodeSelector.\"node.kubernetes.io/instance-type\"'), "
-    "json_extract(j, '$.spec.nodeSelector.\"beta.kubernetes.io/instance-type\"')) AS instance, "
-    "json_extract(j, '$.spec.hostIPC') AS ipc, json_extract(j, '$.spec.hostNetwork') AS network, "
-    "json_extract(j, '$.spec.shareProcessNamespace') AS share, json_extract(j, '$.spec.containers') AS containers, "
-    "CASE json_type(j, '$.spec.volumes') WHEN 'array' THEN json_extract(j, '$.spec.volumes') ELSE '[]' END AS volumes "
-    "FROM item "
-    "WHERE json_type(j, '$.spec.containers') = 'array' AND (json_extract(j, '$.kind') = 'Pod' OR json_type(j, "
-    "'$.kind') IS NULL);"
-    "DROP TABLE item;"
-    "CREATE TABLE container AS SELECT p.rowid AS pod, c.key AS nth, json_extract(c.value, '$.name') AS name, c.value "
-    "AS j "
-    "FROM pod p, json_each(p.containers) c WHERE c.type = 'object';"
-    "CREATE TABLE lim AS SELECT k.pod, k.nth, l.key AS name, CAST(l.value AS TEXT) AS value FROM container k, "
-    "json_each(k.j, '$.resources.limits') l;"
-    "CREATE TABLE mount AS SELECT k.pod, json_extract(m.value, '$.name') AS name FROM container k, "
-    "json_each(k.j, '$.volumeMounts') m WHERE m.type = 'object' AND json_extract(m.value, '$.mountPath') = '/dev/shm';"
-    "CREATE TABLE volume AS SELECT p.rowid AS pod, json_extract(v.value, '$.name') AS name, json_extract(v.value, "
-    "'$.emptyDir.medium') AS medium, json_extract(v.value, '$.emptyDir.sizeLimit') AS size FROM pod p, "
-    "json_each(p.volumes) v "
-    "WHERE v.type = 'object';"
-    "CREATE TABLE cap AS SELECT k.pod, c.value AS name FROM container k, json_each(k.j, "
-    "'$.securityContext.capabilities.add') c;"
-    "CREATE TABLE env AS SELECT k.pod, k.nth, k.name AS container, e.key AS n, json_extract(e.value, '$.name') AS "
-    "name, "
-    "CAST(json_extract(e.value, '$.value') AS TEXT) AS value FROM container k, json_each(k.j, '$.env') e WHERE e.type "
-    "= "
-    "'object' AND json_type(e.value, '$.name') = 'text';"
-    "CREATE INDEX lim_of ON lim(pod, name); CREATE INDEX mount_of ON mount(pod); CREATE INDEX volume_of ON volume(pod, "
-    "name);"
-    "CREATE INDEX cap_of ON cap(pod); CREATE INDEX env_of ON env(pod, nth, name, n); CREATE INDEX container_of ON "
-    "container(pod);"
-    "CREATE TABLE gpu AS SELECT DISTINCT pod, nth FROM lim WHERE name GLOB 'nvidia.com/*';"
-    "CREATE INDEX gpu_of ON gpu(pod, nth);";
-
-#define LIMIT_OF(what) \
-    "(SELECT CASE WHEN count(*) > 0 AND total(l.value) < 1e9 THEN CAST(total(l.value) AS INTEGER) END FROM lim l " \
-    "WHERE " \
-    "l.pod = p.rowid " \
-    "AND l.name = '" what "' AND l.value <> '' AND l.value NOT GLOB '*[^0-9]*')"
-static const char pods_sql[] =
-    "SELECT p.name, p.hostname, p.node, p.instance, " LIMIT_OF("nvidia.com/gpu") ", " LIMIT_OF(
-        "vpc.amazonaws.com/efa") ", "
-                                 "EXISTS(SELECT 1 FROM lim l WHERE l.pod = p.rowid AND l.name GLOB "
-                                 "'nvidia.com/mig-*'), p.ipc, p.network, p.share, "
-                                 "EXISTS(SELECT 1 FROM mount m WHERE m.pod = p.rowid), "
-                                 "(SELECT v.medium FROM mount m JOIN volume v ON v.pod = m.pod AND v.name = m.name "
-                                 "WHERE m.pod = p.rowid LIMIT 1), "
-                                 "(SELECT v.size FROM mount m JOIN volume v ON v.pod = m.pod AND v.name = m.name WHERE "
-                                 "m.pod = p.rowid LIMIT 1), "
-                                 "EXISTS(SELECT 1 FROM cap c WHERE c.pod = p.rowid AND c.name IN ('IPC_LOCK', "
-                                 "'CAP_IPC_LOCK', 'ALL')), "
-                                 "EXISTS(SELECT 1 FROM container k WHERE k.pod = p.rowid AND json_extract(k.j, "
-                                 "'$.securityContext.privileged')), "
-                                 "EXISTS(SELECT 1 FROM container k WHERE k.pod = p.rowid AND json_type(k.j, "
-                                 "'$.envFrom') = 'array'), p.rowid "
-                                 "FROM pod p ORDER BY p.rowid";
-#undef LIMIT_OF
-
-/* Of a container with GPUs, where there is one: the others are sidecars. Of equal names the last counts, as for Kubernetes. */
-static const char env_sql[] =
-    "SELECT e.container, e.name, e.value, e.pod FROM env e WHERE (e.name GLOB 'NCCL_*' OR e.name GLOB 'FI_*' OR e.name "
-    "GLOB "
-    "'RDMAV_*') AND NOT EXISTS(SELECT 1 FROM env x WHERE x.pod = e.pod AND x.nth = e.nth AND x.name = e.name AND x.n > "
-    "e.n) "
-    "AND (EXISTS(SELECT 1 FROM gpu g WHERE g.pod = e.pod AND g.nth = e.nth) OR NOT EXISTS(SELECT 1 FROM gpu g WHERE "
-    "g.pod = e.pod)) ORDER BY e.pod, e.nth, e.n";
 
 /* "64Gi", "512M", "1073741824" to bytes; -1: no such quantity. */
 static int64_t bytes_of(nsc_text t)
@@ -118,80 +44,218 @@ static int64_t bytes_of(nsc_text t)
     return -1;
 }
 
-static nsc_str column(struct ncclscope_model *m, sqlite3_stmt *q, int i)
+static nsc_str keep_text(struct ncclscope_model *m, const json_t *j)
 {
-    const char *text = (const char *)sqlite3_column_text(q, i);
-    return text ? nsc_keep(m, (nsc_text){text, (size_t)sqlite3_column_bytes(q, i)}) : 0;
+    return nsc_keep(m, nsc_text_of_json(j));
 }
 
-static int64_t count_in(sqlite3_stmt *q, int i)
+/* A quantity: "8", or 8. */
+static nsc_str keep_quantity(struct ncclscope_model *m, const json_t *j)
 {
-    return sqlite3_column_type(q, i) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, i);
+    char text[40];
+    int64_t number;
+    int n = nsc_int_of_json(j, &number) ? nsc_format(text, sizeof text, "%lld", (long long)number)
+            : json_is_real(j)           ? nsc_format(text, sizeof text, "%g", json_real_value(j))
+                                        : 0;
+    return json_is_number(j) ? nsc_keep(m, (nsc_text){text, (size_t)n}) : keep_text(m, j);
 }
 
-static void take_pod(struct ncclscope_model *m, sqlite3_stmt *q, nsc_str file, struct nsc_pod *p)
+/* What all containers may have of it together; -1: none asks for it. */
+static int64_t limit_of(const json_t *containers, const char *what)
 {
-    *p = (struct nsc_pod){.name = column(m, q, 0),
-                          .hostname = column(m, q, 1),
-                          .node = column(m, q, 2),
-                          .instance = column(m, q, 3),
-                          .gpus = count_in(q, 4),
-                          .efa = count_in(q, 5),
-                          .mig = sqlite3_column_int(q, 6),
-                          .host_ipc = sqlite3_column_int(q, 7),
-                          .host_network = sqlite3_column_int(q, 8),
-                          .share_processes = sqlite3_column_int(q, 9),
-                          .shm_volume = sqlite3_column_int(q, 10),
-                          .shm_medium = column(m, q, 11),
-                          .shm_size_text = column(m, q, 12),
-                          .ipc_lock = sqlite3_column_int(q, 13),
-                          .privileged = sqlite3_column_int(q, 14),
-                          .env_from = sqlite3_column_int(q, 15),
-                          .file = file};
+    enum { MOST = 1000000000 };
+    int64_t sum = -1;
+    for (size_t i = 0; i < json_array_size(containers); i++) {
+        const json_t *limits = nsc_member_at(json_array_get(containers, i), "resources.limits"),
+                     *asked = json_object_get(limits, what);
+        int64_t n = -1;
+        if (json_is_string(asked) ? !nsc_to_i64(nsc_text_of_json(asked), &n) : !nsc_int_of_json(asked, &n))
+            n = -1;
+        if (n >= 0 && n < MOST)
+            sum = n + (sum < 0 ? 0 : sum);
+    }
+    return sum < MOST ? sum : -1;
+}
+
+static bool asks_for(const json_t *container, const char *begins)
+{
+    const char *key;
+    json_t *value, *limits = (json_t *)(uintptr_t)nsc_member_at(container, "resources.limits");
+    json_object_foreach(limits, key, value) if (!strncmp(key, begins, strlen(begins))) return true;
+    return false;
+}
+
+static bool any_container(const json_t *containers, bool (*is)(const json_t *container))
+{
+    for (size_t i = 0; i < json_array_size(containers); i++)
+        if (is(json_array_get(containers, i)))
+            return true;
+    return false;
+}
+
+static bool has_gpus(const json_t *container)
+{
+    return asks_for(container, "nvidia.com/");
+}
+
+static bool has_mig(const json_t *container)
+{
+    return asks_for(container, "nvidia.com/mig-");
+}
+
+static bool is_privileged(const json_t *container)
+{
+    return json_is_true(nsc_member_at(container, "securityContext.privileged"));
+}
+
+static bool takes_env_from(const json_t *container)
+{
+    return json_is_array(json_object_get(container, "envFrom"));
+}
+
+static bool may_lock(const json_t *container)
+{
+    static const char *const names[] = {"IPC_LOCK", "CAP_IPC_LOCK", "ALL"};
+    const json_t *add = nsc_member_at(container, "securityContext.capabilities.add");
+    for (size_t i = 0; i < json_array_size(add); i++)
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+            if (nsc_text_is(nsc_text_of_json(json_array_get(add, i)), names[k]))
+                return true;
+    return false;
+}
+
+static const json_t *volume_called(const json_t *volumes, nsc_text name)
+{
+    for (size_t i = 0; name.len && i < json_array_size(volumes); i++)
+        if (nsc_text_eq(nsc_text_of_json(json_object_get(json_array_get(volumes, i), "name")), name))
+            return json_array_get(volumes, i);
+    return NULL;
+}
+
+/* What is mounted at /dev/shm, in the first container that has something there. */
+static void take_shm(struct ncclscope_model *m, const json_t *containers, const json_t *volumes, struct nsc_pod *p)
+{
+    const json_t *volume = NULL;
+    for (size_t i = 0; i < json_array_size(containers); i++) {
+        const json_t *mounts = json_object_get(json_array_get(containers, i), "volumeMounts");
+        for (size_t k = 0; k < json_array_size(mounts); k++) {
+            const json_t *mount = json_array_get(mounts, k);
+            if (!nsc_text_is(nsc_text_of_json(json_object_get(mount, "mountPath")), "/dev/shm"))
+                continue;
+            p->shm_volume = true;
+            volume = volume ? volume : volume_called(volumes, nsc_text_of_json(json_object_get(mount, "name")));
+        }
+    }
+    p->shm_medium = keep_text(m, nsc_member_at(volume, "emptyDir.medium"));
+    p->shm_size_text = keep_quantity(m, nsc_member_at(volume, "emptyDir.sizeLimit"));
     p->shm_size = p->shm_size_text ? bytes_of(nsc_say(m, p->shm_size_text)) : -1;
 }
 
-/* SQLITE_DONE, or what went wrong. */
-static int take_pods(struct ncclscope_model *m, sqlite3 *db, nsc_str file)
+static void take_pod(struct ncclscope_model *m, const json_t *item, nsc_str file)
 {
-    sqlite3_stmt *q = NULL;
-    int step = sqlite3_prepare_v2(db, pods_sql, -1, &q, NULL);
-    while (step == SQLITE_OK && (step = sqlite3_step(q)) == SQLITE_ROW) {
-        struct nsc_pod *p = nsc_vec_push(&m->pods);
-        step = p ? SQLITE_OK : SQLITE_NOMEM;
-        if (p)
-            take_pod(m, q, file, p);
+    const json_t *spec = json_object_get(item, "spec"), *containers = json_object_get(spec, "containers"),
+                 *selector = json_object_get(spec, "nodeSelector");
+    nsc_str type = keep_text(m, json_object_get(selector, "node.kubernetes.io/instance-type"));
+    struct nsc_pod *p = nsc_vec_push(&m->pods);
+    if (!p) {
+        m->no_memory = true;
+        return;
     }
-    sqlite3_finalize(q);
-    return step;
+    *p = (struct nsc_pod){.name = keep_text(m, nsc_member_at(item, "metadata.name")),
+                          .hostname = keep_text(m, json_object_get(spec, "hostname")),
+                          .node = keep_text(m, json_object_get(spec, "nodeName")),
+                          .instance =
+                              type ? type : keep_text(m, json_object_get(selector, "beta.kubernetes.io/instance-type")),
+                          .gpus = limit_of(containers, "nvidia.com/gpu"),
+                          .efa = limit_of(containers, "vpc.amazonaws.com/efa"),
+                          .mig = any_container(containers, has_mig),
+                          .host_ipc = json_is_true(json_object_get(spec, "hostIPC")),
+                          .host_network = json_is_true(json_object_get(spec, "hostNetwork")),
+                          .share_processes = json_is_true(json_object_get(spec, "shareProcessNamespace")),
+                          .ipc_lock = any_container(containers, may_lock),
+                          .privileged = any_container(containers, is_privileged),
+                          .env_from = any_container(containers, takes_env_from),
+                          .file = file};
+    take_shm(m, containers, json_object_get(spec, "volumes"), p);
 }
 
-static int take_variables(struct ncclscope_model *m, sqlite3 *db, size_t first)
+static bool is_of_network(nsc_text name)
 {
-    sqlite3_stmt *q = NULL;
-    int step = sqlite3_prepare_v2(db, env_sql, -1, &q, NULL);
-    while (step == SQLITE_OK && (step = sqlite3_step(q)) == SQLITE_ROW) {
-        struct nsc_pod_env *e = nsc_vec_push(&m->pod_env);
-        step = e ? SQLITE_OK : SQLITE_NOMEM;
-        if (e)
-            *e = (struct nsc_pod_env){(uint32_t)(first + (size_t)sqlite3_column_int64(q, 3) - 1), column(m, q, 0),
-                                      column(m, q, 1), column(m, q, 2)};
-    }
-    sqlite3_finalize(q);
-    return step;
+    return nsc_text_starts(name, "NCCL_") || nsc_text_starts(name, "FI_") || nsc_text_starts(name, "RDMAV_");
 }
 
-static int add_pods(struct ncclscope_model *m, sqlite3 *db, const char *json, size_t len, nsc_str file,
-                    ncclscope_error *err)
+static nsc_str variable_of(struct ncclscope_model *m, const json_t *e)
+{
+    nsc_text name = nsc_text_of_json(json_object_get(e, "name"));
+    return is_of_network(name) ? nsc_keep(m, name) : 0;
+}
+
+/* Of equal names the last counts, as for Kubernetes. */
+static void find_last(struct ncclscope_model *m, const json_t *list, struct nsc_map *last)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        nsc_str name = variable_of(m, json_array_get(list, i));
+        if (name && nsc_map_put(last, (struct nsc_key){name, 0, 0}, (uint32_t)i))
+            m->no_memory = true;
+    }
+}
+
+static void take_variables_of(struct ncclscope_model *m, const json_t *container, uint32_t pod)
+{
+    const json_t *list = json_object_get(container, "env");
+    struct nsc_map last = {0};
+    find_last(m, list, &last);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *e = json_array_get(list, i);
+        nsc_str name = variable_of(m, e);
+        if (!name || nsc_map_get(&last, (struct nsc_key){name, 0, 0}) != i)
+            continue;
+        struct nsc_pod_env *x = nsc_vec_push(&m->pod_env);
+        if (x)
+            *x = (struct nsc_pod_env){pod, keep_text(m, json_object_get(container, "name")), name,
+                                      keep_quantity(m, json_object_get(e, "value"))};
+        m->no_memory = m->no_memory || !x;
+    }
+    nsc_map_free(&last);
+}
+
+/* Of a container with GPUs, where there is one: the others are sidecars. */
+static void take_variables(struct ncclscope_model *m, const json_t *containers, uint32_t pod)
+{
+    bool some = any_container(containers, has_gpus);
+    for (size_t i = 0; i < json_array_size(containers); i++)
+        if (!some || has_gpus(json_array_get(containers, i)))
+            take_variables_of(m, json_array_get(containers, i), pod);
+}
+
+static void take_item(struct ncclscope_model *m, const json_t *item, nsc_str file)
+{
+    const json_t *kind = json_object_get(item, "kind"), *containers = nsc_member_at(item, "spec.containers");
+    if (!json_is_array(containers) || (kind && !nsc_text_is(nsc_text_of_json(kind), "Pod")))
+        return;
+    take_pod(m, item, file);
+    if (!m->no_memory)
+        take_variables(m, containers, (uint32_t)(m->pods.len - 1));
+}
+
+/* Elements that are no pods are passed over: what is there still counts. */
+static int add_pods(struct ncclscope_model *m, const char *json, size_t len, nsc_str file, ncclscope_error *err)
 {
     size_t before = m->pods.len;
-    bool fine = nsc_load_document(db, json, len) && sqlite3_exec(db, tables_sql, NULL, NULL, NULL) == SQLITE_OK &&
-                take_pods(m, db, file) == SQLITE_DONE && take_variables(m, db, before) == SQLITE_DONE;
-    if (m->no_memory || (!fine && sqlite3_errcode(db) == SQLITE_NOMEM))
+    json_t *doc = NULL;
+    json_error_t why;
+    int rc = nsc_document(&doc, json, len, &why);
+    const json_t *items = json_object_get(doc, "items");
+    for (size_t i = 0; i < json_array_size(items); i++)
+        take_item(m, json_array_get(items, i), file);
+    if (doc && !items)
+        take_item(m, doc, file);
+    json_decref(doc);
+    if (m->no_memory || rc == NCCLSCOPE_ENOMEM)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    if (!fine)
-        return nsc_fail(err, NCCLSCOPE_EDATA, 0, "is not JSON as `kubectl get pod -o json` writes it (%s)",
-                        sqlite3_errmsg(db));
+    if (rc)
+        return nsc_fail(err, NCCLSCOPE_EDATA, 0, "is not JSON as `kubectl get pod -o json` writes it (line %d: %s)",
+                        why.line, why.text);
     return m->pods.len > before
                ? NCCLSCOPE_OK
                : nsc_fail(err, NCCLSCOPE_EDATA, 0, "holds no pod; `kubectl get pod -o json` writes what is wanted");
@@ -336,15 +400,10 @@ static void add_process(struct ncclscope_model *m, struct nsc_pod *pod, uint32_t
 int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err)
 {
     unsigned before = nsc_failed_allocations();
-    sqlite3 *db = NULL;
     char *json = NULL;
     size_t len = 0;
     int rc = nsc_read_whole(path, LARGEST, &json, &len, err);
-    if (rc == NCCLSCOPE_OK &&
-        sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    rc = rc ? rc : add_pods(m, db, json, len, nsc_keep(m, nsc_text_of(path)), err);
-    sqlite3_close(db);
+    rc = rc ? rc : add_pods(m, json, len, nsc_keep(m, nsc_text_of(path)), err);
     nsc_free(json);
     struct nsc_map by = {0}, disputed = {0};
     index_pods(m, &by);

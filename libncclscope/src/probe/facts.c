@@ -4,7 +4,6 @@
 #include "base/neutral.h"
 #include "probe/facts.h"
 
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -205,26 +204,23 @@ int ncclscope_facts_save(const ncclscope_facts *f, ncclscope_write_fn *write, vo
     return nsc_out_end(out);
 }
 
-/* ---- from JSON, by SQLite's functions ---- */
+/* ---- from JSON ---- */
 
-/* Columns 1 to 3 of the query: key, JSON type, value. What is known already stays. */
-static void set(struct ncclscope_facts *f, const struct row *rows, void *base, sqlite3_stmt *q)
+/* A member of an object. Of a later version, or of another type than ours, it says nothing. */
+static void set(struct ncclscope_facts *f, const struct row *rows, void *base, const char *key, const json_t *value)
 {
-    const char *key = (const char *)sqlite3_column_text(q, 1), *type = (const char *)sqlite3_column_text(q, 2);
-    while (key && rows->key && strcmp(rows->key, key) != 0)
+    while (rows->key && strcmp(rows->key, key) != 0)
         rows++;
-    if (!key || !rows->key)
-        return; /* of a later version */
+    if (!rows->key)
+        return;
     char *at = (char *)base + rows->offset;
-    struct nsc_fact *number = (struct nsc_fact *)(void *)at;
-    const char **text = (const char **)(void *)at;
-    bool flag = !strcmp(type, "true") || !strcmp(type, "false");
-    if (rows->type == TEXT && !strcmp(type, "text") && !*text)
-        nsc_fact_text(f, text, nsc_text_of((const char *)sqlite3_column_text(q, 3)));
-    else if (rows->type == I64 && sqlite3_column_type(q, 3) == SQLITE_INTEGER && !flag && !number->known) /* it fits */
-        nsc_fact_int(number, sqlite3_column_int64(q, 3));
-    else if (rows->type == BOOL && flag && !number->known)
-        nsc_fact_int(number, !strcmp(type, "true"));
+    int64_t number;
+    if (rows->type == TEXT && json_is_string(value))
+        nsc_fact_text(f, (const char **)(void *)at, nsc_text_of_json(value));
+    else if (rows->type == I64 && nsc_int_of_json(value, &number))
+        nsc_fact_int((struct nsc_fact *)(void *)at, number);
+    else if (rows->type == BOOL && json_is_boolean(value))
+        nsc_fact_int((struct nsc_fact *)(void *)at, json_is_true(value));
 }
 
 /* `from` into `to`, where that knows nothing yet. */
@@ -314,9 +310,8 @@ static void take_unprobed(struct ncclscope_facts *f, const void *item)
         fill(f, fact_skipped_rows, nsc_vec_push(&f->skipped), u);
 }
 
-/* Objects below `path` of the document, one after the other. */
-static bool read_list(struct ncclscope_facts *f, sqlite3 *db, const char *path, const struct row *rows, size_t size,
-                      void (*take)(struct ncclscope_facts *f, const void *item))
+static void read_object(struct ncclscope_facts *f, const json_t *object, const struct row *rows,
+                        void (*take)(struct ncclscope_facts *f, const void *item))
 {
     union {
         struct nsc_fact_node node;
@@ -325,66 +320,54 @@ static bool read_list(struct ncclscope_facts *f, sqlite3 *db, const char *path, 
         struct nsc_fact_nic nic;
         struct nsc_fact_measured measured;
         struct nsc_fact_collective collective;
+        struct nsc_fact_variable variable;
+        struct nsc_fact_skipped skipped;
     } one;
-    sqlite3_stmt *q;
-    int64_t last = -1, items = 0;
-    if (sqlite3_prepare_v2(db,
-                           "SELECT g.id, v.key, v.type, v.atom FROM doc, json_each(j, ?1) g, json_each(g.value) v "
-                           "WHERE g.type = 'object'",
-                           -1, &q, NULL) != SQLITE_OK)
-        return false;
-    sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
-    while (items < MOST_ITEMS) {
-        bool more = sqlite3_step(q) == SQLITE_ROW;
-        int64_t at = more ? sqlite3_column_int64(q, 0) : -1;
-        if (last >= 0 && at != last) {
-            take(f, &one);
-            items++;
-        }
-        if (!more)
-            break;
-        if (at != last)
-            memset(&one, 0, size);
-        last = at;
-        set(f, rows, &one, q);
-    }
-    return sqlite3_finalize(q) == SQLITE_OK;
+    const char *key;
+    json_t *value;
+    memset(&one, 0, sizeof one);
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) set(f, rows, &one, key, value);
+    take(f, &one);
 }
 
-static bool is_ours(sqlite3 *db)
+static void read_list(struct ncclscope_facts *f, const json_t *list, const struct row *rows,
+                      void (*take)(struct ncclscope_facts *f, const void *item))
 {
-    sqlite3_stmt *q = NULL;
-    bool fine = sqlite3_prepare_v2(db,
-                                   "SELECT 1 FROM doc WHERE json_valid(j) AND json_extract(j, '$.schema') = "
-                                   "'ncclscope.facts/1'",
-                                   -1, &q, NULL) == SQLITE_OK &&
-                sqlite3_step(q) == SQLITE_ROW;
-    sqlite3_finalize(q);
-    return fine;
+    for (size_t i = 0, items = 0; i < json_array_size(list) && items < MOST_ITEMS; i++) {
+        const json_t *object = json_array_get(list, i);
+        if (!json_is_object(object))
+            continue;
+        read_object(f, object, rows, take);
+        items++;
+    }
+}
+
+static void read_document(struct ncclscope_facts *f, const json_t *doc)
+{
+    const json_t *node = json_object_get(doc, "node");
+    if (json_is_object(node))
+        read_object(f, node, fact_node_rows, take_node);
+    read_list(f, json_object_get(doc, "gpus"), fact_gpu_rows, take_gpu);
+    read_list(f, json_object_get(doc, "pairs"), fact_pair_rows, take_pair);
+    read_list(f, json_object_get(doc, "nics"), fact_nic_rows, take_nic);
+    read_list(f, json_object_get(doc, "measured"), fact_measured_rows, take_measured);
+    read_list(f, json_object_get(doc, "collectives"), fact_collective_rows, take_collective);
+    read_list(f, json_object_get(doc, "variables"), fact_variable_rows, take_variable);
+    read_list(f, json_object_get(doc, "skipped"), fact_skipped_rows, take_unprobed);
 }
 
 int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, ncclscope_error *err)
 {
-    sqlite3 *db = NULL;
-    bool open = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-                nsc_load_document(db, json, len);
-    bool ours = open && is_ours(db);
-    /* "$" lists the members of the document: "node" is the only object among them */
-    bool fine =
-        ours && read_list(f, db, "$", fact_node_rows, sizeof(struct nsc_fact_node), take_node) &&
-        read_list(f, db, "$.gpus", fact_gpu_rows, sizeof(struct nsc_fact_gpu), take_gpu) &&
-        read_list(f, db, "$.pairs", fact_pair_rows, sizeof(struct nsc_fact_pair), take_pair) &&
-        read_list(f, db, "$.nics", fact_nic_rows, sizeof(struct nsc_fact_nic), take_nic) &&
-        read_list(f, db, "$.measured", fact_measured_rows, sizeof(struct nsc_fact_measured), take_measured) &&
-        read_list(f, db, "$.collectives", fact_collective_rows, sizeof(struct nsc_fact_collective), take_collective) &&
-        read_list(f, db, "$.variables", fact_variable_rows, sizeof(struct nsc_fact_variable), take_variable) &&
-        read_list(f, db, "$.skipped", fact_skipped_rows, sizeof(struct nsc_fact_skipped), take_unprobed);
-    bool no_memory = !open || f->no_memory || (!fine && sqlite3_errcode(db) == SQLITE_NOMEM);
-    sqlite3_close(db);
-    if (no_memory)
+    json_t *doc = NULL;
+    json_error_t why;
+    int rc = nsc_document(&doc, json, len, &why);
+    bool ours = doc && nsc_text_is(nsc_text_of_json(json_object_get(doc, "schema")), "ncclscope.facts/1");
+    if (ours)
+        read_document(f, doc);
+    json_decref(doc);
+    if (rc == NCCLSCOPE_ENOMEM || f->no_memory)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    return fine ? NCCLSCOPE_OK
-                : nsc_fail(err, NCCLSCOPE_EDATA, 0, ours ? "is damaged" : "holds no facts of `ncclscope probe --save`");
+    return ours ? NCCLSCOPE_OK : nsc_fail(err, NCCLSCOPE_EDATA, 0, "holds no facts of `ncclscope probe --save`");
 }
 
 int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_error *err)
@@ -396,14 +379,7 @@ int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_erro
     *out = nsc_facts_new();
     int rc =
         *out ? nsc_read_whole(path, LARGEST, &json, &len, err) : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    bool read = !rc;
-    rc = read ? nsc_facts_read(*out, json, len, err) : rc;
-    if (read &&
-        rc == NCCLSCOPE_EDATA) { /* SQLite calls a document that it lacked memory for malformed: it is asked twice */
-        ncclscope_facts_free(*out);
-        *out = nsc_facts_new();
-        rc = *out ? nsc_facts_read(*out, json, len, err) : NCCLSCOPE_ENOMEM;
-    }
+    rc = rc ? rc : nsc_facts_read(*out, json, len, err);
     rc = nsc_settle(rc, before, err);
     nsc_free(json);
     if (rc) {
