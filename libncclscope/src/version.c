@@ -3,6 +3,7 @@
 
 #include "read/pattern.h"
 
+#include <jansson.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -16,7 +17,7 @@ const char *ncclscope_version_details(char *out, size_t size)
 {
     char engine[160];
     nsc_pattern_engine(engine, sizeof engine);
-    snprintf(out, size, "ncclscope %s, PCRE2 %s, SQLite %s, zlib %s", NSC_VERSION, engine, sqlite3_libversion(),
-             zlibVersion());
+    snprintf(out, size, "ncclscope %s, PCRE2 %s, SQLite %s, zlib %s, jansson %s", NSC_VERSION, engine,
+             sqlite3_libversion(), zlibVersion(), jansson_version_str());
     return out;
 }

@@ -416,16 +416,22 @@ enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key)
 /* In the largest communicator of the process; dev -1: on any of its GPUs. */
 static int64_t rank_on(const struct ncclscope_model *m, uint32_t proc, int64_t dev)
 {
-    int64_t rank = -1, largest = 0;
+    int64_t rank = -1, largest = 0, unsized = -1;
+    bool one = true;
     for (uint32_t i = proc == NSC_NONE ? NSC_NONE : m->procs.item[proc].last_rank; i != NSC_NONE;
          i = m->ranks.item[i].before) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        if (r->nranks < largest || r->nranks <= 0 || r->rank < 0 || (dev >= 0 && r->cuda_dev != dev))
+        bool here = r->rank >= 0 && (dev < 0 || r->cuda_dev == dev);
+        if (here && r->nranks < 0) { /* "comm 0x5e6c rank 2 sync hostStream error 1" alone names it */
+            one = one && (unsized < 0 || unsized == r->rank);
+            unsized = r->rank;
+        }
+        if (!here || r->nranks < largest || r->nranks <= 0)
             continue;
         largest = r->nranks;
         rank = r->rank;
     }
-    return rank;
+    return rank < 0 && one ? unsized : rank;
 }
 
 int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc)
