@@ -80,11 +80,13 @@ static struct seen_paths look(const struct ncclscope_model *m)
 
 /* "8 GPUs on " once; or, where lines were picked out and there may be more GPUs than they join, each path with its pairs: "2 pairs of
  * GPUs on P2P", "1 on IB" behind the first. */
-static size_t say_pairs(char *buf, size_t size, const struct nsc_pairs *pairs, bool named, const char *things)
+static size_t say_pairs(const struct ncclscope_model *m, char *buf, size_t size, const struct nsc_pairs *pairs,
+                        bool named, const char *things)
 {
     uint64_t n = nsc_pairs_total(pairs);
+    bool lossy = m->repeated || m->whole.battered; /* lines of other pairs were left out, or lost */
     return named ? 0
-                 : (size_t)snprintf(buf, size, "%s%llu%s%s on ", pairs->at_least ? "at least " : "",
+                 : (size_t)snprintf(buf, size, "%s%llu%s%s on ", pairs->at_least || lossy ? "at least " : "",
                                     (unsigned long long)n,
                                     !things  ? ""
                                     : n == 1 ? " pair of "
@@ -129,7 +131,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
             continue;
         bool begins = !n;
         n += (size_t)snprintf(buf + n, size - n, "%s", n ? " and " : "");
-        n += say_pairs(buf + n, size - n, &s->pairs[local[i].path], named, begins ? things : NULL);
+        n += say_pairs(r->m, buf + n, size - n, &s->pairs[local[i].path], named, begins ? things : NULL);
         n += (size_t)snprintf(buf + n, size - n, "%s", local[i].words);
         if (local[i].path == NSC_PATH_NVLINK && p2p.len < 40)
             n += (size_t)snprintf(buf + n, size - n, " (%.*s)", (int)p2p.len, p2p.ptr);
@@ -140,7 +142,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
     n += (size_t)snprintf(buf + n, size - n, "%s", inside ? " inside nodes, " : "");
-    n += say_pairs(buf + n, size - n, &s->pairs[NSC_PATH_NET], named, inside ? NULL : things);
+    n += say_pairs(r->m, buf + n, size - n, &s->pairs[NSC_PATH_NET], named, inside ? NULL : things);
     snprintf(buf + n, size - n, "%.*s%s%s%s", (int)net.len, net.ptr,
              nsc_text_is(net, "IB") && all_devices_are(r->m, "RoCE") ? " (RoCE)" : "",
              s->links[NSC_PATH_NET_GDR] ? (!s->links[NSC_PATH_NET] ? " with GDRDMA"

@@ -261,6 +261,7 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_END_NVLS, /* of an initialisation */
     NSC_UNSEEN_END,
     NSC_UNSEEN_MADE,
+    NSC_UNSEEN_RING_OF_ONE,
     NSC_UNSEEN_NO_INIT,
     NSC_UNSEEN_ALONE,
     NSC_UNSEEN_LEFT_OUT,

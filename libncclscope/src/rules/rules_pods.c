@@ -256,8 +256,9 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
                                    pf->link_gb_s, pf->nic_gb_s),
                          nsc_words(c, "%lld of %lld ranks %s", (long long)k->seen, (long long)k->nranks,
                                    k->seen == 1 ? "is" : "are"));
-        f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)", pf->link_gb_s / pf->nic_gb_s,
-                            pf->nic_gb_s, pf->link_gb_s, pf->source);
+        if (!nsc_p2p_limited(m, p->one->proc)) /* else P2P would not be had by one pod alone */
+            f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)",
+                                pf->link_gb_s / pf->nic_gb_s, pf->nic_gb_s, pf->link_gb_s, pf->source);
     } else if (!f->cause) {
         f->title = nsc_words(c, "Each host name (pod) has %s, but the machine has more", each);
         nsc_explain_with(

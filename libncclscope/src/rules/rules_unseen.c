@@ -217,6 +217,18 @@ static bool fails_in_init(const struct ncclscope_model *m)
     return false;
 }
 
+/* "Channel 02/32 :    0": a ring with nobody else in it; and no other is in the input. */
+static bool rings_have_one_member(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->rings.len; i++) {
+        nsc_text rest = nsc_say(m, m->rings.item[i].ranks);
+        nsc_text first = nsc_next_word(&rest);
+        if (!first.len || nsc_next_word(&rest).len)
+            return false;
+    }
+    return m->rings.len > 0;
+}
+
 /* Without a line that names a communicator. */
 static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct unseen *s)
 {
@@ -228,6 +240,8 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
         return NSC_UNSEEN_FAILED;
     if (s->starts && !m->builds)
         return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET : NSC_UNSEEN_START;
+    if (rings_have_one_member(m))
+        return NSC_UNSEEN_RING_OF_ONE;
     if (shows_end_of_init(m, &nvls))
         return nvls ? NSC_UNSEEN_END_NVLS : NSC_UNSEEN_END;
     return m->builds ? NSC_UNSEEN_MADE : NSC_UNSEEN_NO_INIT;
