@@ -543,7 +543,48 @@ static void test_refused(void)
     ncclscope_grammar_free(grammar);
 }
 
+static int to_data(void *user, const char *bytes, size_t size)
+{
+    data_add(user, (nsc_text){bytes, size});
+    return 0;
+}
+
+static struct data scanned_json(const char *path)
+{
+    struct data out = {0};
+    ncclscope_model *m = NULL;
+    ncclscope_findings *f = NULL;
+    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
+    CHECK_INT(ncclscope_report(m, f, "json", 0, 0, to_data, &out), 0);
+    ncclscope_findings_free(f);
+    ncclscope_model_free(m);
+    return out;
+}
+
+/* What a store is read to is the scan that was added to it, with its sources and their lines; without the model that it keeps, its records. */
+static void test_read_again(void)
+{
+    char where[600];
+    name_file();
+    drop_file();
+    snprintf(where, sizeof where, "%s/logs/2.30.7", getenv("TESTDATA"));
+    add_path(where);
+    struct data first = scanned_json(where), again = scanned_json(file), records;
+    CHECK(nsc_text_eq(data_text(&first), data_text(&again)));
+    sqlite3 *db = NULL;
+    CHECK_INT(sqlite3_open(file, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, "UPDATE saved_model SET bytes = x'6e6373'", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    records = scanned_json(file);
+    CHECK(nsc_text_find(data_text(&records), file) >= 0 && nsc_text_find(data_text(&first), file) < 0);
+    data_drop(&records);
+    data_drop(&again);
+    data_drop(&first);
+    drop_file();
+}
+
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
        TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_warnings_again),
-       TEST(test_misuse), TEST(test_locks), TEST(test_refused))
+       TEST(test_read_again), TEST(test_misuse), TEST(test_locks), TEST(test_refused))

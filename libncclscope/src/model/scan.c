@@ -104,6 +104,21 @@ bool nsc_scan_is_over(struct nsc_scan *s)
 static const char stopped_words[] = "interrupted: what follows was not read",
                   memory_words[] = "the limit of memory was reached: what follows was not read";
 
+/* A store keeps the model of its last scan: that is put in, with its sources, names and lines. False: it keeps none that this release
+ * reads, and its records are read instead. */
+static bool take_stored(struct nsc_scan *s, struct ncclscope_model *m, const ncclscope_reader *r, int *rc)
+{
+    struct nsc_bytes bytes = {NULL, 0};
+    struct ncclscope_model *kept = NULL;
+    if (s->tap || !r || !r->source.stored || !nsc_stored_model(r->source.stored, &bytes))
+        return false;
+    bool fine = ncclscope_model_load(&kept, s->g, bytes.item, bytes.len, NULL) == NCCLSCOPE_OK;
+    if (fine)
+        *rc = ncclscope_model_merge(m, kept, NULL);
+    ncclscope_model_free(kept);
+    return fine;
+}
+
 int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct nsc_input *in,
                    const struct nsc_reading *how)
 {
@@ -113,13 +128,19 @@ int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct n
     ncclscope_error why = {0};
     struct nsc_watch watch = {how->stop, how->user, s->options.most_unpacked};
     bool full = false;
-    if (ncclscope_model_source(m, in->path))
+    int rc = in->unread ? NCCLSCOPE_OK : nsc_reader_open(&r, s->g, in->path, &watch, &why);
+    if (take_stored(s, m, r, &rc)) {
+        ncclscope_reader_free(r);
+        return rc;
+    }
+    if (ncclscope_model_source(m, in->path)) {
+        ncclscope_reader_free(r);
         return NCCLSCOPE_ENOMEM;
+    }
     if (in->unread) {
-        int rc = ncclscope_model_source_end(m, NULL, in->unread);
+        rc = ncclscope_model_source_end(m, NULL, in->unread);
         return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, in->path);
     }
-    int rc = nsc_reader_open(&r, s->g, in->path, &watch, &why);
     if (rc == NCCLSCOPE_OK && s->tap)
         nsc_reader_digest(r);
     for (uint64_t n = 1; rc == NCCLSCOPE_OK && (rc = ncclscope_reader_next(r, &rec, &why)) == NCCLSCOPE_OK; n++) {
@@ -194,6 +215,8 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
     nsc_map_free(&s.seen);
     nsc_vec_free(&s.inputs);
     nsc_arena_free(&s.paths);
+    if (rc == NCCLSCOPE_OK && tap && tap->whole)
+        rc = tap->whole(tap->user, *out);
     if (rc == NCCLSCOPE_OK)
         rc = ncclscope_model_finish(*out, err);
     rc = nsc_settle(rc, before, err);

@@ -12,6 +12,7 @@ struct nsc_tap {
     void *user;
     int (*record)(void *user, const ncclscope_record *rec);
     int (*source_end)(void *user, const ncclscope_reader *r, const char *name);
+    int (*whole)(void *user, const struct ncclscope_model *m); /* before it is finished; NULL: nobody asks */
 };
 
 struct nsc_input {

@@ -80,6 +80,12 @@ bool nsc_is_open_store(const char *path);
 /* Does a file begin so that is a store of ours? Its records as text again. */
 bool nsc_is_store(const unsigned char *head, size_t len);
 int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err);
+struct nsc_bytes {
+    const void *item;
+    size_t len;
+};
+/* The model of its last scan as it was saved; borrowed from the store. False: there is none. */
+bool nsc_stored_model(struct nsc_stored *t, struct nsc_bytes *out);
 int nsc_stored_read(struct nsc_stored *t, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_stored_free(struct nsc_stored *t);
 

@@ -13,7 +13,7 @@ enum { MOST_BLANK_LINES = 10000000 };
 
 struct nsc_stored {
     sqlite3 *db;
-    sqlite3_stmt *rows;
+    sqlite3_stmt *rows, *model;
     int64_t source, line; /* of the record before */
     int64_t blank;        /* lines skipped so far, to keep the numbers of lines */
     char *text;           /* what is not yet given, from `at` to `len` */
@@ -176,9 +176,22 @@ void nsc_stored_free(struct nsc_stored *t)
     if (!t)
         return;
     sqlite3_finalize(t->rows);
+    sqlite3_finalize(t->model);
     sqlite3_close(t->db);
     nsc_free(t->text);
     nsc_free(t);
+}
+
+bool nsc_stored_model(struct nsc_stored *t, struct nsc_bytes *out)
+{
+    static const char sql[] = "SELECT bytes FROM saved_model WHERE scan = (SELECT max(id) FROM scan)";
+    sqlite3_finalize(t->model);
+    t->model = NULL;
+    bool there =
+        sqlite3_prepare_v2(t->db, sql, -1, &t->model, NULL) == SQLITE_OK && sqlite3_step(t->model) == SQLITE_ROW;
+    if (there)
+        *out = (struct nsc_bytes){sqlite3_column_blob(t->model, 0), (size_t)sqlite3_column_bytes(t->model, 0)};
+    return there && out->item;
 }
 
 static bool add(struct nsc_stored *t, const char *bytes, size_t n)

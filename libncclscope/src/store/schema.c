@@ -12,6 +12,9 @@ const char nsc_schema_tables[] =
     " level TEXT NOT NULL, kind TEXT NOT NULL, host TEXT, pid INTEGER, tid INTEGER, dev INTEGER, time TEXT, message "
     "TEXT NOT NULL, location TEXT, raw_host BLOB, raw_time BLOB, raw_message BLOB, raw_location BLOB) STRICT;";
 
+const char nsc_schema_saved[] =
+    "CREATE TABLE IF NOT EXISTS saved_model(scan INTEGER PRIMARY KEY REFERENCES scan, bytes BLOB NOT NULL) STRICT;";
+
 const char nsc_schema_model[] =
     "CREATE TABLE scan_content(scan INTEGER NOT NULL REFERENCES scan, \"row\" INTEGER NOT NULL, source INTEGER NOT "
     "NULL REFERENCES source, PRIMARY KEY(scan, \"row\")) STRICT, WITHOUT ROWID;"

@@ -3,6 +3,7 @@
 #define NSC_SCHEMA_H
 
 extern const char nsc_schema_tables[];  /* made with the file */
+extern const char nsc_schema_saved[];   /* in an older one too: models as they were saved */
 extern const char nsc_schema_model[];   /* and behind the tables of columns.def: what joins them */
 extern const char nsc_schema_from_1[];  /* what version 1 lacks */
 extern const char nsc_schema_from_2[];  /* of version 2: before the tables of columns.def are made ... */

@@ -19,6 +19,7 @@ struct ncclscope_store {
     struct nsc_records records;
     NSC_VEC(int64_t) sources; /* row in source of each input of the scan, in order; 0: none */
     NSC_VEC(struct digest { char text[48]; }) digests;
+    NSC_VEC(char) model;            /* of the scan, saved before it was finished */
     const ncclscope_model *scanned; /* the model of the scan that waits to be added */
     bool in_scan, noted;            /* noted: under `id`, as one that this process has open */
     struct nsc_file_id id;
@@ -105,11 +106,16 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "is a database, but no store of ncclscope");
     if (tables > 0 && pragma(s, "PRAGMA user_version") > NSC_STORE_VERSION)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
+    if (tables > 0 && pragma(s, "PRAGMA user_version") < NSC_STORE_VERSION) {
+        int rc = renew(s, err);
+        if (rc)
+            return rc;
+    }
     if (tables > 0)
-        return pragma(s, "PRAGMA user_version") < NSC_STORE_VERSION ? renew(s, err) : NCCLSCOPE_OK;
+        return run(s, nsc_schema_saved) ? NCCLSCOPE_OK : db_fail(s, err);
     snprintf(sql, sizeof sql, "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
              NSC_APPLICATION_ID, NSC_STORE_VERSION);
-    if (!run(s, sql) || !run(s, nsc_schema_tables) || !make_model(s) ||
+    if (!run(s, sql) || !run(s, nsc_schema_tables) || !run(s, nsc_schema_saved) || !make_model(s) ||
         !run(s, "INSERT INTO meta VALUES('schema', '3'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT"))
         return db_fail(s, err);
     return NCCLSCOPE_OK;
@@ -157,6 +163,7 @@ void ncclscope_store_close(ncclscope_store *s)
         nsc_store_closed(&s->id);
     nsc_vec_free(&s->sources);
     nsc_vec_free(&s->digests);
+    nsc_vec_free(&s->model);
     nsc_free(s);
 }
 
@@ -204,10 +211,28 @@ static int on_source_end(void *user, const ncclscope_reader *r, const char *name
     return NSC_TAP_FAILED;
 }
 
+static int keep_bytes(void *user, const char *bytes, size_t size)
+{
+    ncclscope_store *s = user;
+    if (!nsc_vec_reserve_((void **)&s->model.item, &s->model.cap, s->model.len + size, 1))
+        return -1;
+    memcpy(s->model.item + s->model.len, bytes, size);
+    s->model.len += size;
+    return 0;
+}
+
+/* What a later scan of this store is to find again, exactly. */
+static int on_whole(void *user, const ncclscope_model *m)
+{
+    ncclscope_store *s = user;
+    s->model.len = 0;
+    return ncclscope_model_save(m, keep_bytes, s, NULL) ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+}
+
 int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g, const char *const *paths,
                          size_t n, const ncclscope_scan_options *options, ncclscope_error *err)
 {
-    struct nsc_tap tap = {s, on_record, on_source_end};
+    struct nsc_tap tap = {s, on_record, on_source_end, on_whole};
     if (out)
         *out = NULL;
     if (!s || !out || s->in_scan)
@@ -248,6 +273,16 @@ static bool insert(ncclscope_store *s, const char *sql, const char *types, ...)
     int rc = bound ? sqlite3_step(q) : SQLITE_NOMEM;
     sqlite3_finalize(q);
     return rc == SQLITE_DONE;
+}
+
+static bool add_model(ncclscope_store *s, int64_t scan)
+{
+    sqlite3_stmt *q = NULL;
+    bool bound = sqlite3_prepare_v2(s->db, "INSERT INTO saved_model VALUES(?, ?)", -1, &q, NULL) == SQLITE_OK &&
+                 sqlite3_bind_int64(q, 1, scan) == SQLITE_OK &&
+                 sqlite3_bind_blob64(q, 2, s->model.item, s->model.len, SQLITE_STATIC) == SQLITE_OK;
+    bool done = bound && sqlite3_step(q) == SQLITE_DONE;
+    return sqlite3_finalize(q) == SQLITE_OK && done;
 }
 
 /* Which content each input of the scan is; one that could not be opened has none. */
@@ -299,7 +334,7 @@ int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const nccl
         ok = scan > 0 &&
              insert(s, "INSERT INTO scan VALUES(?,?,?,?)", "nsss", scan, digest, "ncclscope " NSC_VERSION,
                     nsc_verdict_name(f->verdict)) &&
-             add_contents(s, scan, m) && nsc_tables_fill(s->db, scan, &m->rows) &&
+             add_contents(s, scan, m) && add_model(s, scan) && nsc_tables_fill(s->db, scan, &m->rows) &&
              nsc_tables_fill(s->db, scan, &f->rows) &&
              sqlite3_exec(s->db, nsc_schema_indexes, NULL, NULL, NULL) == SQLITE_OK;
     }
