@@ -20,6 +20,7 @@ BELOW = {
     "model": ("base", "read", "probe"),
     "rules": ("base", "read", "probe", "model"),
     "report": ("base", "read", "probe", "model", "rules"),
+    "answer": ("base", "read", "probe", "model", "rules", "report"),
     "store": ("base", "read", "probe", "model", "report"),
 }
 # Public headers that belong to a folder: those below it may not know them. The others are for all.

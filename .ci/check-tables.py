@@ -288,7 +288,7 @@ def check_others(fields, used):
 
 
 LEVELS = {"INFO", "WARN", "ATTN", "TRACE", "CALL", "ABORT", "VERSION"}
-SAY_NEWEST = ("tools/cmd_explain.c", "libncclscope/src/report/explain.c", "docs/reading-logs.md")
+SAY_NEWEST = ("tools/cmd_explain.c", "libncclscope/src/answer/explain.c", "docs/reading-logs.md")
 VERSION = re.compile(r"2(?:\.[0-9]+){2}|ofi:[0-9.]+(?:-aws)?|rccl|tcpx|sharp|fastsocket|mrc")
 
 

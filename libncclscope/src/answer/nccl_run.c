@@ -1,4 +1,4 @@
-/* own_run.c - libnccl run here: its log, read while it comes, to a model, and the path that it shows to the figures. */
+/* nccl_run.c - libnccl run here: its log, read while it comes, to a model, and the path that it shows to the figures. */
 #include "base/sized.h"
 #include "model/on_machine.h"
 #include "model/path.h"
