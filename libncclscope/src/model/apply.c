@@ -2,6 +2,7 @@
 #include "model/apply.h"
 
 #include "model/version.h"
+#include "model/scratch.h"
 #include "read/user.h"
 
 #include <stdio.h>
@@ -370,13 +371,13 @@ static uint32_t warning(struct ncclscope_model *m, const ncclscope_record *rec, 
     }
     nsc_str s = nsc_keep(m, (nsc_text){shape, n});
     struct nsc_key key = {s, 0, 0};
-    uint32_t i = nsc_map_get(&m->warning_by, key);
+    uint32_t i = nsc_map_get(&m->scratch->warning_by, key);
     if (i != NSC_NONE) {
         m->warnings.item[i].lines++;
         return i;
     }
     struct nsc_warning *w = nsc_vec_push(&m->warnings);
-    if (!w || nsc_map_put(&m->warning_by, key, (uint32_t)(m->warnings.len - 1))) {
+    if (!w || nsc_map_put(&m->scratch->warning_by, key, (uint32_t)(m->warnings.len - 1))) {
         m->no_memory = true;
         return NSC_NONE;
     }
@@ -396,7 +397,7 @@ static void relate_to_warning(struct ncclscope_model *m, const ncclscope_record 
         return;
     if (warns) {
         t->warned = warned;
-        t->warned_of = m->last_event;
+        t->warned_of = m->scratch->last_event;
         return;
     }
     t->chose.line = 0; /* what it began has failed */
@@ -469,7 +470,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     m->repeated += rec->repeated;
     m->bare_comms += nameless && (rec->kind == NCCLSCOPE_KIND_INIT_START || rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE ||
                                   rec->kind == NCCLSCOPE_KIND_COMM_SHAPE);
-    m->last_event = NSC_NONE;
+    m->scratch->last_event = NSC_NONE;
     if (rec->level == NCCLSCOPE_LEVEL_WARN &&
         (rec->kind != NCCLSCOPE_KIND_UNKNOWN || nameless || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
         warned = warning(m, rec, proc);

@@ -1,6 +1,7 @@
 /* apply_comm.c - records that tell of communicators: birth, shape, rings and trees, end. */
 #include "model/apply.h"
 #include "model/calls.h"
+#include "model/scratch.h"
 
 void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank)
 {
@@ -270,10 +271,10 @@ void nsc_apply_ring(struct ncclscope_model *m, const ncclscope_record *rec, uint
         return;
     enters_init(m, t);
     struct nsc_key key = {t->rank, (uint64_t)channel, self};
-    if (t->rank != NSC_NONE && nsc_map_get(&m->ring_by, key) != NSC_NONE)
+    if (t->rank != NSC_NONE && nsc_map_get(&m->scratch->ring_by, key) != NSC_NONE)
         return;
     struct nsc_ring *r = nsc_vec_push(&m->rings);
-    if (!r || (t->rank != NSC_NONE && nsc_map_put(&m->ring_by, key, 0))) {
+    if (!r || (t->rank != NSC_NONE && nsc_map_put(&m->scratch->ring_by, key, 0))) {
         m->no_memory = true;
         return;
     }
@@ -338,10 +339,10 @@ void nsc_apply_trees(struct ncclscope_model *m, const ncclscope_record *rec, uin
     bool cut = nsc_record_span(rec) >= NSC_NCCL_LINE;
     while (next_tree(&rest, &channel, &down, &own, &up) && !(cut && !rest.len)) { /* "->0->12" may have been 1234 */
         struct nsc_key key = {t->rank, (uint64_t)channel, self};
-        if (t->rank != NSC_NONE && nsc_map_get(&m->tree_by, key) != NSC_NONE)
+        if (t->rank != NSC_NONE && nsc_map_get(&m->scratch->tree_by, key) != NSC_NONE)
             continue;
         struct nsc_tree *tree = nsc_vec_push(&m->trees);
-        if (!tree || (t->rank != NSC_NONE && nsc_map_put(&m->tree_by, key, 0))) {
+        if (!tree || (t->rank != NSC_NONE && nsc_map_put(&m->scratch->tree_by, key, 0))) {
             m->no_memory = true;
             return;
         }

@@ -1,5 +1,6 @@
 /* apply_net.c - records that tell of networks and plugins. */
 #include "model/apply.h"
+#include "model/scratch.h"
 
 void nsc_apply_network(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -25,10 +26,10 @@ static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net
                                  .port = -1,
                                  .link_local = link_local};
     struct nsc_key key = nsc_device_key(&new);
-    if (nsc_map_get(&m->device_by, key) != NSC_NONE)
+    if (nsc_map_get(&m->scratch->device_by, key) != NSC_NONE)
         return;
     struct nsc_net_device *d = nsc_vec_push(&m->devices);
-    if (!d || nsc_map_put(&m->device_by, key, 0)) {
+    if (!d || nsc_map_put(&m->scratch->device_by, key, 0)) {
         m->no_memory = true;
         return;
     }
@@ -91,11 +92,11 @@ static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_reco
     nsc_str k = nsc_keep(m, nsc_text_of(kind)), s = nsc_keep(m, nsc_text_of(state)), n = nsc_keep(m, name),
             f = nsc_keep(m, file);
     struct nsc_key key = nsc_plugin_key(&(struct nsc_plugin){.kind = k, .state = s, .name = n, .named = f});
-    uint32_t i = nsc_map_get(&m->plugin_by, key);
+    uint32_t i = nsc_map_get(&m->scratch->plugin_by, key);
     if (i == NSC_NONE) {
         struct nsc_plugin *p = nsc_vec_push(&m->plugins);
         i = (uint32_t)(m->plugins.len - 1);
-        if (!p || nsc_map_put(&m->plugin_by, key, i)) {
+        if (!p || nsc_map_put(&m->scratch->plugin_by, key, i)) {
             m->no_memory = true;
             return NULL;
         }

@@ -4,6 +4,7 @@
  * A batch belongs to a communicator of its process in which the printing rank has that number, that is large enough, was there at
  * the time, and does not yet have these very connections. One such: inferred. Several: ambiguous. None: unknown. RCCL says it. */
 #include "model/path.h"
+#include "model/scratch.h"
 
 enum { CHANNELS = NSC_CHANNEL_WORDS * 64 }; /* NCCL has 64 at most, RCCL 128: a number beyond was not printed by them */
 
@@ -37,12 +38,12 @@ static struct nsc_key link_key(const struct nsc_link *l)
 static void add_link(struct ncclscope_model *m, const struct nsc_link *l)
 {
     struct nsc_key key = link_key(l);
-    uint32_t i = nsc_map_get(&m->link_by, key);
+    uint32_t i = nsc_map_get(&m->scratch->link_by, key);
     if (l->rank != NSC_NONE && l->family != NSC_COLLNET) /* that is set up while the communicator is made */
         m->ranks.item[l->rank].used = true;
     if (i == NSC_NONE) {
         struct nsc_link *new = nsc_vec_push(&m->links);
-        if (!new || nsc_map_put(&m->link_by, key, (uint32_t)(m->links.len - 1)))
+        if (!new || nsc_map_put(&m->scratch->link_by, key, (uint32_t)(m->links.len - 1)))
             m->no_memory = true;
         else
             *new = *l;
@@ -75,7 +76,7 @@ static bool already_has(const struct ncclscope_model *m, uint32_t rank, const st
 {
     struct nsc_link probe = *l;
     probe.rank = rank;
-    uint32_t i = nsc_map_get(&m->link_by, link_key(&probe));
+    uint32_t i = nsc_map_get(&m->scratch->link_by, link_key(&probe));
     return i != NSC_NONE && shares_channels(&m->links.item[i], l);
 }
 
@@ -121,14 +122,14 @@ static bool is_over(const struct ncclscope_model *m, const struct nsc_rank *r, c
 static uint32_t first_open(struct ncclscope_model *m, const struct nsc_link *batch, enum nsc_structure what, bool sure)
 {
     struct nsc_key key = {batch->proc, (uint64_t)what, sure};
-    uint32_t passed = nsc_map_get(&m->passed_by, key), at = passed;
+    uint32_t passed = nsc_map_get(&m->scratch->passed_by, key), at = passed;
     uint32_t i = passed == NSC_NONE ? m->procs.item[batch->proc].first_rank : m->ranks.item[passed].after;
     for (; i != NSC_NONE; at = i, i = m->ranks.item[i].after) {
         const struct nsc_rank *r = &m->ranks.item[i];
         if (!((r->done | (sure ? 0 : r->done_maybe)) & (unsigned)what) && !is_over(m, r, batch))
             break;
     }
-    if (at != passed && nsc_map_put(&m->passed_by, key, at))
+    if (at != passed && nsc_map_put(&m->scratch->passed_by, key, at))
         m->no_memory = true;
     return i;
 }
@@ -239,12 +240,12 @@ void nsc_end_source(struct ncclscope_model *m)
 
 struct nsc_count *nsc_count_of(struct ncclscope_model *m, nsc_str text, int family, bool gdrdma)
 {
-    while (m->count_at.len <= text)
-        if (!nsc_vec_push(&m->count_at)) {
+    while (m->scratch->count_at.len <= text)
+        if (!nsc_vec_push(&m->scratch->count_at)) {
             m->no_memory = true;
             return NULL;
         }
-    uint32_t *at = &m->count_at.item[text];
+    uint32_t *at = &m->scratch->count_at.item[text];
     if (!*at) {
         struct nsc_count *c = nsc_vec_push(&m->connections);
         if (!c) {

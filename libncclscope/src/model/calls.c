@@ -1,5 +1,6 @@
 /* calls.c - which collective each rank of a communicator calls as its n-th: "AllReduce: opCount 1a ... count 1024 ... comm 0xe533000". */
 #include "model/calls.h"
+#include "model/scratch.h"
 
 /* Ranks of a communicator call these alike and in one order; of Send and Recv each has its own, and they count too. */
 static bool is_collective(nsc_text name)
@@ -35,7 +36,7 @@ void nsc_compare_call(struct ncclscope_model *m, const ncclscope_record *rec, ui
     r->last_op = op;
     int64_t count = nsc_number(rec, NCCLSCOPE_FIELD_COUNT);
     struct nsc_key key = nsc_call_key(r, op);
-    uint32_t at = nsc_map_get(&m->call_by, key);
+    uint32_t at = nsc_map_get(&m->scratch->call_by, key);
     nsc_str kept = nsc_keep(m, name);
     if (at != NSC_NONE) {
         struct nsc_call *first = &m->calls.item[at];
@@ -48,6 +49,6 @@ void nsc_compare_call(struct ncclscope_model *m, const ncclscope_record *rec, ui
     struct nsc_call *call = m->calls.len < NSC_CALLS_COMPARED ? nsc_vec_push(&m->calls) : NULL;
     if (call) {
         *call = (struct nsc_call){op, rec->line, kept, count, rank, 1};
-        m->no_memory = m->no_memory || nsc_map_put(&m->call_by, key, (uint32_t)m->calls.len - 1);
+        m->no_memory = m->no_memory || nsc_map_put(&m->scratch->call_by, key, (uint32_t)m->calls.len - 1);
     }
 }

@@ -1,5 +1,6 @@
 /* identity.c - which rank of its process a record is about: one that it told of before, or a new one that uses a pointer again. */
 #include "model/apply.h"
+#include "model/scratch.h"
 
 /* A child's color and key may be any number: they are taken with the parent. */
 static void take_parent(struct ncclscope_model *m, struct nsc_rank *r, const ncclscope_record *rec)
@@ -49,7 +50,7 @@ void nsc_take_identity(struct ncclscope_model *m, struct nsc_rank *r, const nccl
         rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE) /* of a torn START line the end may be another's */
         take_parent(m, r, rec);
     if (r->comm_id &&
-        nsc_map_put(&m->told_by, identity(r->proc, r->pointer, r->comm_id, r->split), (uint32_t)(r - m->ranks.item)))
+        nsc_map_put(&m->scratch->told_by, identity(r->proc, r->pointer, r->comm_id, r->split), (uint32_t)(r - m->ranks.item)))
         m->no_memory = true;
 }
 
@@ -96,8 +97,8 @@ static uint32_t take_unnamed(struct ncclscope_model *m, const ncclscope_record *
         return NSC_NONE;
     m->ranks.item[i].pointer = pointer;
     m->ranks.item[i].used_before = NSC_NONE;
-    if (nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i) ||
-        nsc_map_put(&m->use_by, (struct nsc_key){proc, pointer, 0}, i))
+    if (nsc_map_put(&m->scratch->rank_by, (struct nsc_key){proc, pointer, 0}, i) ||
+        nsc_map_put(&m->scratch->use_by, (struct nsc_key){proc, pointer, 0}, i))
         m->no_memory = true;
     return i;
 }
@@ -115,13 +116,13 @@ static uint32_t earlier_use(const struct ncclscope_model *m, const ncclscope_rec
 {
     enum { USES = 64 };
     nsc_str id = nsc_intern_find(&m->strings, nsc_record_field(rec, NCCLSCOPE_FIELD_COMM_ID));
-    uint32_t i = nsc_map_get(&m->use_by, (struct nsc_key){proc, pointer, 0});
+    uint32_t i = nsc_map_get(&m->scratch->use_by, (struct nsc_key){proc, pointer, 0});
     for (int n = 0; i != NSC_NONE && n < USES; n++, i = m->ranks.item[i].used_before)
         if (is_retold(m, i, pointer, rec))
             return i;
     if (i == NSC_NONE || !id)
         return NSC_NONE;
-    i = nsc_map_get(&m->told_by, identity(proc, pointer, id, nsc_number(rec, NCCLSCOPE_FIELD_SPLIT)));
+    i = nsc_map_get(&m->scratch->told_by, identity(proc, pointer, id, nsc_number(rec, NCCLSCOPE_FIELD_SPLIT)));
     return i != NSC_NONE && is_retold(m, i, pointer, rec) ? i : NSC_NONE;
 }
 
@@ -141,7 +142,7 @@ uint32_t nsc_rank_for(struct ncclscope_model *m, const ncclscope_record *rec, ui
     uint32_t i = earlier_use(m, rec, proc, pointer);
     if (i == NSC_NONE)
         return nsc_rank_new(m, proc, pointer, rec->tid, nsc_here(m, rec));
-    if (nsc_map_put(&m->rank_by, (struct nsc_key){proc, pointer, 0}, i))
+    if (nsc_map_put(&m->scratch->rank_by, (struct nsc_key){proc, pointer, 0}, i))
         m->no_memory = true;
     return i;
 }

@@ -1,5 +1,6 @@
 /* json_lines.c - what other programs write as JSON, pair by pair: nccl-tests -J, ncclras -f json. */
 #include "model/model.h"
+#include "model/scratch.h"
 
 /* The next "key": value of *rest; an opened object or list has no value. */
 static bool next_pair(nsc_text *rest, nsc_text *key, nsc_text *value)

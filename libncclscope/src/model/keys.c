@@ -1,5 +1,6 @@
 /* keys.c - the containers of the model, and the keys that find things in them. */
 #include "model/version.h"
+#include "model/scratch.h"
 
 int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f)
 {
@@ -56,7 +57,7 @@ struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record 
     nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : rec->physical;
     if (text.len > NSC_QUOTE)
         text.len = NSC_QUOTE;
-    return (struct nsc_where){m->streams.item[m->at].source, rec->line, text};
+    return (struct nsc_where){m->scratch->streams.item[m->scratch->at].source, rec->line, text};
 }
 
 struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec)
@@ -73,11 +74,11 @@ static uint32_t find_proc(struct ncclscope_model *m, const ncclscope_record *rec
     uint32_t source = nsc_stream_of(m)->source;
     nsc_str host = nsc_keep(m, rec->host), pod = nsc_keep(m, rec->pod);
     struct nsc_key key = {(uint64_t)source << 32 | host, (uint64_t)rec->pid, pod};
-    uint32_t i = nsc_map_get(&m->proc_by, key);
+    uint32_t i = nsc_map_get(&m->scratch->proc_by, key);
     if (i != NSC_NONE)
         return i;
     struct nsc_proc *p = nsc_vec_push(&m->procs);
-    if (!p || nsc_map_put(&m->proc_by, key, (uint32_t)(m->procs.len - 1))) {
+    if (!p || nsc_map_put(&m->scratch->proc_by, key, (uint32_t)(m->procs.len - 1))) {
         m->no_memory = true;
         return NSC_NONE;
     }
@@ -101,7 +102,7 @@ uint32_t nsc_proc_of(struct ncclscope_model *m, const ncclscope_record *rec)
         return find_proc(m, rec);
     if (!(rec->flags & NCCLSCOPE_FLAG_HEADER))
         return NSC_NONE;
-    struct nsc_recent *x = &m->recent[(uint64_t)rec->pid % NSC_RECENT];
+    struct nsc_recent *x = &m->scratch->recent[(uint64_t)rec->pid % NSC_RECENT];
     bool is_it = x->len && x->pid == rec->pid && x->len == rec->host.len && x->source == nsc_stream_of(m)->source &&
                  !rec->pod.len;
     if (is_it && !memcmp(x->host, rec->host.ptr, x->len))
@@ -156,7 +157,7 @@ struct nsc_thread *nsc_thread_of(struct ncclscope_model *m, uint32_t proc, int64
 
 uint32_t nsc_rank_of(struct ncclscope_model *m, uint32_t proc, uint64_t pointer)
 {
-    return nsc_map_get(&m->rank_by, (struct nsc_key){proc, pointer, 0});
+    return nsc_map_get(&m->scratch->rank_by, (struct nsc_key){proc, pointer, 0});
 }
 
 void nsc_chain_rank(struct ncclscope_model *m, uint32_t rank)
@@ -168,8 +169,8 @@ void nsc_chain_rank(struct ncclscope_model *m, uint32_t rank)
     r->after = NSC_NONE;
     *(r->before == NSC_NONE ? &p->first_rank : &m->ranks.item[r->before].after) = rank;
     p->last_rank = rank;
-    r->used_before = nsc_map_get(&m->use_by, use);
-    if (nsc_map_put(&m->rank_by, use, rank) || nsc_map_put(&m->use_by, use, rank))
+    r->used_before = nsc_map_get(&m->scratch->use_by, use);
+    if (nsc_map_put(&m->scratch->rank_by, use, rank) || nsc_map_put(&m->scratch->use_by, use, rank))
         m->no_memory = true;
 }
 
@@ -205,15 +206,15 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
     nsc_str s = flood ? 0 : nsc_keep(m, text);
     number = flood ? -1 : number;
     struct nsc_key key = {(uint64_t)rec->kind << 32 | proc, (uint64_t)number, (uint64_t)s << 8 | (uint64_t)rec->level};
-    uint32_t i = nsc_map_get(&m->event_by, key);
+    uint32_t i = nsc_map_get(&m->scratch->event_by, key);
     if (i != NSC_NONE) {
         m->events.item[i].count++;
         m->events.item[i].quoted |= (rec->flags & NCCLSCOPE_FLAG_QUOTED) != 0;
-        m->last_event = i;
+        m->scratch->last_event = i;
         return &m->events.item[i];
     }
     struct nsc_event *e = nsc_vec_push(&m->events);
-    if (!e || nsc_map_put(&m->event_by, key, (uint32_t)(m->events.len - 1))) {
+    if (!e || nsc_map_put(&m->scratch->event_by, key, (uint32_t)(m->events.len - 1))) {
         m->no_memory = true;
         return NULL;
     }
@@ -225,7 +226,7 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
     e->where = nsc_here(m, rec);
     e->time = rec->time.len ? nsc_keep(m, rec->time) : 0;
     m->procs.item[proc].events++;
-    m->last_event = (uint32_t)(m->events.len - 1);
+    m->scratch->last_event = (uint32_t)(m->events.len - 1);
     return e;
 }
 

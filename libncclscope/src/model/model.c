@@ -1,4 +1,5 @@
 /* model.c - a model from its first record to its end: streams, records, finish. */
+#include "model/scratch.h"
 #include "model/version.h"
 
 #include "ncclscope/model.h"
@@ -10,8 +11,29 @@ int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err)
     *out = nsc_alloc(sizeof **out);
     if (!*out)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    (*out)->at = (*out)->alone = (*out)->whole.done = NSC_NONE;
+    (*out)->whole.done = NSC_NONE;
+    (*out)->scratch = nsc_alloc(sizeof *(*out)->scratch);
+    if (!(*out)->scratch) {
+        nsc_free(*out);
+        *out = NULL;
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    }
+    (*out)->scratch->at = (*out)->scratch->alone = NSC_NONE;
     return NCCLSCOPE_OK;
+}
+
+static void free_scratch(struct ncclscope_model *m)
+{
+    if (!m->scratch)
+        return;
+#define FREE(name) nsc_vec_free(&m->scratch->name);
+    NSC_SCRATCH_VECTORS(FREE)
+#undef FREE
+#define FREE(name) nsc_map_free(&m->scratch->name);
+    NSC_SCRATCH_MAPS(FREE)
+#undef FREE
+    nsc_free(m->scratch);
+    m->scratch = NULL;
 }
 
 void ncclscope_model_free(ncclscope_model *m)
@@ -29,6 +51,7 @@ void ncclscope_model_free(ncclscope_model *m)
 #define FREE(name) nsc_map_free(&m->name);
     NSC_MODEL_MAPS(FREE)
 #undef FREE
+    free_scratch(m);
     nsc_rows_free(&m->rows);
     nsc_intern_free(&m->strings);
     nsc_arena_free(&m->arena);
@@ -37,13 +60,19 @@ void ncclscope_model_free(ncclscope_model *m)
 
 uint64_t nsc_model_bytes(const struct ncclscope_model *m)
 {
-    uint64_t n = sizeof *m + m->arena.total + m->strings.arena.total + m->strings.slots * sizeof *m->strings.slot +
-                 m->strings.text.cap * sizeof *m->strings.text.item;
+    uint64_t n = sizeof *m + sizeof *m->scratch + m->arena.total + m->strings.arena.total +
+                 m->strings.slots * sizeof *m->strings.slot + m->strings.text.cap * sizeof *m->strings.text.item;
 #define ADD(name) n += m->name.cap * sizeof *m->name.item;
     NSC_MODEL_VECTORS(ADD)
 #undef ADD
 #define ADD(name) n += m->name.slots * sizeof *m->name.slot;
     NSC_MODEL_MAPS(ADD)
+#undef ADD
+#define ADD(name) n += m->scratch->name.cap * sizeof *m->scratch->name.item;
+    NSC_SCRATCH_VECTORS(ADD)
+#undef ADD
+#define ADD(name) n += m->scratch->name.slots * sizeof *m->scratch->name.slot;
+    NSC_SCRATCH_MAPS(ADD)
 #undef ADD
     return n;
 }
@@ -65,9 +94,10 @@ static nsc_str keep_time(struct ncclscope_model *m, nsc_text t)
 static int begin_stream(struct ncclscope_model *m, const char *name, uint32_t *id)
 {
     struct nsc_source_info *s = nsc_vec_push(&m->sources);
-    for (*id = 0; *id < m->streams.len && m->streams.item[*id].source != NSC_NONE;)
+    for (*id = 0; *id < m->scratch->streams.len && m->scratch->streams.item[*id].source != NSC_NONE;)
         ++*id;
-    struct nsc_stream *t = *id < m->streams.len ? &m->streams.item[*id] : nsc_vec_push(&m->streams);
+    struct nsc_stream *t =
+        *id < m->scratch->streams.len ? &m->scratch->streams.item[*id] : nsc_vec_push(&m->scratch->streams);
     if (!s || !t)
         return NCCLSCOPE_ENOMEM;
     *t = (struct nsc_stream){.source = (uint32_t)(m->sources.len - 1)};
@@ -78,7 +108,7 @@ static int begin_stream(struct ncclscope_model *m, const char *name, uint32_t *i
 
 static bool is_open(const struct ncclscope_model *m, uint32_t id)
 {
-    return m && !m->finished && id < m->streams.len && m->streams.item[id].source != NSC_NONE;
+    return m && !m->finished && id < m->scratch->streams.len && m->scratch->streams.item[id].source != NSC_NONE;
 }
 
 int ncclscope_model_stream(ncclscope_model *m, const char *name, uint32_t *id)
@@ -95,7 +125,7 @@ int ncclscope_model_stream_counts(ncclscope_model *m, uint32_t id, const ncclsco
 {
     if (!is_open(m, id) || !reader)
         return NCCLSCOPE_EINVAL;
-    ncclscope_stats *stats = &m->sources.item[m->streams.item[id].source].stats;
+    ncclscope_stats *stats = &m->sources.item[m->scratch->streams.item[id].source].stats;
     stats->size = sizeof *stats;
     return ncclscope_reader_stats(reader, stats);
 }
@@ -105,7 +135,7 @@ int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_
     if (!is_open(m, id))
         return NCCLSCOPE_EINVAL;
     unsigned before = nsc_failed_allocations();
-    m->at = id;
+    m->scratch->at = id;
     struct nsc_stream *t = nsc_stream_of(m);
     struct nsc_source_info *s = nsc_source_of_stream(m);
     s->stats.size = sizeof s->stats;
@@ -123,7 +153,7 @@ int ncclscope_model_stream_add(ncclscope_model *m, uint32_t id, const ncclscope_
     if (!is_open(m, id) || !rec)
         return NCCLSCOPE_EINVAL;
     unsigned before = nsc_failed_allocations();
-    m->at = id;
+    m->scratch->at = id;
     struct nsc_stream *t = nsc_stream_of(m);
     struct nsc_source_info *s = nsc_source_of_stream(m);
     if (rec->time.len) {
@@ -139,19 +169,20 @@ int ncclscope_model_stream_add(ncclscope_model *m, uint32_t id, const ncclscope_
 
 int ncclscope_model_source(ncclscope_model *m, const char *name)
 {
-    return m && m->alone == NSC_NONE ? ncclscope_model_stream(m, name, &m->alone) : NCCLSCOPE_EINVAL;
+    return m && m->scratch && m->scratch->alone == NSC_NONE ? ncclscope_model_stream(m, name, &m->scratch->alone)
+                                                            : NCCLSCOPE_EINVAL;
 }
 
 int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec)
 {
-    return m ? ncclscope_model_stream_add(m, m->alone, rec) : NCCLSCOPE_EINVAL;
+    return m && m->scratch ? ncclscope_model_stream_add(m, m->scratch->alone, rec) : NCCLSCOPE_EINVAL;
 }
 
 int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem)
 {
-    int rc = m ? ncclscope_model_stream_end(m, m->alone, reader, problem) : NCCLSCOPE_EINVAL;
-    if (m)
-        m->alone = NSC_NONE;
+    int rc = m && m->scratch ? ncclscope_model_stream_end(m, m->scratch->alone, reader, problem) : NCCLSCOPE_EINVAL;
+    if (m && m->scratch)
+        m->scratch->alone = NSC_NONE;
     return rc;
 }
 
@@ -160,14 +191,15 @@ int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err)
     if (!m)
         return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "there is no model");
     unsigned before = nsc_failed_allocations();
-    for (uint32_t i = 0; !m->finished && i < m->streams.len; i++) /* whoever finishes has no more to add */
-        if (m->streams.item[i].source != NSC_NONE)
+    for (uint32_t i = 0; !m->finished && i < m->scratch->streams.len; i++) /* whoever finishes has no more to add */
+        if (m->scratch->streams.item[i].source != NSC_NONE)
             ncclscope_model_stream_end(m, i, NULL, NULL);
     if (!m->finished)
         nsc_join(m);
     if (!m->finished && !m->no_memory && nsc_failed_allocations() == before)
         nsc_lay_rows(m);
     m->finished = true;
+    free_scratch(m);
     m->no_memory = m->no_memory || nsc_failed_allocations() != before;
     return m->no_memory ? nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory") : NCCLSCOPE_OK;
 }

@@ -462,27 +462,8 @@ struct nsc_whole {
     struct nsc_map event; /* kind: the first event */
 };
 
-/* A source while it is read: what its next lines may go on with. */
-struct nsc_stream {
-    uint32_t source;                    /* NSC_NONE: it has ended, and this is free for another */
-    uint32_t first_thread, last_thread; /* from which to which nsc_thread.next_in_stream leads; or NSC_NONE */
-    uint32_t matrix_open,
-        test_open;      /* index of the matrix, and of the row of nccl-tests' JSON, that is being read; or NSC_NONE */
-    bool test_in_place; /* which side of it comes */
-    nsc_str test_name;
-    struct nsc_ras_state { /* of the report that is being read */
-        struct nsc_ras_rank next;
-        int step;  /* how far that rank is; 0: none is open */
-        bool hash; /* the key before was "hash" */
-    } ras_state;
-    char last_time_text[48]; /* as printed: not worth keeping every line's */
-    size_t last_time;
-};
-
 /* Threads of one process of which each is known; programs have some tens. */
 enum { NSC_THREADS = 4096 };
-
-enum { NSC_RECENT = 256, NSC_RECENT_HOST = 64 };
 
 struct ncclscope_facts;
 
@@ -520,7 +501,6 @@ struct ncclscope_model {
     uint64_t own_more; /* records of added rows that were not kept */
     NSC_VEC(struct nsc_call) calls;
     NSC_VEC(struct nsc_odd_call) odd_calls;
-    struct nsc_map call_by; /* id of the communicator, number, size */
     NSC_VEC(struct nsc_diag) diags;
     NSC_VEC(struct nsc_diag_pair) diag_pairs;
     NSC_VEC(struct nsc_matrix) matrices;
@@ -536,36 +516,23 @@ struct ncclscope_model {
     NSC_VEC(uint32_t) event_order;            /* events by process, as they came */
 
     /* keys */
-    struct nsc_map proc_by, rank_by, thread_by, link_by, env_by, device_by, plugin_by, event_by, warning_by, path_by,
-        ring_by, tree_by, tree_link_by;
-    struct nsc_map passed_by; /* process and what it connects: the last of its first ranks that need not be asked */
-    struct nsc_map use_by,    /* process and pointer: the rank made last with it */
-        told_by;              /* process, pointer, id and number among children: the rank that told them last */
+    struct nsc_map thread_by, env_by, path_by, tree_link_by;
     struct nsc_map
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
         legs_by,    /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
         printed_by, /* process and rank of links without a communicator, to the device they are printed under */
         printed_on; /* source and rank of such links, to the process that prints them; beyond all: several */
-    NSC_VEC(uint32_t) count_at; /* by nsc_str of a via text: one more than its place in connections, 0 for none */
     NSC_VEC(struct nsc_thread) threads;
-    NSC_VEC(struct nsc_stream) streams; /* of sources that are being read; those of others wait to be used again */
-    uint32_t at, alone;  /* the stream of the record in hand; the one that ncclscope_model_source opened; or NSC_NONE */
-    uint64_t repeated;   /* lines that Ray left out, being equal to one that it shows */
-    bool proxy_failed;   /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
-    bool builds;         /* a record tells of rings, trees or channels: of a communicator that is being made */
-    uint64_t bare_comms; /* lines of communicators whose header is gone: of no process that is known */
-    bool gpus_are_shared;              /* ranks of one communicator run on one GPU: shared_gpus.c */
+    uint64_t repeated;    /* lines that Ray left out, being equal to one that it shows */
+    bool proxy_failed;    /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
+    bool builds;          /* a record tells of rings, trees or channels: of a communicator that is being made */
+    uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
+    bool gpus_are_shared; /* ranks of one communicator run on one GPU: shared_gpus.c */
     bool shm_by_cumem, shm_by_file;    /* host memory was taken of another process in this way */
     uint64_t tests_begun, tests_ended; /* runs of nccl-tests */
     uint64_t nvls_calls;               /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
     struct nsc_where nvls_at;
-    uint32_t last_event; /* that the record in hand made or counted up, or NSC_NONE */
-    struct nsc_recent {  /* processes that spoke lately, by pid: nearly every record is of one of them */
-        int64_t pid;
-        uint32_t proc, source;
-        size_t len;
-        char host[NSC_RECENT_HOST];
-    } recent[NSC_RECENT];
+    struct nsc_scratch *scratch; /* scratch.h; NULL once it is finished */
     struct nsc_whole whole;
     struct nsc_rows rows;       /* once it is finished: lay_rows.c */
     ncclscope_grammar *grammar; /* that its records were read with; NULL: there was none, or it is finished */
@@ -579,11 +546,10 @@ struct ncclscope_model {
     X(gpu_paths) X(gpu_nodes) X(event_order) X(hosts) X(pods) X(pod_env) X(machines) X(gpu_of) X(is_here) \
     X(offered) X(tests) X(own_records) X(own_fields) X(happened) X(ras) X(ras_counts) X(calls) X(odd_calls) \
     X(diags) X(diag_pairs) X(matrices) X(cells) X(connections) X(comms) X(members) X(link_order) X(proc_order) \
-    X(threads) X(streams) X(count_at) X(tree_links) X(printed)
+    X(threads) X(tree_links) X(printed)
 #define NSC_MODEL_MAPS(X) \
-    X(proc_by) X(rank_by) X(thread_by) X(link_by) X(env_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) \
-    X(path_by) X(ring_by) X(tree_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) X(tree_link_by) \
-    X(use_by) X(told_by) X(passed_by) X(call_by) X(whole.heard) X(whole.words) X(whole.event)
+    X(thread_by) X(env_by) X(path_by) X(tree_link_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) \
+    X(whole.heard) X(whole.words) X(whole.event)
 /* clang-format on */
 
 /* ---- keys.c ---- */
@@ -640,16 +606,6 @@ void nsc_find_owners(struct ncclscope_model *m);
 void nsc_adopt(struct ncclscope_model *m);
 void nsc_mark_guesses(struct ncclscope_model *m); /* guess.c: once ranks are joined */
 void nsc_attribute_rest(struct ncclscope_model *m);
-
-/* The source of the record in hand. */
-static inline struct nsc_stream *nsc_stream_of(struct ncclscope_model *m)
-{
-    return &m->streams.item[m->at];
-}
-static inline struct nsc_source_info *nsc_source_of_stream(struct ncclscope_model *m)
-{
-    return &m->sources.item[m->streams.item[m->at].source];
-}
 
 static inline bool nsc_is_earlier(const struct nsc_where *a, const struct nsc_where *b)
 {

@@ -1,6 +1,7 @@
 /* other.c - what a job log holds beside NCCL's lines: nccl-tests rows, a topology matrix, version lines without a header. */
 #include "model/model.h"
 #include "model/version.h"
+#include "model/scratch.h"
 #include "read/foreign.h"
 #include "read/test_row.h"
 #include "read/user.h"

@@ -5,6 +5,7 @@
  * while a job is read. */
 #include "model/parts.h"
 
+#include "model/scratch.h"
 #include "model/topology.h"
 #include "ncclscope/model.h"
 
@@ -81,8 +82,8 @@ struct nsc_array nsc_array_of(const struct ncclscope_model *m, enum nsc_part_id 
 
 bool nsc_is_being_read(const struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->streams.len; i++)
-        if (m->streams.item[i].source != NSC_NONE)
+    for (size_t i = 0; i < m->scratch->streams.len; i++)
+        if (m->scratch->streams.item[i].source != NSC_NONE)
             return true;
     return false;
 }
@@ -144,9 +145,9 @@ static void put(struct joiner *j, struct nsc_map *map, struct nsc_key key, size_
 static uint32_t meet_plugin(struct joiner *j, const void *row)
 {
     const struct nsc_plugin *x = row;
-    uint32_t i = nsc_map_get(&j->into->plugin_by, nsc_plugin_key(x));
+    uint32_t i = nsc_map_get(&j->into->scratch->plugin_by, nsc_plugin_key(x));
     if (i == NSC_NONE) {
-        put(j, &j->into->plugin_by, nsc_plugin_key(x), j->into->plugins.len);
+        put(j, &j->into->scratch->plugin_by, nsc_plugin_key(x), j->into->plugins.len);
         return AS_NEW;
     }
     struct nsc_plugin *p = &j->into->plugins.item[i];
@@ -161,9 +162,9 @@ static uint32_t meet_warning(struct joiner *j, const void *row)
 {
     const struct nsc_warning *x = row;
     struct nsc_key key = {x->shape, 0, 0};
-    uint32_t i = nsc_map_get(&j->into->warning_by, key);
+    uint32_t i = nsc_map_get(&j->into->scratch->warning_by, key);
     if (i == NSC_NONE) {
-        put(j, &j->into->warning_by, key, j->into->warnings.len);
+        put(j, &j->into->scratch->warning_by, key, j->into->warnings.len);
         return AS_NEW;
     }
     j->into->warnings.item[i].lines += x->lines;
@@ -174,9 +175,9 @@ static uint32_t meet_warning(struct joiner *j, const void *row)
 static uint32_t meet_device(struct joiner *j, const void *row)
 {
     const struct nsc_net_device *x = row;
-    if (nsc_map_get(&j->into->device_by, nsc_device_key(x)) != NSC_NONE)
+    if (nsc_map_get(&j->into->scratch->device_by, nsc_device_key(x)) != NSC_NONE)
         return LEFT_OUT;
-    put(j, &j->into->device_by, nsc_device_key(x), 0);
+    put(j, &j->into->scratch->device_by, nsc_device_key(x), 0);
     return AS_NEW;
 }
 
@@ -240,11 +241,11 @@ static uint32_t meet_call(struct joiner *j, const void *row)
     const struct nsc_call *x = row;
     struct ncclscope_model *m = j->into;
     const struct nsc_rank *r = &m->ranks.item[x->rank];
-    uint32_t i = nsc_map_get(&m->call_by, nsc_call_key(r, x->op));
+    uint32_t i = nsc_map_get(&m->scratch->call_by, nsc_call_key(r, x->op));
     if (i == NSC_NONE && m->calls.len >= NSC_CALLS_COMPARED)
         return LEFT_OUT;
     if (i == NSC_NONE) {
-        put(j, &m->call_by, nsc_call_key(r, x->op), m->calls.len);
+        put(j, &m->scratch->call_by, nsc_call_key(r, x->op), m->calls.len);
         return AS_NEW;
     }
     struct nsc_call *first = &m->calls.item[i];

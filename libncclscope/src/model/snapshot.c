@@ -1,5 +1,5 @@
 /* snapshot.c - a copy of a model that still grows, finished: what is known so far. Texts stay in the memory of the one it was taken of. */
-#include "model/model.h"
+#include "model/scratch.h"
 
 static bool copy_array(void **item, size_t *cap, const void *from, size_t len, size_t size)
 {
@@ -55,6 +55,22 @@ static bool copy_inner(struct ncclscope_model *to, const struct ncclscope_model 
     return fine;
 }
 
+static bool copy_scratch(struct ncclscope_model *to, const struct ncclscope_model *from)
+{
+    bool fine = true;
+    to->scratch = nsc_alloc(sizeof *to->scratch);
+    if (!to->scratch)
+        return false;
+    *to->scratch = *from->scratch;
+#define COPY(name) COPY_VECTOR(&to->scratch->name, &from->scratch->name);
+    NSC_SCRATCH_VECTORS(COPY)
+#undef COPY
+#define COPY(name) fine = copy_map(&to->scratch->name, &from->scratch->name) && fine;
+    NSC_SCRATCH_MAPS(COPY)
+#undef COPY
+    return fine;
+}
+
 static bool copy_model(struct ncclscope_model *to, const struct ncclscope_model *from)
 {
     bool fine = true;
@@ -68,6 +84,7 @@ static bool copy_model(struct ncclscope_model *to, const struct ncclscope_model 
     NSC_MODEL_MAPS(COPY)
 #undef COPY
     fine = copy_strings(&to->strings, &from->strings) && fine;
+    fine = copy_scratch(to, from) && fine;
     return copy_inner(to, from) && fine;
 }
 
