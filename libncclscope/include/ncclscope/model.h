@@ -1,10 +1,23 @@
-/* ncclscope/model.h - what the records of a job add up to, what is wrong with it, and reports of both.
+/* ncclscope/model.h - what the records add up to, what is wrong with it, and reports of both.
  *
  *   ncclscope_scan      files to a model          (or ncclscope_model_new, _source, _add ..., _source_end, _finish by hand)
  *   ncclscope_analyse   model to findings
- *   ncclscope_report    both to text or JSON
+ *   ncclscope_report    both to text or JSON      (or row by row: ncclscope/rows.h)
  *
- * Threads: one object, one thread at a time; a finished model and its findings are immutable and may be shared.
+ *     ncclscope_grammar *g; ncclscope_model *m; ncclscope_findings *f; ncclscope_error err;
+ *     if (ncclscope_grammar_new(&g, &err) || ncclscope_scan(&m, g, paths, n, NULL, &err) || ncclscope_analyse(&f, m, &err))
+ *         return fprintf(stderr, "%s\n", err.text);
+ *     for (size_t i = 0; i < ncclscope_findings_count(f); i++)
+ *         puts(ncclscope_finding_title(f, i));
+ *     ncclscope_findings_free(f), ncclscope_model_free(m), ncclscope_grammar_free(g);
+ *
+ * The life of a model: it grows (sources begin, give records, end; other models are merged into it), it is finished, and then it is only
+ * read. What asks for a finished model does not take a growing one, and the other way round: NCCLSCOPE_EINVAL, and nothing has changed.
+ * What a log does not say is not there: no number stands for it but the one that its getter names.
+ *
+ * Threads: one object, one thread at a time; a finished model and its findings are immutable and may be shared by any number of threads.
+ * Different models may grow in different threads with one grammar.
+ * Errors: after NCCLSCOPE_ENOMEM an object may only be freed; after every other code it is as it was before the call.
  */
 #ifndef NCCLSCOPE_MODEL_H
 #define NCCLSCOPE_MODEL_H
@@ -18,54 +31,73 @@ extern "C" {
 typedef struct ncclscope_model ncclscope_model;
 typedef struct ncclscope_findings ncclscope_findings;
 
-/* An empty model, for records from any reader. *out is the caller's. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
+/* An empty model that grows, for records from any reader. A source, or a stream, is begun before the first record is added. *out is the
+ * caller's, who frees it; NULL after a failure. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err);
+/* In whatever state it is; NULL is fine. Findings and rows of it, and snapshots taken of it, are gone before: they borrow its texts.
+ * Since 0.1. */
 NCCLSCOPE_API void ncclscope_model_free(ncclscope_model *m);
-/* A source of this name, copied, whose records come among those of others: a pod's log that goes on, one of several. *id is its number
- * until it ends. Sources keep the order in which they begin. OK; EINVAL for a finished model; ENOMEM. Since 0.1. */
+
+/* A source whose records come among those of others: a pod's log that goes on, one of several. `name`, which reports show, is copied; two
+ * sources may have one name. *id is the number of the stream until it ends, and may then be another's. Sources keep the order in which they
+ * begin, whatever order their records come in. What a process prints in two sources is put together when the model is finished.
+ * NCCLSCOPE_OK; NCCLSCOPE_EINVAL for a finished model, or NULL; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stream(ncclscope_model *m, const char *name, uint32_t *id);
-/* One record of it; nothing of it is borrowed. OK; EINVAL for a number that is not in use, or a finished model; ENOMEM. Since 0.1. */
+/* One record of the stream, in the order of its lines; nothing of it is borrowed, so that the reader may go on. Records of all levels and
+ * kinds are taken; what means nothing to a model costs next to nothing. The grammar that read it lives until the model is finished: of all
+ * records of a model it is one. NCCLSCOPE_OK; NCCLSCOPE_EINVAL for a number that is not in use, a finished model, or NULL; NCCLSCOPE_ENOMEM.
+ * Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stream_add(ncclscope_model *m, uint32_t id, const ncclscope_record *rec);
-/* It has ended: its counts are taken from `reader` (NULL: they stay 0); `problem` says why it could not be read whole, or
- * is NULL. OK; EINVAL as above; ENOMEM. Since 0.1. */
+/* The stream has ended. Its counts (lines, records, bytes) are taken from `reader`, which may be freed behind this (NULL: they stay 0);
+ * `problem` says in words why it could not be read whole, and is copied, or is NULL. A model that has a source with a problem gives no
+ * verdict that all is well. NCCLSCOPE_OK; NCCLSCOPE_EINVAL as above; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader,
                                              const char *problem);
-/* What its reader has counted so far, for a snapshot: lines, records, torn ones. OK; EINVAL as above. Since 0.1. */
+/* What the stream's reader has counted so far: told before a snapshot, so that it has lines, records and torn lines as well. The stream
+ * goes on. NCCLSCOPE_OK; NCCLSCOPE_EINVAL as above. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stream_counts(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader);
-/* The same where sources come one after the other: the records that follow are of this one, until its end. EINVAL also where one is
- * open, or none is. Since 0.1. */
+/* The same three where sources come one after the other: the records that follow are of this source, until its end. They may stand beside
+ * streams. Codes as of those; NCCLSCOPE_EINVAL also where a source is open already (_source), or none is (_add, _source_end). Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_source(ncclscope_model *m, const char *name);
 NCCLSCOPE_API int ncclscope_model_add(ncclscope_model *m, const ncclscope_record *rec);
 NCCLSCOPE_API int ncclscope_model_source_end(ncclscope_model *m, const ncclscope_reader *reader, const char *problem);
-/* No more sources: ranks join to communicators, connections find theirs. After it the model only is read. The grammar that its records
- * were read with is asked once more: free it behind this. Streams that are open end. OK or ENOMEM. Since 0.1. */
+/* No more sources: what several sources hold of one process is put together, ranks join to communicators, connections find theirs, the
+ * path of each is told. After it the model is only read, and its rows can be asked for. Sources that are open end. The grammar of its
+ * records is asked a last time: it may be freed behind this. Work grows with the model, not with the length of its logs. A second call does
+ * nothing. NCCLSCOPE_OK; NCCLSCOPE_EINVAL for NULL; NCCLSCOPE_ENOMEM, behind which it may only be freed. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_finish(ncclscope_model *m, ncclscope_error *err);
 
-/* A finished model of what a model knows that still grows; its streams stay open, in the copy they end. It costs as much as the model is
- * large, however long the log was. *out is the caller's, and is freed before `m`, whose texts it borrows. It may be read in another
- * thread while `m` goes on. What a reader holds back (ncclscope_reader_flush) and has counted (ncclscope_model_stream_counts) is told
- * before. NCCLSCOPE_OK; EINVAL for a finished model; ENOMEM. Since 0.1. */
+/* A finished model of what a model knows that still grows, to judge and report while a job runs: its streams stay open, in the copy they
+ * end. It costs as much as the model is large, however long the log was. *out is the caller's, and is freed before `m`, whose texts it
+ * borrows; it may be read in another thread while `m` goes on. What a reader holds back (ncclscope_reader_flush) and has counted
+ * (ncclscope_model_stream_counts) is told before, or is not in it. NCCLSCOPE_OK; NCCLSCOPE_EINVAL for a finished model; NCCLSCOPE_ENOMEM,
+ * which leaves `m` as it was. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_snapshot(ncclscope_model **out, const ncclscope_model *m, ncclscope_error *err);
 
 /* Add all that `from` knows, whose sources have ended, to `into`, as if its sources had been read there: parts of one job that were read
- * in several threads, processes or on several machines give what one scan of them all gives. Neither is finished; `from` stays as it is,
- * and may be freed. Where ranks of different parts disagree on a call, of each part the first is named and the others are counted.
- * OK; EINVAL if one is finished or a source of `from` is open; ENOMEM, behind which `into` only is freed. Since 0.1. */
+ * in several threads, processes or on several machines give what one scan of them all gives, in the order in which they are merged; sources
+ * of `into` may be open. Neither is finished; `from` stays as it is, and may be freed. Both are of grammars with the same added rows.
+ * Only where ranks of different parts disagree on a collective, of each part the first is named and the others are counted.
+ * NCCLSCOPE_OK; NCCLSCOPE_EINVAL if one is finished, a source of `from` is open, or both are one; NCCLSCOPE_ENOMEM, behind which `into`
+ * may only be freed. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_merge(ncclscope_model *into, const ncclscope_model *from, ncclscope_error *err);
 /* Write what a model knows, whose sources have ended and which is not finished, as bytes: for ncclscope_model_load in another process
- * or on another machine, of the same release. OK; EINVAL as above; EIO if `write` returned other than 0; ENOMEM. Since 0.1. */
+ * or on another machine, of any architecture, with the same release. They are compressed: 120 to 4,400 bytes a rank, of half of the logs
+ * below 480; together a third of what gzip makes of those logs, though of one of a few KB it may be more than that. The model stays as it
+ * is. NCCLSCOPE_OK; NCCLSCOPE_EINVAL as above; NCCLSCOPE_EIO if `write` returned other than 0; NCCLSCOPE_ENOMEM, which leaves the model as
+ * it was. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, void *user,
                                        ncclscope_error *err);
-/* A model of such bytes, as it was saved; `g` is asked when it is finished, as that of a model's records is. *out is the caller's. OK;
- * EDATA for bytes that are no saved model, or are damaged; EABI for those of another release; EINVAL without a grammar; ENOMEM.
- * Since 0.1. */
+/* A model of such bytes, as it was saved: it may grow on, be merged, or be finished; then `g` is asked, as the grammar of a model's records
+ * is, and lives until that. `bytes` may be freed behind this; they need not be trusted. *out is the caller's; NULL after a failure.
+ * NCCLSCOPE_OK; NCCLSCOPE_EDATA for bytes that are no saved model, or are damaged; NCCLSCOPE_EABI for those of another release, whose logs
+ * are to be read again; NCCLSCOPE_EINVAL without a grammar; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_load(ncclscope_model **out, ncclscope_grammar *g, const void *bytes, size_t size,
                                        ncclscope_error *err);
 
-/* How far a scan is. */
+/* How far a scan is: bytes read so far, of what the regular files among the inputs hold, as they lie there (packed); inputs read, of all. */
 typedef struct ncclscope_scan_progress {
-    uint64_t bytes,
-        bytes_all; /* read so far, of what the regular files among the inputs hold, as they lie there (packed) */
+    uint64_t bytes, bytes_all;
     uint64_t inputs, inputs_all;
 } ncclscope_scan_progress;
 
@@ -86,10 +118,13 @@ typedef struct ncclscope_scan_options {
     uint32_t reserved;      /* 0 */
 } ncclscope_scan_options;
 
-/* Read all of `paths` ("-" is standard input; a directory stands for the files in and below it, in the order of their names) to
- * one finished model. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest
- * in ncclscope_model_problem. NCCLSCOPE_OK; NCCLSCOPE_ESTOPPED: `stop` ended it, and *out is a finished model of
- * what was read until then; NCCLSCOPE_EABI for options of a newer header; NCCLSCOPE_ENOMEM. Since 0.1. */
+/* Read all of `paths` to one finished model: "-" is standard input, a directory stands for the files in and below it, in the order of their
+ * names; a store (ncclscope/store.h) for the scan that was added to it last. Files may be gzip or UTF-16, by their content. A file that is
+ * reached twice is read once. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest in
+ * ncclscope_model_problem. *out is the caller's; NULL after a failure; the grammar may be freed behind this. One log of 100 MB takes about a
+ * second and some MB; the model grows with ranks and connections, not with lines.
+ * NCCLSCOPE_OK; NCCLSCOPE_ESTOPPED: `stop` ended it, and *out is a finished model of what was read until then; NCCLSCOPE_EABI for options
+ * of a newer header; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
                                  const ncclscope_scan_options *options, ncclscope_error *err);
 
@@ -107,12 +142,20 @@ NCCLSCOPE_API int ncclscope_model_stats(const ncclscope_model *m, size_t i, nccl
 
 enum ncclscope_verdict { NCCLSCOPE_NO_NCCL_LINES, NCCLSCOPE_NO_EVIDENCE, NCCLSCOPE_FINDINGS, NCCLSCOPE_ALL_OK };
 
-/* Run every rule over a finished model, which must outlive the findings. *out is the caller's. OK or ENOMEM. Since 0.1. */
+/* Run every rule over a finished model, which must outlive the findings. Findings are in the order in which they matter: what failed first,
+ * and made the rest, comes first. The same model gives the same findings. *out is the caller's; NULL after a failure. NCCLSCOPE_OK or
+ * NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err);
+/* NULL is fine; before the model that they are of. Since 0.1. */
 NCCLSCOPE_API void ncclscope_findings_free(ncclscope_findings *f);
-NCCLSCOPE_API int ncclscope_findings_verdict(const ncclscope_findings *f); /* enum ncclscope_verdict */
+/* enum ncclscope_verdict: no line of NCCL's; lines that prove no path; findings of warning or error; or NCCLSCOPE_ALL_OK, which stands only
+ * where nothing failed, nothing is missing and every source was read whole. Since 0.1. */
+NCCLSCOPE_API int ncclscope_findings_verdict(const ncclscope_findings *f);
+/* How many there are, notes among them. Since 0.1. */
 NCCLSCOPE_API size_t ncclscope_findings_count(const ncclscope_findings *f);
-/* Of the i-th finding: its id ("transport/shm-within-node"), severity, title. Borrowed. Since 0.1. */
+/* Of the i-th finding, from 0: its id ("transport/shm-within-node", never renamed), its severity (NCCLSCOPE_SEVERITY_NOTE, _WARNING, _ERROR)
+ * and its title, a sentence without a full stop. "", or 0, behind the last. Texts are borrowed from the findings. All else of a finding
+ * (cause, fix, cost, evidence, ranks, pairs) is in its row: ncclscope/rows.h. Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_finding_id(const ncclscope_findings *f, size_t i);
 NCCLSCOPE_API int ncclscope_finding_severity(const ncclscope_findings *f, size_t i);
 NCCLSCOPE_API const char *ncclscope_finding_title(const ncclscope_findings *f, size_t i);

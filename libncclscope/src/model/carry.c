@@ -1,11 +1,11 @@
 /* carry.c - a growing model as bytes, and back.
  *
- *   "ncscope\1"   then, of eight bytes each, lowest first: which members rows have (a hash of parts.def), and how many bytes come out of
- *                 the rest, which zlib packed:
+ *   "ncscope\1"   then, of eight bytes each, lowest first: which members rows have (a hash of parts.def, and of the dictionary), and how
+ *                 many bytes come out of the rest, which zlib packed with what NCCL prints as its dictionary:
  *   texts         how many, then length and bytes of each; the first is the empty one
  *   quotes        lines of logs, in the same way
  *   totals        in the order of parts.def
- *   arrays        in that order: how many rows, then their members. A number takes seven bits a byte, lowest first, the sign below them; a
+ *   arrays        in that order: how many rows, then all their values of one member, of the next ... A number takes seven bits a byte, lowest first, the sign below them; a
  *                 double eight bytes; a line its number, and where that is not 0 its source and quote
  *
  * Loaded rows are put into an empty model as those of another model are (parts.c). What they hold is checked first: an index beyond its
@@ -24,10 +24,19 @@ enum {
     LARGEST_MATRIX = 1024 /* GPUs of one machine */
 };
 
+/* A log is mostly made of these: what is saved of a small one would else be larger than the log, packed. */
+#define NCCLSCOPE_MSG(number, NAME, template_, example) example "\n"
+#define NCCLSCOPE_ALSO(NAME, template_, example)
+static const unsigned char dictionary[] =
+#include "ncclscope/messages.def"
+    " NCCL INFO NCCL WARN NET/IB/0/GDRDMA P2P/CUMEM ";
+#undef NCCLSCOPE_MSG
+#undef NCCLSCOPE_ALSO
+
 /* Of another release whose rows hold other members. */
 static uint64_t layout(void)
 {
-    uint64_t h = 0;
+    uint64_t h = nsc_hash(dictionary, sizeof dictionary);
     for (const struct nsc_member *x = nsc_members; x->type; x++) {
         uint64_t part[4] = {h, nsc_hash(x->type, strlen(x->type)), nsc_hash(x->name, strlen(x->name)), x->kind};
         h = nsc_hash(part, sizeof part);
@@ -126,8 +135,8 @@ static void put_rows(struct packer *p, const struct ncclscope_model *m, enum nsc
     size_t n;
     const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
     put_number(p, rows.len);
-    for (size_t i = 0; i < rows.len; i++)
-        for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < rows.len; i++)
             put_member(p, rows.item + i * nsc_parts[id].size, &member[k]);
 }
 
@@ -142,6 +151,43 @@ static void put_totals(struct packer *p, const struct ncclscope_model *m)
     }
 }
 
+static bool deflate_all(const unsigned char *from, size_t len, unsigned char *to, size_t *size)
+{
+    z_stream z = {0};
+    if (deflateInit(&z, 9) != Z_OK)
+        return false;
+    z.next_in = (unsigned char *)(uintptr_t)from;
+    z.avail_in = (uInt)len;
+    z.next_out = to;
+    z.avail_out = (uInt)*size;
+    bool fine = len < UINT32_MAX && *size < UINT32_MAX &&
+                deflateSetDictionary(&z, dictionary, sizeof dictionary) == Z_OK &&
+                deflate(&z, Z_FINISH) == Z_STREAM_END;
+    *size = z.total_out;
+    deflateEnd(&z);
+    return fine;
+}
+
+/* To just `size` bytes; Z_OK, Z_DATA_ERROR or Z_MEM_ERROR. */
+static int inflate_all(const unsigned char *from, size_t len, unsigned char *to, size_t size)
+{
+    z_stream z = {0};
+    if (len >= UINT32_MAX || size >= UINT32_MAX)
+        return Z_DATA_ERROR;
+    if (inflateInit(&z) != Z_OK)
+        return Z_MEM_ERROR;
+    z.next_in = (unsigned char *)(uintptr_t)from;
+    z.avail_in = (uInt)len;
+    z.next_out = to;
+    z.avail_out = (uInt)size;
+    int rc = inflate(&z, Z_FINISH);
+    if (rc == Z_NEED_DICT && inflateSetDictionary(&z, dictionary, sizeof dictionary) == Z_OK)
+        rc = inflate(&z, Z_FINISH);
+    bool whole = rc == Z_STREAM_END && z.total_out == size;
+    inflateEnd(&z);
+    return whole ? Z_OK : rc == Z_MEM_ERROR ? Z_MEM_ERROR : Z_DATA_ERROR;
+}
+
 /* Texts, quotes, and what was put into `rows`: as zlib packs them, behind the head. */
 static int pack(struct packer *all, struct packer *rows, const struct ncclscope_model *m, ncclscope_write_fn *write,
                 void *user)
@@ -149,13 +195,13 @@ static int pack(struct packer *all, struct packer *rows, const struct ncclscope_
     put_texts(all, &m->strings);
     put_texts(all, &rows->quotes);
     put_bytes(all, rows->out.item, rows->out.len);
-    uLongf size = compressBound((uLong)all->out.len);
+    size_t size = compressBound((uLong)all->out.len) + 64; /* and what names the dictionary */
     unsigned char *packed = all->failed ? NULL : nsc_alloc(size);
     struct packer head = {0};
     put_bytes(&head, magic, sizeof magic);
     put_eight(&head, layout());
     put_eight(&head, all->out.len);
-    bool fine = packed && !head.failed && compress2(packed, &size, all->out.item, (uLong)all->out.len, 6) == Z_OK;
+    bool fine = packed && !head.failed && deflate_all(all->out.item, all->out.len, packed, &size);
     int rc = !fine ? NCCLSCOPE_ENOMEM
              : write(user, (const char *)head.out.item, head.out.len) || write(user, (const char *)packed, size)
                  ? NCCLSCOPE_EIO
@@ -277,12 +323,13 @@ static void take_rows(struct unpacker *u, struct ncclscope_model *m, enum nsc_pa
 {
     size_t rows = take_count(u), n;
     const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
-    for (size_t i = 0; i < rows && !u->bad && !u->no_memory; i++) {
-        char *row = nsc_push_row(m, id);
-        u->no_memory = !row;
-        for (size_t k = 0; row && k < n; k++)
-            take_member(u, row, &member[k]);
-    }
+    u->bad = u->bad || rows > (size_t)(u->end - u->at) / n; /* a member takes a byte at least */
+    for (size_t i = 0; i < rows && !u->bad && !u->no_memory; i++)
+        u->no_memory = !nsc_push_row(m, id);
+    char *item = nsc_array_of(m, id).item;
+    for (size_t k = 0; k < n && !u->no_memory; k++)
+        for (size_t i = 0; i < rows && !u->bad; i++)
+            take_member(u, item + i * nsc_parts[id].size, &member[k]);
 }
 
 static void take_totals(struct unpacker *u, struct ncclscope_model *m)
@@ -442,11 +489,12 @@ int ncclscope_model_load(ncclscope_model **out, ncclscope_grammar *g, const void
     unsigned before = nsc_failed_allocations();
     int rc = open_head(bytes, size, &length, err);
     unsigned char *raw = rc ? NULL : nsc_alloc(length + 1);
-    uLongf got = (uLongf)length;
     if (!rc && !raw)
         rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    if (!rc &&
-        (uncompress(raw, &got, (const unsigned char *)bytes + HEAD, (uLong)(size - HEAD)) != Z_OK || got != length))
+    int packed = rc ? Z_OK : inflate_all((const unsigned char *)bytes + HEAD, size - HEAD, raw, length);
+    if (packed == Z_MEM_ERROR)
+        rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    else if (packed != Z_OK)
         rc = nsc_fail(err, NCCLSCOPE_EDATA, 0, "the saved model is damaged");
     rc = rc ? rc : ncclscope_model_new(out, err);
     rc = rc ? rc : unpack(*out, raw, length, err);
