@@ -3,10 +3,11 @@
  *   "ncscope\1"   then, of eight bytes each, lowest first: which members rows have (a hash of parts.def, and of the dictionary), and how
  *                 many bytes come out of the rest, which zlib packed with what NCCL prints as its dictionary:
  *   texts         how many, then length and bytes of each; the first is the empty one
- *   quotes        lines of logs, in the same way
+ *   lines         of logs, that rows point to, in their order: how many; of each its source, how far it is behind the one before of that
+ *                 source, and its text
  *   totals        in the order of parts.def
  *   arrays        in that order: how many rows, then all their values of one member, of the next ... A number takes seven bits a byte, lowest first, the sign below them; a
- *                 double eight bytes; a line its number, and where that is not 0 its source and quote
+ *                 double eight bytes; a line its place among the lines, from 1
  *
  * Loaded rows are put into an empty model as those of another model are (parts.c). What they hold is checked first: an index beyond its
  * array, a number that is none of an enum, is no saved model. */
@@ -15,6 +16,7 @@
 #include "ncclscope/model.h"
 #include "read/transport.h"
 
+#include <stdlib.h>
 #include <zlib.h>
 
 static const char magic[8] = "ncscope\1";
@@ -48,7 +50,7 @@ static uint64_t layout(void)
 
 struct packer {
     NSC_VEC(unsigned char) out;
-    struct nsc_intern quotes;
+    NSC_VEC(struct nsc_where) lines; /* that rows point to: sorted, each once */
     bool failed;
 };
 
@@ -82,24 +84,69 @@ static void put_eight(struct packer *p, uint64_t v)
     put_bytes(p, b, 8);
 }
 
-static void put_texts(struct packer *p, const struct nsc_intern *texts)
+static void put_text(struct packer *p, nsc_text t)
 {
-    put_number(p, texts->text.len);
-    for (size_t i = 0; i < texts->text.len; i++) {
-        put_number(p, texts->text.item[i].len);
-        put_bytes(p, texts->text.item[i].ptr, texts->text.item[i].len);
+    put_number(p, t.len);
+    put_bytes(p, t.ptr, t.len);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct nsc_where *x = a, *y = b;
+    if (x->source != y->source || x->line != y->line)
+        return nsc_is_earlier(x, y) ? -1 : 1;
+    return nsc_compare(x->text, y->text); /* of several records on one line */
+}
+
+static void add_line(struct packer *p, const struct nsc_where *w)
+{
+    struct nsc_where *x = w->line ? nsc_vec_push(&p->lines) : NULL;
+    p->failed = p->failed || (w->line && !x);
+    if (x)
+        *x = *w;
+}
+
+static void find_lines(struct packer *p, const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < nsc_counted_things; i++)
+        if (nsc_counted[i].kind == NSC_TOTAL_FIRST)
+            add_line(p, (const struct nsc_where *)(const void *)((const char *)m + nsc_counted[i].at));
+    for (int id = 0; id < NSC_PARTS; id++) {
+        struct nsc_array rows = nsc_array_of(m, (enum nsc_part_id)id);
+        size_t n;
+        const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = 0; member[k].kind == NSC_MEMBER_WHERE && i < rows.len; i++)
+                add_line(p,
+                         (const struct nsc_where *)(const void *)(rows.item + i * nsc_parts[id].size + member[k].at));
+    }
+    if (p->lines.len)
+        qsort(p->lines.item, p->lines.len, sizeof *p->lines.item, by_place);
+    size_t kept = 0;
+    for (size_t i = 0; i < p->lines.len; i++)
+        if (!i || by_place(&p->lines.item[kept - 1], &p->lines.item[i]))
+            p->lines.item[kept++] = p->lines.item[i];
+    p->lines.len = kept;
+}
+
+static void put_lines(struct packer *p, const struct packer *of)
+{
+    const struct nsc_where *before = NULL;
+    put_number(p, of->lines.len);
+    for (size_t i = 0; i < of->lines.len; i++) {
+        const struct nsc_where *w = &of->lines.item[i];
+        put_number(p, w->source);
+        put_number(p, w->line - (before && before->source == w->source ? before->line : 0));
+        put_text(p, w->text);
+        before = w;
     }
 }
 
 static void put_where(struct packer *p, const struct nsc_where *w)
 {
-    uint32_t quote = w->line ? nsc_intern(&p->quotes, w->text) : 0;
-    put_number(p, w->line);
-    if (!w->line)
-        return;
-    p->failed = p->failed || (w->text.len && !quote);
-    put_number(p, w->source);
-    put_number(p, quote);
+    const struct nsc_where *x =
+        w->line ? bsearch(w, p->lines.item, p->lines.len, sizeof *p->lines.item, by_place) : NULL;
+    put_number(p, x ? (uint64_t)(x - p->lines.item) + 1 : 0);
 }
 
 /* A number of `size` bytes, its sign kept. */
@@ -188,12 +235,14 @@ static int inflate_all(const unsigned char *from, size_t len, unsigned char *to,
     return whole ? Z_OK : rc == Z_MEM_ERROR ? Z_MEM_ERROR : Z_DATA_ERROR;
 }
 
-/* Texts, quotes, and what was put into `rows`: as zlib packs them, behind the head. */
+/* Texts, lines, and what was put into `rows`: as zlib packs them, behind the head. */
 static int pack(struct packer *all, struct packer *rows, const struct ncclscope_model *m, ncclscope_write_fn *write,
                 void *user)
 {
-    put_texts(all, &m->strings);
-    put_texts(all, &rows->quotes);
+    put_number(all, m->strings.text.len);
+    for (size_t i = 0; i < m->strings.text.len; i++)
+        put_text(all, m->strings.text.item[i]);
+    put_lines(all, rows);
     put_bytes(all, rows->out.item, rows->out.len);
     size_t size = compressBound((uLong)all->out.len) + 64; /* and what names the dictionary */
     unsigned char *packed = all->failed ? NULL : nsc_alloc(size);
@@ -218,6 +267,7 @@ int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, vo
                         "a model is saved before it is finished, and when its sources have ended");
     unsigned before = nsc_failed_allocations();
     struct packer all = {0}, rows = {0};
+    find_lines(&rows, m);
     put_totals(&rows, m);
     for (int id = 0; id < NSC_PARTS; id++)
         put_rows(&rows, m, (enum nsc_part_id)id);
@@ -225,7 +275,7 @@ int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, vo
     int rc = pack(&all, &rows, m, write, user);
     nsc_vec_free(&all.out);
     nsc_vec_free(&rows.out);
-    nsc_intern_free(&rows.quotes);
+    nsc_vec_free(&rows.lines);
     if (rc == NCCLSCOPE_EIO)
         return nsc_fail(err, rc, 0, "the model could not be written");
     return rc ? nsc_fail(err, rc, 0, "out of memory") : nsc_settle(rc, before, err);
@@ -235,7 +285,7 @@ int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, vo
 
 struct unpacker {
     const unsigned char *at, *end;
-    NSC_VEC(nsc_text) quotes;
+    NSC_VEC(struct nsc_where) lines;
     bool bad, no_memory;
 };
 
@@ -277,17 +327,25 @@ static nsc_text take_text(struct unpacker *u)
     return t;
 }
 
+static void take_line(struct unpacker *u)
+{
+    const struct nsc_where *before = u->lines.len ? &u->lines.item[u->lines.len - 1] : NULL;
+    uint64_t source = take_number(u), line = take_number(u);
+    line += before && before->source == source ? before->line : 0;
+    nsc_text text = take_text(u);
+    u->bad = u->bad || source > UINT32_MAX || !line;
+    struct nsc_where *w = u->bad ? NULL : nsc_vec_push(&u->lines);
+    u->no_memory = u->no_memory || (!w && !u->bad);
+    if (w)
+        *w = (struct nsc_where){(uint32_t)source, line, text};
+}
+
 static void take_where(struct unpacker *u, struct nsc_where *w)
 {
-    w->line = take_number(u);
-    if (!w->line)
-        return;
-    uint64_t source = take_number(u), quote = take_number(u);
-    u->bad = u->bad || source > UINT32_MAX || quote >= u->quotes.len;
-    if (u->bad)
-        return;
-    w->source = (uint32_t)source;
-    w->text = u->quotes.item[quote];
+    uint64_t place = take_number(u);
+    u->bad = u->bad || place > u->lines.len;
+    if (place && !u->bad)
+        *w = u->lines.item[place - 1];
 }
 
 static void number_to(struct unpacker *u, char *at, size_t size)
@@ -354,12 +412,8 @@ static void take_all(struct unpacker *u, struct ncclscope_model *m)
         if (t)
             *t = take_text(u);
     }
-    for (size_t n = take_count(u); n && !u->bad && !u->no_memory; n--) {
-        nsc_text *t = nsc_vec_push(&u->quotes);
-        u->no_memory = !t;
-        if (t)
-            *t = take_text(u);
-    }
+    for (size_t n = take_count(u); n && !u->bad && !u->no_memory; n--)
+        take_line(u);
     take_totals(u, m);
     for (int id = 0; id < NSC_PARTS && !u->bad && !u->no_memory; id++)
         take_rows(u, m, (enum nsc_part_id)id);
@@ -458,7 +512,7 @@ static int unpack(struct ncclscope_model *out, const unsigned char *raw, size_t 
     if (sound)
         nsc_put_together(out, rows);
     ncclscope_model_free(rows);
-    nsc_vec_free(&u.quotes);
+    nsc_vec_free(&u.lines);
     if (u.no_memory || out->no_memory)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     return sound ? NCCLSCOPE_OK : nsc_fail(err, NCCLSCOPE_EDATA, 0, "the saved model is damaged");
