@@ -118,6 +118,31 @@ static void test_stop(void)
     data_drop(&log);
 }
 
+/* Both threads wait for pipes: what nobody has begun to read is not waited for. */
+static void test_stop_before_others(void)
+{
+    char path[2][64], pipe_path[2][96];
+    int keep[2];
+    for (int i = 0; i < 2; i++) {
+        data_file(path[i], NSC_TEXT("vm:1:1 [0] NCCL INFO cudaDriverVersion 13000\n"));
+        snprintf(pipe_path[i], sizeof pipe_path[i], "%s.pipe", path[i]);
+        CHECK_INT(mkfifo(pipe_path[i], 0600), 0);
+        keep[i] = open(pipe_path[i], O_RDWR | O_CLOEXEC);
+    }
+    const char *paths[] = {pipe_path[0], pipe_path[1], path[0], path[1]};
+    ncclscope_model *m = NULL;
+    struct watched w = {.stop_after = 20};
+    ncclscope_scan_options o = {.size = sizeof o, .stop = stop_soon, .user = &w, .jobs = 2};
+    CHECK_INT(ncclscope_scan(&m, grammar, paths, 4, &o, NULL), NCCLSCOPE_ESTOPPED);
+    CHECK(m && ncclscope_model_source_name(m, 1) && !ncclscope_model_source_name(m, 2));
+    ncclscope_model_free(m);
+    for (int i = 0; i < 2; i++) {
+        close(keep[i]);
+        unlink(pipe_path[i]);
+        unlink(path[i]);
+    }
+}
+
 static void test_limits(void)
 {
     struct data log = data_load("logs/2.28.9/h200x8-torchrun-tee.log.gz"), packed = {0};
@@ -180,4 +205,5 @@ static void test_sizes(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_jobs), TEST(test_progress), TEST(test_stop), TEST(test_limits), TEST(test_sizes))
+CHECKS(TEST(test_jobs), TEST(test_progress), TEST(test_stop), TEST(test_stop_before_others), TEST(test_limits),
+       TEST(test_sizes))
