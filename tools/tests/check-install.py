@@ -21,6 +21,7 @@ RUNS = {  # example: arguments, input, what it must print
     'paths': ([LOG], None, ('rank 0 to 1: shm (stated), SHM/direct/direct', 'transport/shm-within-node', 'h200x2-p2p-disabled-shm.log:')),
     'own_pattern': (['{dir}/own.log'], None, ('line 2: lanes=4 peer=n2\n',)),
     'readme': ([LOG], None, ('transport/shm-within-node: ',)),
+    'parts': ([LOG, LOG], None, (' bytes\n', 'transport/shm-within-node: ')),
     'store': (['{dir}/runs.db', LOG], None, ('path=shm links=2\n',)),
 }
 wrong = []

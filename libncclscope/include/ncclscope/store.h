@@ -1,6 +1,15 @@
-/* ncclscope/store.h - keep records, model and findings in a SQLite file. Its tables and views are described in docs/schema.md.
+/* ncclscope/store.h - keep records, model and findings in a SQLite file. Its tables and views are described in docs/schema.md: any program
+ * that knows SQLite may read it, also while a scan writes.
  *
- * Threads: one store, one thread at a time. */
+ *     ncclscope_store *s; ncclscope_model *m; ncclscope_findings *f;
+ *     ncclscope_store_open(&s, "runs.db", &err);
+ *     ncclscope_store_scan(s, &m, g, paths, n, NULL, &err);      as ncclscope_scan, and its records go to the store
+ *     ncclscope_analyse(&f, m, &err);
+ *     ncclscope_store_add(s, m, f, &err);                         now all of it is kept
+ *
+ * A store is an input like any other: ncclscope_scan of its path gives the model of the scan that was added to it last.
+ * Threads: one store, one thread at a time. Several processes may write to one file: they wait for each other, ten seconds at most.
+ * After a failure a store may only be closed; the file is as it was before the scan. */
 #ifndef NCCLSCOPE_STORE_H
 #define NCCLSCOPE_STORE_H
 
@@ -12,21 +21,24 @@ extern "C" {
 
 typedef struct ncclscope_store ncclscope_store;
 
-/* Open the store in `path`, made if it is missing. *out is the caller's. NCCLSCOPE_OK; NCCLSCOPE_EIO if it cannot be opened or
- * written; NCCLSCOPE_EDATA if the file is no store; NCCLSCOPE_EUNSUPPORTED if a newer version made it; NCCLSCOPE_ENOMEM. Since 0.1. */
+/* Open the store in `path`, made if it is missing, brought up to date if an older release made it. *out is the caller's; NULL after a
+ * failure. The file is a regular one on a disk of this machine. NCCLSCOPE_OK; NCCLSCOPE_EIO if it cannot be opened or written, is locked,
+ * or is a device; NCCLSCOPE_EDATA if the file is no store; NCCLSCOPE_EUNSUPPORTED if a newer release made it; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_error *err);
-/* NULL is fine. */
+/* What a scan wrote and ncclscope_store_add did not keep is dropped. Models and findings are the caller's still. NULL is fine. Since 0.1. */
 NCCLSCOPE_API void ncclscope_store_close(ncclscope_store *s);
 
-/* As ncclscope_scan in one thread, and every record goes to the store on the way, standard input's too. What is written is kept only when
- * ncclscope_store_add follows; closing the store before that drops it. As there, and NCCLSCOPE_EINVAL where an earlier scan was not added.
- * Since 0.1. */
+/* As ncclscope_scan in one thread, and every record goes to the store on the way, standard input's too; a source whose very bytes the store
+ * holds is not stored again. What is written is kept only when ncclscope_store_add follows. Others who would write wait from here on until
+ * then. *out is the caller's; it does not need the store. Codes as of ncclscope_scan, NCCLSCOPE_ESTOPPED among them, behind which the scan
+ * may be added; NCCLSCOPE_EINVAL where an earlier scan was not added; NCCLSCOPE_EIO for a full disk or a locked file. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g,
                                        const char *const *paths, size_t n, const ncclscope_scan_options *options,
                                        ncclscope_error *err);
-/* The model and findings of the last ncclscope_store_scan; then everything of this scan is kept, or after a failure nothing. A scan
- * of the very bytes of an earlier one changes nothing; a source that an earlier scan holds is not stored again.
- * NCCLSCOPE_OK, NCCLSCOPE_EIO (disk full, locked), NCCLSCOPE_ENOMEM; NCCLSCOPE_EINVAL for another model, or findings of another. Since 0.1. */
+/* Keep the last ncclscope_store_scan with its model, to which pods and facts may have been added, and its findings: all tables of both, and
+ * the model itself, for who reads the store. After a failure nothing of the scan is kept. A scan of the very bytes of an earlier one
+ * changes nothing. NCCLSCOPE_OK; NCCLSCOPE_EIO (disk full, locked); NCCLSCOPE_EINVAL for another model, or findings of another;
+ * NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f,
                                       ncclscope_error *err);
 
