@@ -2,6 +2,9 @@
 #include "data.h"
 #include "scene.h"
 
+#include "model/parts.h"
+#include "read/transport.h"
+
 #include <ftw.h>
 
 enum { MOST_PARTS = 7, MOST_LOGS = 400 };
@@ -191,6 +194,91 @@ static void test_misuse(void)
     data_drop(&bytes);
 }
 
+static int load_of(const ncclscope_model *m)
+{
+    struct data bytes = {0};
+    ncclscope_model *out = NULL;
+    CHECK_INT(ncclscope_model_save(m, to_data, &bytes, NULL), 0);
+    int rc = ncclscope_model_load(&out, grammar, bytes.ptr, bytes.len, NULL);
+    CHECK((rc == NCCLSCOPE_OK) == (out != NULL));
+    ncclscope_model_free(out);
+    data_drop(&bytes);
+    return rc;
+}
+
+static int load_with(const ncclscope_model *m, char *at, size_t size, int64_t value)
+{
+    char kept[8];
+    memcpy(kept, at, size);
+    memcpy(at, &value, size); /* the low bytes come first */
+    int rc = load_of(m);
+    memcpy(at, kept, size);
+    return rc;
+}
+
+/* How many values a member of this kind may have from 0 on; 0: any. */
+static int64_t values_of(const ncclscope_model *m, enum nsc_member_kind kind)
+{
+    enum nsc_part_id target = nsc_target_of(kind);
+    bool piece = kind == NSC_MEMBER_FIELD || kind == NSC_MEMBER_COUNT || kind == NSC_MEMBER_CELL;
+    switch ((int)kind) {
+    case NSC_MEMBER_STR: return (int64_t)m->strings.text.len;
+    case NSC_MEMBER_FLAG: return 2;
+    case NSC_MEMBER_INT32: return (int64_t)INT32_MAX + 1;
+    case NSC_MEMBER_LEVEL: return NCCLSCOPE_LEVEL_DIAG + 1;
+    case NSC_MEMBER_DIRECTION:
+    case NSC_MEMBER_SIDES: return 3;
+    case NSC_MEMBER_TRANSPORT: return NSC_VIA_COUNT;
+    case NSC_MEMBER_FAMILY: return NSC_COLLNET + 1;
+    case NSC_MEMBER_ATTRIBUTION: return NSC_STATED + 1;
+    default: return target == NSC_PARTS ? 0 : (int64_t)nsc_array_of(m, target).len + piece;
+    }
+}
+
+/* Members that hold what none may: an index beyond its array, a number that is none of an enum. */
+static void test_unsound(void)
+{
+    static const char *const files[] = {"logs/2.28.9/h200x8-tuning-coll.log.gz", "topo/h200x8-topo-m.txt",
+                                        "cases/other-ncclras-json-compact/job.log",
+                                        "logs/2.28.9/h200x8-debug-warn.log", "cases/other-torch-watchdog/train.log"};
+    ncclscope_model *m = NULL;
+    size_t tried = 0, parts = 0;
+    CHECK_INT(ncclscope_model_new(&m, NULL), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct data log = data_load(files[i]);
+        add_part(m, i, data_text(&log));
+        data_drop(&log);
+    }
+    CHECK_INT(load_of(m), 0);
+    for (int id = 0; id < NSC_PARTS; id++) {
+        struct nsc_array rows = nsc_array_of(m, (enum nsc_part_id)id);
+        size_t n;
+        const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
+        parts += rows.len > 0;
+        for (size_t k = 0; rows.len && k < n; k++) {
+            int64_t values = values_of(m, member[k].kind);
+            char *at = rows.item + (rows.len - 1) * nsc_parts[id].size + member[k].at;
+            if (!values)
+                continue;
+            CHECK_INT(load_with(m, at, member[k].size, values), NCCLSCOPE_EDATA);
+            if (member[k].kind != NSC_MEMBER_FLAG)
+                CHECK_INT(load_with(m, at, member[k].size, -2), NCCLSCOPE_EDATA);
+            tried++;
+        }
+    }
+    CHECK(tried > 100 && parts > 15);
+    struct nsc_matrix *x = &m->matrices.item[0];
+    struct nsc_own_record *r = &m->happened.item[m->happened.len - 1];
+    CHECK_INT(load_with(m, (char *)&x->cells, sizeof x->cells, x->cells + 1), NCCLSCOPE_EDATA);
+    CHECK_INT(load_with(m, (char *)&x->gpus, sizeof x->gpus, 65536), NCCLSCOPE_EDATA);
+    CHECK_INT(load_with(m, (char *)&r->fields, sizeof r->fields, (int64_t)m->own_fields.len + 1), NCCLSCOPE_EDATA);
+    CHECK_INT(load_with(m, (char *)&m->ras.item[0].counts, sizeof(uint32_t), (int64_t)m->ras_counts.len + 1),
+              NCCLSCOPE_EDATA);
+    CHECK_INT(load_with(m, (char *)&m->procs.item[0].first.source, sizeof(uint32_t), (int64_t)m->sources.len),
+              NCCLSCOPE_EDATA);
+    ncclscope_model_free(m);
+}
+
 /* Cut anywhere, with any byte changed: a sentence, and no model. */
 static void test_damage(void)
 {
@@ -223,4 +311,4 @@ static void test_damage(void)
         free(logs[i]);
 }
 
-CHECKS(TEST(test_every_log), TEST(test_size), TEST(test_misuse), TEST(test_damage))
+CHECKS(TEST(test_every_log), TEST(test_size), TEST(test_misuse), TEST(test_unsound), TEST(test_damage))
