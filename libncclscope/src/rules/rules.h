@@ -144,6 +144,7 @@ bool nsc_raised(const struct nsc_case *c, enum nsc_id key);
 bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_link *l);
 struct nsc_finding *nsc_found_about(const struct nsc_case *c, nsc_str variable); /* of the rule in hand, or NULL */
 void nsc_set_about(struct nsc_case *c, struct nsc_finding *f, nsc_str variable); /* the finding just made is about it */
+bool nsc_is_pods_doing(const struct nsc_case *c);  /* is it more than a note that pods may share one? */
 bool nsc_is_one_machine(const struct nsc_case *c); /* pods that are certain to share one were found */
 const char *nsc_list_ranks(struct nsc_case *c, const struct nsc_finding *f); /* "rank 3", "ranks 0-6, 9 and 20 more" */
 

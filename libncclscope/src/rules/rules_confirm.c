@@ -70,8 +70,8 @@ static enum nsc_id root_of(struct nsc_case *c, const struct nsc_confirmed *x)
     enum nsc_id id = x->link->family == NSC_SHM ? NSC_ID_TRANSPORT_SHM_WITHIN_NODE
                      : x->link->family == NSC_P2P
                          ? x->link->copy_engine ? NSC_ID_TRANSPORT_P2P_COPY_ENGINE : NSC_ID_TRANSPORT_P2P_READ
-                     : nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU) ? NSC_ID_TRANSPORT_POD_PER_GPU
-                                                                   : NSC_ID_TRANSPORT_NET_WITHIN_NODE;
+                     : nsc_is_pods_doing(c) ? NSC_ID_TRANSPORT_POD_PER_GPU
+                                            : NSC_ID_TRANSPORT_NET_WITHIN_NODE;
     return nsc_raised(c, id) ? id : NSC_ID_NONE;
 }
 

@@ -212,9 +212,9 @@ void nsc_rule_libfabric_provider(struct nsc_case *c)
             f->title = nsc_words(c, "aws-ofi-nccl runs over libfabric's %s provider: sockets in disguise",
                                  nsc_say(m, e->text).ptr);
             nsc_explain_by(c, f, 0);
-            f->caused_by = nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU) ? NSC_ID_TRANSPORT_POD_PER_GPU
-                           : nsc_raised(c, NSC_ID_NET_EFA_NOT_USED)    ? NSC_ID_NET_EFA_NOT_USED
-                                                                       : NSC_ID_NONE;
+            f->caused_by = nsc_is_pods_doing(c)                     ? NSC_ID_TRANSPORT_POD_PER_GPU
+                           : nsc_raised(c, NSC_ID_NET_EFA_NOT_USED) ? NSC_ID_NET_EFA_NOT_USED
+                                                                    : NSC_ID_NONE;
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -291,7 +291,7 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
             f->title = fatal ? "No InfiniBand or RoCE device was found, and no other network was tried"
                              : "No InfiniBand or RoCE device was found, though the job runs on more than one node";
             f->caused_by = fatal ? NSC_ID_NET_PLUGIN_FAILED : NSC_ID_NONE;
-            if (!fatal && nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU))
+            if (!fatal && nsc_is_pods_doing(c))
                 f->caused_by = NSC_ID_TRANSPORT_POD_PER_GPU;
         }
         f->count++;

@@ -270,6 +270,15 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
         nsc_set_cost(c, f, p->most_ranks == 1 ? NSC_COST_LOOPBACK : NSC_COST_SOCKET, NSC_COST_P2P, p->one->proc);
 }
 
+bool nsc_is_pods_doing(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule->key == NSC_ID_TRANSPORT_POD_PER_GPU &&
+            c->f->list.item[i].severity > NCCLSCOPE_SEVERITY_NOTE)
+            return true;
+    return false;
+}
+
 bool nsc_is_one_machine(const struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++)

@@ -215,7 +215,7 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
 static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r,
                        const struct nsc_link *l)
 {
-    bool pods = nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU);
+    bool pods = nsc_is_pods_doing(c);
     f->title = nsc_words(c, "%s talk%s over TCP sockets, not RDMA", nsc_count_pairs(c, f, "ranks on different nodes"),
                          f->all_pairs == 1 ? "s" : "");
     if (r->cause == NSC_SOCKET_PODS) {
@@ -234,7 +234,7 @@ static void gather(struct nsc_case *c, const struct reasons *by)
 {
     const struct ncclscope_model *m = c->m;
     size_t at[NSC_SOCKET_REASONS];
-    bool there[NSC_SOCKET_REASONS] = {false}, pods = nsc_raised(c, NSC_ID_TRANSPORT_POD_PER_GPU);
+    bool there[NSC_SOCKET_REASONS] = {false}, pods = nsc_is_pods_doing(c);
     struct socket_reason first[NSC_SOCKET_REASONS];
     const struct nsc_link *link[NSC_SOCKET_REASONS];
     for (size_t i = 0; i < m->link_order.len; i++) {
