@@ -43,6 +43,13 @@ static inline void data_add(struct data *d, nsc_text t)
     d->ptr[d->len] = 0;
 }
 
+/* A callback that takes bytes, of a report or of a saved model: `user` is the struct data that they go to. */
+static inline int data_take(void *user, const char *bytes, size_t size)
+{
+    data_add(user, (nsc_text){bytes, size});
+    return 0;
+}
+
 static inline void data_drop(struct data *d)
 {
     free(d->ptr);

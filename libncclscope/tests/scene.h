@@ -3,6 +3,7 @@
 #define SCENE_H
 
 #include "check.h"
+#include "data.h"
 #include "model/path.h"
 #include "ncclscope/model.h"
 
@@ -36,6 +37,17 @@ static inline const struct ncclscope_model *scene_of(struct scene *s, const char
     scene_add(s, "log", nsc_text_of(text));
     CHECK_INT(ncclscope_model_finish(s->model, NULL), 0);
     return s->model;
+}
+
+/* The whole report of a finished model, as JSON. */
+static inline struct data scene_report(const ncclscope_model *m)
+{
+    struct data out = {0};
+    ncclscope_findings *f = NULL;
+    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
+    CHECK_INT(ncclscope_report(m, f, "json", 0, 0, data_take, &out), 0);
+    ncclscope_findings_free(f);
+    return out;
 }
 
 static inline void scene_end(struct scene *s)

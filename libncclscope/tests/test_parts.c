@@ -13,12 +13,6 @@ static ncclscope_grammar *grammar;
 static char *logs[MOST_LOGS];
 static size_t log_count;
 
-static int to_data(void *user, const char *bytes, size_t size)
-{
-    data_add(user, (nsc_text){bytes, size});
-    return 0;
-}
-
 static void add_part(ncclscope_model *m, size_t number, nsc_text text)
 {
     ncclscope_reader *r = NULL;
@@ -39,7 +33,7 @@ static ncclscope_model *carried(ncclscope_model *m, size_t *size)
 {
     struct data bytes = {0};
     ncclscope_model *out = NULL;
-    CHECK_INT(ncclscope_model_save(m, to_data, &bytes, NULL), 0);
+    CHECK_INT(ncclscope_model_save(m, data_take, &bytes, NULL), 0);
     CHECK_INT(ncclscope_model_load(&out, grammar, bytes.ptr, bytes.len, NULL), 0);
     *size += bytes.len;
     data_drop(&bytes);
@@ -57,12 +51,8 @@ static ncclscope_model *part_of(size_t number, nsc_text text, size_t *size)
 
 static struct data report_of(ncclscope_model *m)
 {
-    struct data out = {0};
-    ncclscope_findings *f = NULL;
     CHECK_INT(ncclscope_model_finish(m, NULL), 0);
-    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
-    CHECK_INT(ncclscope_report(m, f, "json", 0, 0, to_data, &out), 0);
-    ncclscope_findings_free(f);
+    struct data out = scene_report(m);
     ncclscope_model_free(m);
     return out;
 }
@@ -182,13 +172,13 @@ static void test_misuse(void)
     CHECK_INT(ncclscope_model_source(other, "open"), 0);
     CHECK_INT(ncclscope_model_merge(m, other, NULL), NCCLSCOPE_EINVAL);
     CHECK_INT(ncclscope_model_merge(other, m, NULL), 0);
-    CHECK_INT(ncclscope_model_save(other, to_data, &bytes, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_save(other, data_take, &bytes, NULL), NCCLSCOPE_EINVAL);
     CHECK_INT(ncclscope_model_source_end(other, NULL, NULL), 0);
-    CHECK_INT(ncclscope_model_save(other, to_data, &bytes, NULL), 0);
+    CHECK_INT(ncclscope_model_save(other, data_take, &bytes, NULL), 0);
     CHECK_INT(ncclscope_model_finish(m, NULL), 0);
     CHECK_INT(ncclscope_model_merge(other, m, NULL), NCCLSCOPE_EINVAL);
     CHECK_INT(ncclscope_model_merge(m, other, NULL), NCCLSCOPE_EINVAL);
-    CHECK_INT(ncclscope_model_save(m, to_data, &bytes, NULL), NCCLSCOPE_EINVAL);
+    CHECK_INT(ncclscope_model_save(m, data_take, &bytes, NULL), NCCLSCOPE_EINVAL);
     ncclscope_model_free(m);
     ncclscope_model_free(other);
     data_drop(&bytes);
@@ -198,7 +188,7 @@ static int load_of(const ncclscope_model *m)
 {
     struct data bytes = {0};
     ncclscope_model *out = NULL;
-    CHECK_INT(ncclscope_model_save(m, to_data, &bytes, NULL), 0);
+    CHECK_INT(ncclscope_model_save(m, data_take, &bytes, NULL), 0);
     int rc = ncclscope_model_load(&out, grammar, bytes.ptr, bytes.len, NULL);
     CHECK((rc == NCCLSCOPE_OK) == (out != NULL));
     ncclscope_model_free(out);
@@ -239,8 +229,8 @@ static int64_t values_of(const ncclscope_model *m, enum nsc_member_kind kind)
 static void test_unsound(void)
 {
     static const char *const files[] = {"logs/2.28.9/h200x8-tuning-coll.log.gz", "topo/h200x8-topo-m.txt",
-                                        "cases/other-ncclras-json-compact/job.log",
-                                        "logs/2.28.9/h200x8-debug-warn.log", "cases/other-torch-watchdog/train.log"};
+                                        "cases/other-ncclras-json-compact/job.log", "logs/2.28.9/h200x8-debug-warn.log",
+                                        "cases/other-torch-watchdog/train.log"};
     ncclscope_model *m = NULL;
     size_t tried = 0, parts = 0;
     CHECK_INT(ncclscope_model_new(&m, NULL), 0);
@@ -288,7 +278,7 @@ static void test_damage(void)
     size_t padding = 0;
     CHECK_INT(ncclscope_model_new(&m, NULL), 0);
     add_part(m, 0, data_text(&log));
-    CHECK_INT(ncclscope_model_save(m, to_data, &bytes, NULL), 0);
+    CHECK_INT(ncclscope_model_save(m, data_take, &bytes, NULL), 0);
     for (size_t i = 0; i < bytes.len; i++) {
         CHECK_INT(ncclscope_model_load(&out, grammar, bytes.ptr, i, &why), NCCLSCOPE_EDATA);
         CHECK(!out && why.text[0]);

@@ -4,22 +4,6 @@
 
 static ncclscope_grammar *grammar;
 
-static int to_data(void *user, const char *bytes, size_t size)
-{
-    data_add(user, (nsc_text){bytes, size});
-    return 0;
-}
-
-static struct data report_of(const ncclscope_model *m)
-{
-    struct data out = {0};
-    ncclscope_findings *f = NULL;
-    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
-    CHECK_INT(ncclscope_report(m, f, "json", 0, 0, to_data, &out), 0);
-    ncclscope_findings_free(f);
-    return out;
-}
-
 static void add_ready(ncclscope_model *m, ncclscope_reader *r)
 {
     const ncclscope_record *rec;
@@ -45,7 +29,7 @@ static struct data in_two(nsc_text text, size_t cut)
     add_ready(m, r);
     CHECK_INT(ncclscope_model_source_end(m, r, NULL), 0);
     CHECK_INT(ncclscope_model_finish(m, NULL), 0);
-    struct data out = report_of(m);
+    struct data out = scene_report(m);
     ncclscope_reader_free(r);
     ncclscope_model_free(m);
     return out;
@@ -100,7 +84,7 @@ static void test_scan_is_feed(void)
         const char *paths[] = {path};
         ncclscope_model *m = NULL;
         CHECK_INT(ncclscope_scan(&m, grammar, paths, 1, NULL, NULL), 0);
-        scanned = report_of(m);
+        scanned = scene_report(m);
         fed = in_two(data_text(&log), 0);
         name = strstr(scanned.ptr, path);
         CHECK(name != NULL);

@@ -488,6 +488,32 @@ static void test_locks(void)
     drop_file();
 }
 
+enum { WRITERS = 8 };
+
+/* They meet on a file that none of them finds there: one makes the tables, all store their scans. */
+static void test_first_writers(void)
+{
+    static const char *const devshm[] = {"2.28.9/h200x8-small-devshm.log"};
+    pid_t child[WRITERS];
+    int go[2];
+    CHECK_INT(pipe(go), 0);
+    for (int i = 0; i < WRITERS; i++) {
+        child[i] = fork();
+        if (child[i])
+            continue;
+        char byte;
+        close(go[1]);
+        ssize_t n = read(go[0], &byte, 1); /* until the last one is there */
+        _exit(n != 0 || add(1, i % 2 ? shm : devshm) != 0);
+    }
+    close(go[0]);
+    close(go[1]);
+    for (int i = 0, status; i < WRITERS; i++)
+        CHECK(waitpid(child[i], &status, 0) == child[i] && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ASKS("SELECT count(*), (SELECT count(*) FROM meta WHERE name = 'schema') FROM scan", "2|1\n");
+    drop_file();
+}
+
 static int open_only(ncclscope_error *err)
 {
     ncclscope_store *s = NULL;
@@ -543,21 +569,11 @@ static void test_refused(void)
     ncclscope_grammar_free(grammar);
 }
 
-static int to_data(void *user, const char *bytes, size_t size)
-{
-    data_add(user, (nsc_text){bytes, size});
-    return 0;
-}
-
 static struct data scanned_json(const char *path)
 {
-    struct data out = {0};
     ncclscope_model *m = NULL;
-    ncclscope_findings *f = NULL;
     CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
-    CHECK_INT(ncclscope_analyse(&f, m, NULL), 0);
-    CHECK_INT(ncclscope_report(m, f, "json", 0, 0, to_data, &out), 0);
-    ncclscope_findings_free(f);
+    struct data out = scene_report(m);
     ncclscope_model_free(m);
     return out;
 }
@@ -587,4 +603,4 @@ static void test_read_again(void)
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
        TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_warnings_again),
-       TEST(test_read_again), TEST(test_misuse), TEST(test_locks), TEST(test_refused))
+       TEST(test_read_again), TEST(test_misuse), TEST(test_locks), TEST(test_first_writers), TEST(test_refused))

@@ -37,10 +37,11 @@ static int db_fail(ncclscope_store *s, ncclscope_error *err)
     return nsc_fail(err, mine, 0, "%s", sqlite3_errmsg(s->db));
 }
 
+/* The number that is asked for; INT64_MIN: it could not be. */
 static int64_t pragma(ncclscope_store *s, const char *sql)
 {
     sqlite3_stmt *q = NULL;
-    int64_t v = -1;
+    int64_t v = INT64_MIN;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
         v = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
@@ -85,7 +86,7 @@ static int renew(ncclscope_store *s, ncclscope_error *err)
 {
     static const char done[] = "UPDATE meta SET value = '3' WHERE name = 'schema'; PRAGMA user_version = 3";
     bool fine = run(s, "BEGIN IMMEDIATE");
-    int64_t version = fine ? pragma(s, "PRAGMA user_version") : -1;
+    int64_t version = fine ? pragma(s, "PRAGMA user_version") : INT64_MIN;
     if (version == 1)
         fine = run(s, nsc_schema_from_1);
     if (version > 0 && version < NSC_STORE_VERSION)
@@ -94,31 +95,39 @@ static int renew(ncclscope_store *s, ncclscope_error *err)
     return fine ? NCCLSCOPE_OK : db_fail(s, err);
 }
 
-/* A new file gets its tables; an old one must be a store that this version can read. */
+/* A new file gets its tables, unless another process was faster: several may meet on one that is not there yet. */
+static int make(ncclscope_store *s, ncclscope_error *err)
+{
+    char mark[100];
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d", NSC_APPLICATION_ID,
+             NSC_STORE_VERSION);
+    bool fine = run(s, "BEGIN IMMEDIATE");
+    if (fine && pragma(s, "SELECT count(*) FROM sqlite_master") == 0)
+        fine = run(s, mark) && run(s, nsc_schema_tables) && run(s, nsc_schema_saved) && make_model(s) &&
+               run(s, "INSERT INTO meta VALUES('schema', '3'), ('tool', 'ncclscope " NSC_VERSION "')");
+    fine = fine && run(s, "COMMIT") && run(s, "PRAGMA journal_mode = WAL");
+    return fine ? NCCLSCOPE_OK : db_fail(s, err);
+}
+
+/* Whatever the file is, it is a store of this version afterwards, or the error says what it is. */
 static int prepare(ncclscope_store *s, ncclscope_error *err)
 {
-    char sql[200];
     sqlite3_busy_timeout(s->db, 10000);
     int64_t tables = pragma(s, "SELECT count(*) FROM sqlite_master");
-    if (tables < 0)
+    int rc = tables == 0 ? make(s, err) : NCCLSCOPE_OK;
+    if (tables < 0 || rc)
+        return rc ? rc : db_fail(s, err);
+    int64_t application = pragma(s, "PRAGMA application_id");
+    int64_t version = application == INT64_MIN ? application : pragma(s, "PRAGMA user_version");
+    if (version == INT64_MIN)
         return db_fail(s, err);
-    if (tables > 0 && pragma(s, "PRAGMA application_id") != NSC_APPLICATION_ID)
+    if (application != NSC_APPLICATION_ID)
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "is a database, but no store of ncclscope");
-    if (tables > 0 && pragma(s, "PRAGMA user_version") > NSC_STORE_VERSION)
+    if (version > NSC_STORE_VERSION)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
-    if (tables > 0 && pragma(s, "PRAGMA user_version") < NSC_STORE_VERSION) {
-        int rc = renew(s, err);
-        if (rc)
-            return rc;
-    }
-    if (tables > 0)
-        return run(s, nsc_schema_saved) ? NCCLSCOPE_OK : db_fail(s, err);
-    snprintf(sql, sizeof sql, "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
-             NSC_APPLICATION_ID, NSC_STORE_VERSION);
-    if (!run(s, sql) || !run(s, nsc_schema_tables) || !run(s, nsc_schema_saved) || !make_model(s) ||
-        !run(s, "INSERT INTO meta VALUES('schema', '3'), ('tool', 'ncclscope " NSC_VERSION "'); COMMIT"))
-        return db_fail(s, err);
-    return NCCLSCOPE_OK;
+    if (version < NSC_STORE_VERSION && (rc = renew(s, err)))
+        return rc;
+    return run(s, nsc_schema_saved) ? NCCLSCOPE_OK : db_fail(s, err);
 }
 
 /* SQLite would open a device too, and lay its journal beside it. */
