@@ -1,5 +1,6 @@
 /* fuzz_carry.c - a saved model with bytes changed under zlib and its checksum: it is refused, or it is a model that can be merged, finished,
  * judged and reported. Each three bytes of the input are a place in what zlib packed, and what is put there. */
+#include "model/carried.h"
 #include "target.h"
 
 #include <zlib.h>
@@ -38,21 +39,11 @@ static const char log_lines[] =
     "    1048576        262144     float     sum      -1    36.21   28.96   50.68      0    35.53   29.51   51.65      "
     "0\n";
 
-enum { HEAD = 24 };
-
-#define NCCLSCOPE_MSG(number, NAME, template_, example) example "\n"
-#define NCCLSCOPE_ALSO(NAME, template_, example)
-static const unsigned char dictionary[] = /* as carry.c has it */
-#include "ncclscope/messages.def"
-    " NCCL INFO NCCL WARN NET/IB/0/GDRDMA P2P/CUMEM ";
-#undef NCCLSCOPE_MSG
-#undef NCCLSCOPE_ALSO
-
 /* What zlib packed into a saved model of the lines. */
-static const struct text *sound(unsigned char head[HEAD])
+static const struct text *sound(unsigned char head[NSC_CARRIED_HEAD])
 {
     static struct text raw;
-    static unsigned char kept[HEAD];
+    static unsigned char kept[NSC_CARRIED_HEAD];
     if (!raw.len) {
         struct text saved = {0};
         ncclscope_model *m = NULL;
@@ -65,24 +56,18 @@ static const struct text *sound(unsigned char head[HEAD])
         while (ncclscope_reader_next(r, &rec, NULL) == NCCLSCOPE_OK)
             must(ncclscope_model_add(m, rec) == 0);
         must(ncclscope_model_source_end(m, r, NULL) == 0 && ncclscope_model_save(m, take, &saved, NULL) == 0);
-        uLongf size = 0;
-        for (int i = 0; i < 8; i++)
-            size |= (uLongf)(unsigned char)saved.bytes[16 + i] << (8 * i);
-        raw.bytes = malloc(raw.len = raw.cap = size);
-        must(raw.bytes != NULL);
-        z_stream z = {.next_in = (unsigned char *)saved.bytes + HEAD, .avail_in = (uInt)(saved.len - HEAD)};
-        must(inflateInit(&z) == Z_OK);
-        z.next_out = (unsigned char *)raw.bytes;
-        z.avail_out = (uInt)size;
-        must(inflate(&z, Z_FINISH) == Z_NEED_DICT && inflateSetDictionary(&z, dictionary, sizeof dictionary) == Z_OK);
-        must(inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == size);
-        inflateEnd(&z);
-        memcpy(kept, saved.bytes, HEAD);
+        uint64_t size = 0;
+        must(nsc_carried_open((unsigned char *)saved.bytes, saved.len, &size, NULL) == 0);
+        raw.bytes = malloc(raw.len = raw.cap = (size_t)size);
+        must(raw.bytes != NULL &&
+             nsc_carried_unpack((unsigned char *)saved.bytes + NSC_CARRIED_HEAD, saved.len - NSC_CARRIED_HEAD,
+                                (unsigned char *)raw.bytes, raw.len) == 0);
+        memcpy(kept, saved.bytes, NSC_CARRIED_HEAD);
         ncclscope_reader_free(r);
         ncclscope_model_free(m);
         free(saved.bytes);
     }
-    memcpy(head, kept, HEAD);
+    memcpy(head, kept, NSC_CARRIED_HEAD);
     return &raw;
 }
 
@@ -103,19 +88,19 @@ static void check_model(ncclscope_model *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    unsigned char head[HEAD], *bytes;
+    unsigned char head[NSC_CARRIED_HEAD], *bytes;
     const struct text *raw = sound(head);
     char *changed = malloc(raw->len);
     uLongf packed = compressBound(raw->len);
-    must(changed != NULL && (bytes = malloc(HEAD + packed)) != NULL);
+    must(changed != NULL && (bytes = malloc(NSC_CARRIED_HEAD + packed)) != NULL);
     memcpy(changed, raw->bytes, raw->len);
     for (size_t i = 0; i + 3 <= size; i += 3)
         changed[(data[i] | data[i + 1] << 8) % raw->len] = (char)data[i + 2];
-    memcpy(bytes, head, HEAD);
-    must(compress2(bytes + HEAD, &packed, (unsigned char *)changed, raw->len, 1) == Z_OK);
+    memcpy(bytes, head, NSC_CARRIED_HEAD);
+    must(compress2(bytes + NSC_CARRIED_HEAD, &packed, (unsigned char *)changed, raw->len, 1) == Z_OK);
     ncclscope_model *m = NULL;
     ncclscope_error err = {0};
-    int rc = ncclscope_model_load(&m, the_grammar(), bytes, HEAD + packed, &err);
+    int rc = ncclscope_model_load(&m, the_grammar(), bytes, NSC_CARRIED_HEAD + packed, &err);
     must(rc == NCCLSCOPE_OK || (rc == NCCLSCOPE_EDATA && err.text[0]));
     must(size >= 3 || rc == NCCLSCOPE_OK);
     if (rc == NCCLSCOPE_OK)

@@ -43,6 +43,18 @@ const struct nsc_total nsc_counted[] = {
 #undef FOUND
 const size_t nsc_counted_things = sizeof nsc_counted / sizeof nsc_counted[0];
 
+uint64_t nsc_number_at(const char *at, size_t size)
+{
+    int8_t i1;
+    int32_t i4;
+    int64_t i8;
+    if (size == sizeof i1)
+        return memcpy(&i1, at, size), (uint64_t)(int64_t)i1;
+    if (size == sizeof i4)
+        return memcpy(&i4, at, size), (uint64_t)(int64_t)i4;
+    return memcpy(&i8, at, sizeof i8), (uint64_t)i8;
+}
+
 const struct nsc_member *nsc_members_of(const struct nsc_part_array *p, size_t *n)
 {
     const struct nsc_member *first = nsc_members;

@@ -64,6 +64,8 @@ struct nsc_part_array {
     size_t at, size;
 };
 extern const struct nsc_part_array nsc_parts[NSC_PARTS];
+/* A number of a row, of `size` bytes, its sign kept. */
+uint64_t nsc_number_at(const char *at, size_t size);
 const struct nsc_member *nsc_members_of(const struct nsc_part_array *p, size_t *n);
 
 /* Any of the arrays. */
