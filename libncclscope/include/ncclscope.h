@@ -32,8 +32,8 @@ extern "C" {
 /* Version of the library that runs, as "0.1.0". A constant; any thread. Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_version(void);
 
-/* The same with the versions of what it stands on: "ncclscope 0.1.0, PCRE2 10.42 (JIT x86 64bit), SQLite 3.40.1, zlib 1.2.13".
- * Written to `out` (always terminated, cut at `size` bytes); returns `out`. Any thread. Since 0.1. */
+/* The same with the versions of what it stands on: "ncclscope 0.1.0, PCRE2 10.42 (JIT x86 64bit), SQLite 3.40.1, zlib 1.2.13,
+ * jansson 2.14". Written to `out` (always terminated, cut at `size` bytes); returns `out`. Any thread. Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_version_details(char *out, size_t size);
 
 enum ncclscope_code {

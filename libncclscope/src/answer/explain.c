@@ -10,40 +10,30 @@ struct meaning {
     const char *source, *means, *proves;
 };
 
-static struct meaning of_kind(ncclscope_kind kind)
-{
-    switch (kind) {
-#define MEANS(NAME, source, means, proves) \
-    case NCCLSCOPE_KIND_##NAME: \
-        return (struct meaning){source, means, proves};
+/* By kind of line, and by row of links.def. */
+static const struct meaning kinds[] = {
+#define MEANS(NAME, source, means, proves) [NCCLSCOPE_KIND_##NAME] = {source, means, proves},
 #define VIA(NAME, means, proves)
 #define PART(text, means)
 #define FAMILY(name, source, means)
 #include "meanings.def"
 #undef MEANS
 #undef VIA
-#undef PART
-#undef FAMILY
-    default: return (struct meaning){NULL, NULL, NULL};
-    }
-}
+};
 
-static struct meaning of_via(int row)
-{
-    switch (row) {
+static const struct meaning vias[NSC_VIA_COUNT] = {
 #define MEANS(NAME, source, means, proves)
-#define VIA(NAME, means, proves) \
-    case NSC_VIA_##NAME: \
-        return (struct meaning){NULL, means, proves};
-#define PART(text, means)
-#define FAMILY(name, source, means)
+#define VIA(NAME, means, proves) [NSC_VIA_##NAME] = {NULL, means, proves},
 #include "meanings.def"
 #undef MEANS
 #undef VIA
 #undef PART
 #undef FAMILY
-    default: return (struct meaning){NULL, NULL, NULL};
-    }
+};
+
+static struct meaning of_kind(ncclscope_kind kind)
+{
+    return (size_t)kind < sizeof kinds / sizeof kinds[0] ? kinds[kind] : (struct meaning){NULL, NULL, NULL};
 }
 
 static const struct {
@@ -192,7 +182,7 @@ static bool explain_versions(const struct nsc_report *r, ncclscope_grammar *g, n
 static void explain_via(const struct nsc_report *r, const ncclscope_record *rec)
 {
     nsc_text text = rec->via->text;
-    struct meaning m = of_via(rec->via->row);
+    struct meaning m = vias[rec->via->row];
     nsc_part(r, "path", nsc_text_of(m.means));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         bool beside = parts[i].name[0] == '[', proxy = parts[i].name[0] == '(' && !parts[i].name[1];
@@ -271,7 +261,7 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
         nsc_part(r, "versions",
                  NSC_TEXT("no release of NCCL from 2.3.5 to 2.32.3 prints exactly this: another program's or fork's "
                           "words, a plugin's, or a damaged line"));
-    struct meaning via = rec->via ? of_via(rec->via->row) : m;
+    struct meaning via = rec->via ? vias[rec->via->row] : m;
     nsc_part(r, "proves",
              nsc_text_of(via.proves && *via.proves ? via.proves : "Nothing about the path between two GPUs."));
     if (rec->via && nsc_text_find(rec->via->text, "/read") >= 0)

@@ -159,7 +159,6 @@ static void apply_pair(struct ncclscope_model *m, const ncclscope_record *rec, u
     nsc_event_at(m, rec, proc, -1, (nsc_text){both, n > 0 ? (size_t)n : 0});
 }
 
-/* "GPU Direct RDMA Disabled for ..." of a device that could have it; its number, where the line has one that is decimal for sure. */
 /* "GPU Direct RDMA (DMABUF) enabled for HCA 1 'mlx5_1'": one event for each device. */
 static void apply_hca(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -167,6 +166,7 @@ static void apply_hca(struct ncclscope_model *m, const ncclscope_record *rec, ui
     nsc_event_at(m, rec, proc, nsc_number(rec, NCCLSCOPE_FIELD_HCA), nsc_record_field(rec, NCCLSCOPE_FIELD_NAME));
 }
 
+/* "GPU Direct RDMA Disabled for ..." of a device that could have it; its number, where the line has one that is decimal for sure. */
 static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     bool off = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE), "Disabled");

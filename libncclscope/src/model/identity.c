@@ -49,8 +49,8 @@ void nsc_take_identity(struct ncclscope_model *m, struct nsc_rank *r, const nccl
     if (!r->parent_pointer ||
         rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE) /* of a torn START line the end may be another's */
         take_parent(m, r, rec);
-    if (r->comm_id &&
-        nsc_map_put(&m->scratch->told_by, identity(r->proc, r->pointer, r->comm_id, r->split), (uint32_t)(r - m->ranks.item)))
+    if (r->comm_id && nsc_map_put(&m->scratch->told_by, identity(r->proc, r->pointer, r->comm_id, r->split),
+                                  (uint32_t)(r - m->ranks.item)))
         m->no_memory = true;
 }
 

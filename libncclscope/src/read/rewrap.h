@@ -39,7 +39,8 @@ struct nsc_rewrap {
 
 /* The next line, like nsc_lines_next; borrowed until the next call. A line as long as any lately, in which a record begins, waits
  * for what follows: lines without a header that complete its record are put behind it. So does one that stands in a column, behind
- * NSC_HANG blanks or more; what goes on in just that column is put behind it, with a blank between. And one that ends where its message should begin. */
+ * NSC_HANG blanks or more; what goes on in just that column is put behind it, with a blank between. And one that ends where its
+ * message should begin. */
 bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn *worth, void *user,
                      struct nsc_line *out);
 void nsc_rewrap_free(struct nsc_rewrap *w);

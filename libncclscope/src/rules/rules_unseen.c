@@ -89,7 +89,6 @@ static const char *stopped_by_hand(struct nsc_case *c)
     return n ? nsc_words(c, "; somebody stopped %llu from the keyboard (first on line %llu)", n, first) : "";
 }
 
-/* What the log does tell: the network that was chosen, and that the program reached its end. */
 /* "NVLS multicast support is available on dev 2 (NVLS_NCHANNELS 16)", and no GPU that has it not. */
 static const char *multicast(struct nsc_case *c)
 {
@@ -106,6 +105,7 @@ static const char *multicast(struct nsc_case *c)
                  : "";
 }
 
+/* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
