@@ -31,6 +31,8 @@ static const struct shape shapes[] = {
     {"vm:1:2 [0] /build/src/init.cc:1 NCCL WARN x", "", "vm", "/build/src/init.cc:1", "x", NCCLSCOPE_LEVEL_WARN, 1, 2,
      0},
     {"vm:1:2 [0] <unknown> NCCL WARN x", "", "vm", "<unknown>", "x", NCCLSCOPE_LEVEL_WARN, 1, 2, 0},
+    {"vm:1:2 [1] transport/net_ib/[p2p.cc:783](https://p2p.cc:783/) NCCL WARN x", "", "vm",
+     "transport/net_ib/[p2p.cc:783](https://p2p.cc:783/)", "x", NCCLSCOPE_LEVEL_WARN, 1, 2, 1},
     {"vm:1:2 NCCL CALL ncclGroupStart()", "", "vm", "", "ncclGroupStart()", NCCLSCOPE_LEVEL_CALL, 1, 2, -1},
     {"vm:1:2 [5] 12.345678 ncclInit:90 NCCL TRACE x", "", "vm", "12.345678 ncclInit:90", "x", NCCLSCOPE_LEVEL_TRACE, 1,
      2, 5},

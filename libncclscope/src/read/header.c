@@ -80,9 +80,17 @@ static bool who_and_device(nsc_text s, size_t from, size_t at, struct nsc_header
     return who(s, from, i - 2, h);
 }
 
+/* "net_ib/[p2p.cc:783](https://p2p.cc:783/)": Markdown's editors take a file's name for one of a site. What it was before; else `s`. */
+static nsc_text without_link(nsc_text s)
+{
+    ptrdiff_t at = s.len && s.ptr[s.len - 1] == ')' ? nsc_text_find(s, "](") : -1;
+    return at > 0 ? (nsc_text){s.ptr, (size_t)at} : s;
+}
+
 /* Has a WARN's location its shape: anything, then ":line", and from 2.30.7 " (func)" behind that? */
 static bool is_location(nsc_text s)
 {
+    s = without_link(s);
     size_t i = s.len;
     if (i && s.ptr[i - 1] == ')') {
         while (i && s.ptr[i - 1] != '(')
