@@ -68,6 +68,7 @@ enum nsc_hang_reason {
     NSC_HUNG_ROOTED_SILENT,  /* the same, in a collective that some ranks leave before the others */
     NSC_HUNG_ROOTED_APART,   /* in such collectives, and not all in the same */
     NSC_HUNG_ALIKE,          /* all in the same work, of the same size */
+    NSC_HUNG_FIRST,          /* so, and it is the first of their group */
     NSC_HUNG_SIZES,          /* the same, and the sizes differ */
     NSC_HUNG_SIZES_OF_SOME,  /* of some ranks of a group that is not whole */
     NSC_HUNG_SIZES_UNSAID,   /* the same, and no line says the sizes of all */

@@ -295,6 +295,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
                                                                   : NSC_HUNG_UNCOUNTED;
     f->title = where;
     why = who || odd ? why : compare_sizes(c, f, of_rank, most, why);
+    why = why == NSC_HUNG_ALIKE && most->seq == 1 ? NSC_HUNG_FIRST : why;
     if (why == NSC_HUNG_SILENT) {
         name_silent(c, f, of_rank, size);
         f->confidence = "possible";

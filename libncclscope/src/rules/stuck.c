@@ -78,8 +78,8 @@ int64_t nsc_size_by_elements(const struct ncclscope_model *m, const struct nsc_s
     static const char in_words[] = "NumelIn=", out_words[] = "NumelOut=";
     nsc_text parts = nsc_said(m, s->line, "parts");
     ptrdiff_t in_at = nsc_text_find(parts, in_words), out_at = nsc_text_find(parts, out_words);
-    bool gathers = nsc_text_find(s->op, "ALLGATHER_BASE") >= 0,
-         scatters = nsc_text_find(s->op, "REDUCE_SCATTER_BASE") >= 0;
+    bool gathers = nsc_text_is(s->op, "_ALLGATHER_BASE") || nsc_text_is(s->op, "ALLGATHER"),
+         scatters = nsc_text_is(s->op, "_REDUCE_SCATTER_BASE") || nsc_text_is(s->op, "REDUCE_SCATTER");
     int64_t in, out;
     if (in_at < 0 || out_at < 0 || (!gathers && !scatters))
         return 0;
@@ -106,7 +106,8 @@ nsc_text nsc_sizes_of(const struct ncclscope_model *m, const struct nsc_stuck *s
 
 bool nsc_has_one_size(nsc_text op)
 {
-    static const char *const alike[] = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"};
+    static const char *const alike[] = {
+        "ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "ALLGATHER", "REDUCE_SCATTER"};
     for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++)
         if (nsc_text_is(op, alike[i]))
             return true;
