@@ -148,6 +148,14 @@ static void apply_choice(struct ncclscope_model *m, const ncclscope_record *rec,
         m->nvls_at = nsc_here(m, rec);
 }
 
+/* "Missing "iommu=pt" from kernel command line ...": several of a process, each about something else. */
+static void apply_rccl_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                               struct nsc_thread *t)
+{
+    (void)t;
+    nsc_event_at(m, rec, proc, -1, nsc_record_field(rec, NCCLSCOPE_FIELD_NAME));
+}
+
 /* Two GPUs, as the line names them: "1a000 1b000" or "0 3". */
 static void apply_pair(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -270,6 +278,8 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_NET_USING] = nsc_apply_network,
     [NCCLSCOPE_KIND_IB_USING] = nsc_apply_devices,
     [NCCLSCOPE_KIND_SOCKET_USING] = nsc_apply_devices,
+    [NCCLSCOPE_KIND_INTERFACE] = nsc_apply_interface,
+    [NCCLSCOPE_KIND_RCCL_MISSING] = apply_rccl_missing,
     [NCCLSCOPE_KIND_PLUGIN_MISSING] = nsc_apply_plugin_missing,
     [NCCLSCOPE_KIND_OTHER_PLUGIN_MISSING] = nsc_apply_other_plugin_missing,
     [NCCLSCOPE_KIND_PLUGIN_LOADED] = nsc_apply_plugin_loaded,
@@ -428,6 +438,7 @@ static bool means_the_same(ncclscope_kind kind, nsc_effect *effect)
                                       nsc_apply_ofi_version,
                                       nsc_apply_ofi_platform,
                                       nsc_apply_other_plugin_missing,
+                                      apply_rccl_missing,
                                       apply_proxy};
     for (size_t i = 0; kind != NCCLSCOPE_KIND_UNKNOWN && i < sizeof own / sizeof own[0]; i++)
         if (effect == own[i])

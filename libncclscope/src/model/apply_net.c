@@ -86,6 +86,16 @@ void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, u
     take_address(m, rec, &m->procs.item[proc], false);
 }
 
+/* "NET : Using interface eth0:192.0.2.2<0>": 2.3 lists them a line each, without numbers. */
+void nsc_apply_interface(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    nsc_text none = {NULL, 0}, name = nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME);
+    (void)t;
+    if (name.len)
+        add_device(m, proc, "Socket", -1, name, none, none,
+                   nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_ADDR), "fe80:"));
+}
+
 static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                                  const char *kind, nsc_text name, nsc_text file, const char *state)
 {

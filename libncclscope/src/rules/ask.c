@@ -381,6 +381,31 @@ enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words)
     return yes_or(w && nsc_text_find(w->text, words) >= 0, NSC_NO);
 }
 
+/* "localGid ::ffff:192.0.2.7 remoteGids::ffff:192.0.2.9": the "192.0.2." of what stands behind `words`; len 0: no such. */
+static nsc_text subnet_behind(nsc_text line, const char *words)
+{
+    static const char ipv4[] = "::ffff:";
+    ptrdiff_t at = nsc_text_find(line, words);
+    nsc_text gid = nsc_text_from(line, at < 0 ? line.len : (size_t)at + strlen(words));
+    size_t n = 0, dots = 0;
+    while (gid.len && gid.ptr[0] == ' ')
+        gid = nsc_text_from(gid, 1);
+    if (!nsc_text_starts(gid, ipv4))
+        return (nsc_text){NULL, 0};
+    gid = nsc_text_from(gid, sizeof ipv4 - 1);
+    while (n < gid.len && dots < 3 && (nsc_is_digit(gid.ptr[n]) || gid.ptr[n] == '.'))
+        dots += gid.ptr[n++] == '.';
+    return (nsc_text){gid.ptr, dots == 3 ? n : 0};
+}
+
+enum nsc_answer nsc_ask_gids_apart(struct nsc_ask *q)
+{
+    const struct nsc_where *w = q->event ? &q->event->where : q->said;
+    nsc_text line = w ? w->text : (nsc_text){NULL, 0};
+    nsc_text here = subnet_behind(line, "localGid"), there = subnet_behind(line, "remoteGids");
+    return yes_or(here.len && there.len && !nsc_text_eq(here, there), NSC_NO);
+}
+
 enum nsc_answer nsc_ask_informed(struct nsc_ask *q)
 {
     uint64_t records = 0, others = 0;

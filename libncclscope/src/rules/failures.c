@@ -216,13 +216,17 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (nsc_text_is(text,
                     "<>")) /* an address of no family that NCCL knows: the connection was gone before it was read */
         text.len = 0;
-    if (strstr(first->title, "{said}") || strstr(first->title, "{behind}"))
+    if (strstr(first->title, "{said}") || strstr(first->title, "{behind}") ||
+        nsc_text_find(nsc_text_of(first->title), nsc_words(c, "%.*s", (int)text.len, text.len ? text.ptr : "")) >= 0)
         text.len = 0;
     const char *others = others_of(c, &all);
     f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
     const char *whose = who(c, f->began);
     bool peer = f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && text.len && memchr(text.ptr, '<', text.len);
-    f->title = nsc_words(c, "%s%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "", peer ? "peer " : "",
+    f->title = nsc_words(c, "%s%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "",
+                         !peer                     ? ""
+                         : first->part == NSC_ROOT ? "on the connection with " /* not the peer's doing */
+                                                   : "peer ",
                          (int)text.len, text.len ? text.ptr : "");
     if (peer && all.peers.text.len > 2) /* [0] is the empty one, and one is named */
         f->title = nsc_words(c, "%s, and %llu other%s", f->title, (unsigned long long)all.peers.text.len - 2,
@@ -281,11 +285,48 @@ static bool did_without(const struct ncclscope_model *m, const struct nsc_event 
     return library && !p->nameless && later;
 }
 
+/* What was said under the same id in the words of other rows: the first event of each. */
+enum { MOST_BESIDE = 4 };
+struct beside {
+    size_t n;
+    const struct nsc_event *event[MOST_BESIDE];
+    const struct failure *row[MOST_BESIDE];
+};
+
+static void hear_beside(struct beside *b, const struct failure *row, const struct nsc_event *e)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->row[i] == row)
+            return;
+    if (b->n < MOST_BESIDE && row->part != NSC_ECHO) {
+        b->event[b->n] = e;
+        b->row[b->n++] = row;
+    }
+}
+
+/* The one failure does not hide the other: the port that went down, and the requests that ended for it elsewhere. */
+static void tell_beside(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, const struct beside *b)
+{
+    const char *all = "";
+    for (size_t i = 0; i < b->n; i++) {
+        const struct failure *row = b->row[i];
+        bool alike = row->severity == first->severity || row->kind == first->kind;
+        if (row != first && alike && strcmp(row->title, first->title) != 0)
+            all = nsc_words(c, "%s%s%s (line %llu)", all, *all ? "; " : "", fill(c, row->title, b->event[i]),
+                            (unsigned long long)b->event[i]->where.line);
+    }
+    if (*all && f->severity == NCCLSCOPE_SEVERITY_NOTE)
+        f->title = nsc_words(c, "%s; %s", f->title, all);
+    else if (*all)
+        f->cause = nsc_words(c, "%s In this input, too: %s.", f->cause, all);
+}
+
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
+    struct beside beside = {.n = 0};
     bool tied = false;     /* which came first is not known */
     bool weathered = true; /* all processes that said it went on for long */
     for (size_t i = 0; i < m->events.len; i++) {
@@ -308,6 +349,7 @@ void nsc_tell_failures(struct nsc_case *c)
             f->evidences = 0;
             tied = false;
         }
+        hear_beside(&beside, row, e);
         f->count += e->count;
         int64_t rank = nsc_rank_of_event(m, e);
         if (rank >= 0)
@@ -340,6 +382,8 @@ void nsc_tell_failures(struct nsc_case *c)
     else if (f && f->severity == NCCLSCOPE_SEVERITY_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
              (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    if (f)
+    if (f) {
         tell(c, f, first, tied);
+        tell_beside(c, f, first, &beside);
+    }
 }

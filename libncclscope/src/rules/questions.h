@@ -71,6 +71,9 @@ enum nsc_answer nsc_ask_informed(struct nsc_ask *q);
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words);
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number);
 #define WARNED(words) nsc_ask_warned(q, words)
+/* Does it name two GIDs that hold IPv4 addresses, of different /24? Subnets may be smaller or larger: it is no proof. */
+enum nsc_answer nsc_ask_gids_apart(struct nsc_ask *q);
+#define GIDS_APART nsc_ask_gids_apart(q)
 #define NUMBER(n) nsc_ask_number(q, n)
 /* Is the release that of a row of changes.def, or newer? */
 enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release);

@@ -311,13 +311,16 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
-            f = nsc_found(c, asked && !nsc_success_of(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE,
+            bool tried = nsc_text_find(e->where.text, "SHARP group create") >= 0; /* which NCCL does on request alone */
+            f = nsc_found(c,
+                          (asked || tried) && !nsc_success_of(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE,
                           "configuration", "certain");
             f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
                                "uses the point-to-point network"
                              : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
             nsc_show(c, f, asked ? &asked->where : NULL);
-            nsc_explain_by(c, f, 0);
+            struct nsc_ask ask = {.c = c, .m = m, .proc = e->proc, .event = e, .distance = ""};
+            nsc_explain(c, f, &ask);
         }
         f->count += e->count;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
