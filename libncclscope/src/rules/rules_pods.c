@@ -260,7 +260,8 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
             f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)",
                                 pf->link_gb_s / pf->nic_gb_s, pf->nic_gb_s, pf->link_gb_s, pf->source);
     } else if (!f->cause) {
-        f->title = nsc_words(c, "Each host name (pod) has %s, but the machine has more", each);
+        f->title = nsc_words(c, "Each host name (pod) uses %s, and the machine of rank %lld has more", each,
+                             (long long)p->high->rank);
         nsc_explain_with(
             c, f, NSC_PODS_MORE_GPUS,
             nsc_words(c, "Rank %lld is on NVML device %lld", (long long)p->high->rank, (long long)p->high->nvml_dev),
