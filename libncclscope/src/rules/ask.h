@@ -82,6 +82,7 @@ enum nsc_hang_reason {
     NSC_HUNG_LATE,
     NSC_HUNG_OTHERS_SPEAK, /* by the program's own watch, and of some ranks no such line is there */
     NSC_HUNG_ALL_WAIT,     /* the same, and of all */
+    NSC_HUNG_EXPERTS,      /* kernels of an expert-parallel exchange gave up */
     NSC_HUNG_SOME_WAIT,    /* the same, and how many ranks there are is not known */
     NSC_HUNG_NO_RESULT     /* nccl-tests began to measure, and nothing follows */
 };

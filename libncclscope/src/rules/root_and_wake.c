@@ -195,6 +195,23 @@ static void relate_to_watchdog(struct ncclscope_findings *all)
     }
 }
 
+/* The kernels of NCCL EP and DeepEP end themselves when they have waited in vain, and CUDA then reports a launch that failed. */
+static void blame_experts(struct ncclscope_findings *all)
+{
+    const struct ncclscope_model *m = all->model;
+    for (size_t i = 0; i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        bool trapped = f->rule->key == NSC_ID_FAILURE_CUDA && f->began && !f->caused_by &&
+                       nsc_text_find(f->began->where.text, "unspecified launch failure") >= 0;
+        for (size_t k = 0; trapped && k < m->happened.len; k++) {
+            const struct nsc_own_record *r = &m->happened.item[k];
+            if (r->number == NCCLSCOPE_KIND_EXPERTS_WAITED && r->where.source == f->began->where.source &&
+                r->where.line < f->began->where.line)
+                f->caused_by = NSC_ID_RANKS_HUNG;
+        }
+    }
+}
+
 /* A connection that could not be made, from a host that meets the others over an interface that seldom reaches any. */
 static void blame_interface(struct ncclscope_findings *all)
 {
@@ -382,6 +399,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
         }
     nsc_free(roots.at);
     blame_for_retries(all);
+    blame_experts(all);
     relate_to_watchdog(all);
     explain_exit(all);
 }

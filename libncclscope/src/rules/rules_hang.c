@@ -125,6 +125,34 @@ static void tell_stalled(struct nsc_case *c)
     nsc_explain_by(c, f, silent > 0 ? tell_others(c, f, size) : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
 }
 
+/* "Warning: NCCL EP timeout for dispatch receive, rank 2, local_expert_idx 37, src_rank 0" */
+static void tell_experts(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    const struct nsc_own_record *first = NULL;
+    int64_t rank, waits = -1;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_EXPERTS_WAITED || !nsc_number_said(m, r, "rank", &rank))
+            continue;
+        waits = first ? waits : rank;
+        first = first ? first : r;
+        f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+        f->count++;
+        nsc_name_rank(c, f, (uint64_t)rank);
+        nsc_show(c, f, &r->where);
+    }
+    if (!f)
+        return;
+    nsc_explain_by(c, f, NSC_HUNG_EXPERTS);
+    f->confidence = "certain"; /* that they gave up; not why */
+    f->title =
+        nsc_words(c, "Tokens of other ranks did not come (%s): %s waited in vain; first, in %s, rank %lld for rank %s",
+                  nsc_said(m, first, "name").ptr, nsc_list_ranks(c, f), nsc_said(m, first, "collective").ptr,
+                  (long long)waits, nsc_said(m, first, "peer").ptr);
+}
+
 /* The first call in which ranks of a communicator differ; NULL: in none. */
 static const struct nsc_odd_call *first_difference(const struct ncclscope_model *m)
 {
@@ -180,6 +208,7 @@ void nsc_rule_ranks_hung(struct nsc_case *c)
 {
     if (!tell_order(c))
         tell_stalled(c);
+    tell_experts(c);
     tell_no_result(c);
     nsc_tell_watchdogs(c);
     nsc_tell_ras(c);
