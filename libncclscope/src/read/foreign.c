@@ -173,7 +173,7 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     bool counts =
         nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
     bool of_rank = speaks_as_rank(t);
-    if (!named && !counts && !of_rank && !strchr("RMPrsthw#eEFmnpoG:|^", t.ptr[0]))
+    if (!named && !counts && !of_rank && !strchr("RMPWrsthw#eEFmnpoG:|^", t.ptr[0]))
         return NULL;
     for (size_t i = 0; i < g->others.rows; i++)
         if (!is_by_place(&g->others.row[i]) && is_worth_it(&g->others.row[i], named, counts) &&

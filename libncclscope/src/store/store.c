@@ -95,6 +95,21 @@ static int renew(ncclscope_store *s, ncclscope_error *err)
     return fine ? NCCLSCOPE_OK : db_fail(s, err);
 }
 
+enum { PATIENCE_MS = 10000, PAUSE_MS = 10 };
+
+/* Readers go on while one writes. SQLite does not wait here as it does elsewhere: to change the mode it has to be alone for a moment. */
+static bool let_read(ncclscope_store *s)
+{
+    bool done = false;
+    for (int waited = 0; waited < PATIENCE_MS; waited += PAUSE_MS) {
+        done = run(s, "PRAGMA journal_mode = WAL");
+        if (done || sqlite3_errcode(s->db) != SQLITE_BUSY)
+            break;
+        sqlite3_sleep(PAUSE_MS);
+    }
+    return done;
+}
+
 /* A new file gets its tables, unless another process was faster: several may meet on one that is not there yet. */
 static int make(ncclscope_store *s, ncclscope_error *err)
 {
@@ -105,14 +120,14 @@ static int make(ncclscope_store *s, ncclscope_error *err)
     if (fine && pragma(s, "SELECT count(*) FROM sqlite_master") == 0)
         fine = run(s, mark) && run(s, nsc_schema_tables) && run(s, nsc_schema_saved) && make_model(s) &&
                run(s, "INSERT INTO meta VALUES('schema', '3'), ('tool', 'ncclscope " NSC_VERSION "')");
-    fine = fine && run(s, "COMMIT") && run(s, "PRAGMA journal_mode = WAL");
+    fine = fine && run(s, "COMMIT");
     return fine ? NCCLSCOPE_OK : db_fail(s, err);
 }
 
 /* Whatever the file is, it is a store of this version afterwards, or the error says what it is. */
 static int prepare(ncclscope_store *s, ncclscope_error *err)
 {
-    sqlite3_busy_timeout(s->db, 10000);
+    sqlite3_busy_timeout(s->db, PATIENCE_MS);
     int64_t tables = pragma(s, "SELECT count(*) FROM sqlite_master");
     int rc = tables == 0 ? make(s, err) : NCCLSCOPE_OK;
     if (tables < 0 || rc)
@@ -127,7 +142,7 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
     if (version < NSC_STORE_VERSION && (rc = renew(s, err)))
         return rc;
-    return run(s, nsc_schema_saved) ? NCCLSCOPE_OK : db_fail(s, err);
+    return run(s, nsc_schema_saved) && let_read(s) ? NCCLSCOPE_OK : db_fail(s, err);
 }
 
 /* SQLite would open a device too, and lay its journal beside it. */
