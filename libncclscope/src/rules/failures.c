@@ -59,13 +59,28 @@ static bool is_named_before(const struct ncclscope_model *m, const struct nsc_ev
     return c ? c < 0 : p->pid < q->pid;
 }
 
+/* ", mlx5_1" where the line ends in "hca mlx5_1"; of what happens on a GPU ", CUDA device 3", where no line tells the rank. */
+static const char *device_of(struct nsc_case *c, const struct nsc_event *e, int64_t rank)
+{
+    static const char words[] = " hca ";
+    enum nsc_id id = c->rule->key;
+    ptrdiff_t at = e->kind == NCCLSCOPE_KIND_IB_COMPLETION ? nsc_text_find(e->where.text, words) : -1;
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(e->where.text, (size_t)at + sizeof words - 1),
+             hca = nsc_next_word(&rest);
+    if (hca.len)
+        return nsc_words(c, ", %.*s", (int)(hca.len < 64 ? hca.len : 64), hca.ptr);
+    bool gpu = id == NSC_ID_FAILURE_CUDA || id == NSC_ID_FAILURE_MEMORY || id == NSC_ID_FAILURE_SYSTEM_NOT_READY;
+    return gpu && rank < 0 && e->dev >= 0 ? nsc_words(c, ", CUDA device %lld", (long long)e->dev) : "";
+}
+
 static const char *who(struct nsc_case *c, const struct nsc_event *e)
 {
     const struct nsc_proc *p = &c->m->procs.item[e->proc];
     int64_t rank = p->nameless ? -1 : nsc_rank_of_event(c->m, e);
     if (p->nameless)
         return "";
-    const char *where = nsc_words(c, "host %s, pid %lld", nsc_say(c->m, p->host).ptr, (long long)p->pid);
+    const char *where =
+        nsc_words(c, "host %s, pid %lld%s", nsc_say(c->m, p->host).ptr, (long long)p->pid, device_of(c, e, rank));
     return rank < 0 ? where : nsc_words(c, "rank %lld, %s", (long long)rank, where);
 }
 
