@@ -1,5 +1,6 @@
 /* test_properties.c - wherever the input is cut, and however it comes in, the report is the same, byte for byte. */
 #include "data.h"
+#include "ncclscope/probe.h"
 #include "scene.h"
 
 static ncclscope_grammar *grammar;
@@ -101,6 +102,33 @@ static void test_scan_is_feed(void)
     }
 }
 
+/* Facts of the machine tell the same whether a model gets them while it grows or when it is finished. */
+static void test_facts_before_and_after(void)
+{
+    struct data log = data_load("logs/2.30.7/h200x4-p2p-disabled-shm.log"), out[2];
+    char path[600];
+    ncclscope_facts *facts = NULL;
+    snprintf(path, sizeof path, "%s/machines/h200x4.json", getenv("TESTDATA"));
+    CHECK_INT(ncclscope_facts_load(&facts, path, NULL), 0);
+    for (int before = 0; before < 2; before++) {
+        struct scene s = {NULL, NULL};
+        scene_add(&s, "log", data_text(&log));
+        if (before)
+            ncclscope_model_facts(s.model, facts);
+        CHECK_INT(ncclscope_model_finish(s.model, NULL), 0);
+        if (!before)
+            ncclscope_model_facts(s.model, facts);
+        out[before] = scene_report(s.model);
+        CHECK(nsc_text_find(data_text(&out[before]), "\"gpus\":[{") >= 0);
+        scene_end(&s);
+    }
+    CHECK(nsc_text_eq(data_text(&out[0]), data_text(&out[1])));
+    data_drop(&out[0]);
+    data_drop(&out[1]);
+    data_drop(&log);
+    ncclscope_facts_free(facts);
+}
+
 /* What has been read by then is a whole report, wherever a log ends: a job that is still running. */
 static void test_every_end(void)
 {
@@ -114,4 +142,5 @@ static void test_every_end(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_every_cut), TEST(test_some_cuts), TEST(test_scan_is_feed), TEST(test_every_end))
+CHECKS(TEST(test_every_cut), TEST(test_some_cuts), TEST(test_scan_is_feed), TEST(test_facts_before_and_after),
+       TEST(test_every_end))

@@ -101,6 +101,10 @@ static int take_source_end(void *user, const ncclscope_reader *r, const char *na
 int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const char *const *paths, size_t n,
                            const ncclscope_scan_options *options, ncclscope_error *err)
 {
+    if (out)
+        *out = NULL;
+    if (!out || !g || (!paths && n))
+        return nsc_null(err);
     struct ncclscope_coverage *c = *out = nsc_alloc(sizeof *c);
     if (!c)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
@@ -126,7 +130,7 @@ void ncclscope_coverage_free(ncclscope_coverage *c)
 
 const ncclscope_model *ncclscope_coverage_model(const ncclscope_coverage *c)
 {
-    return c->model;
+    return c ? c->model : NULL;
 }
 
 static int by_count(const void *a, const void *b)
@@ -157,7 +161,7 @@ static uint64_t records_of(const struct ncclscope_coverage *c)
 
 uint64_t ncclscope_coverage_records(const ncclscope_coverage *c)
 {
-    return records_of(c);
+    return c ? records_of(c) : 0;
 }
 
 static double percent(const struct ncclscope_coverage *c, uint64_t n)
@@ -254,6 +258,8 @@ static void write_json(const struct nsc_report *r, const struct ncclscope_covera
 int ncclscope_coverage_report(const ncclscope_coverage *c, const char *format, int columns, int flags,
                               ncclscope_write_fn *write, void *user)
 {
+    if (!c || !format || !write)
+        return NCCLSCOPE_EINVAL;
     bool json = !strcmp(format, "json"), unknown = !strcmp(format, "unknown");
     if (!json && !unknown && strcmp(format, "text") != 0)
         return NCCLSCOPE_ENOTFOUND;

@@ -335,6 +335,8 @@ static int explain_text(const struct nsc_report *r, ncclscope_grammar *g, const 
 int ncclscope_explain_line(ncclscope_grammar *g, const char *line, int columns, int flags, ncclscope_write_fn *write,
                            void *user)
 {
+    if (!g || !line || !write)
+        return NCCLSCOPE_EINVAL;
     struct nsc_match match;
     struct nsc_out *out = nsc_out_new(write, user);
     if (!out || nsc_match_new(&match, NULL)) {

@@ -62,6 +62,8 @@ static void json_known(struct nsc_json *j, const struct nsc_texts *t)
 
 int ncclscope_grammar_report(ncclscope_grammar *g, const char *format, int flags, ncclscope_write_fn *write, void *user)
 {
+    if (!g || !format || !write)
+        return NCCLSCOPE_EINVAL;
     bool json = !strcmp(format, "json"), all = flags & NCCLSCOPE_REPORT_VERBOSE;
     if (!json && strcmp(format, "text") != 0)
         return NCCLSCOPE_ENOTFOUND;

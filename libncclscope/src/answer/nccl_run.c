@@ -104,6 +104,8 @@ int ncclscope_nccl(ncclscope_facts *f, ncclscope_model **log, ncclscope_grammar 
                         "variables are NAME=VALUE, with commas between them; these are not: %.80s", o.variables);
     if (!f)
         return NCCLSCOPE_OK;
+    if (!log || !g)
+        return nsc_null(err);
     *log = NULL;
     int rc = ncclscope_model_new(&l.m, err);
     rc = rc ? rc : ncclscope_reader_new(&l.r, g, err);

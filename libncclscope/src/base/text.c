@@ -119,6 +119,11 @@ int nsc_fail(ncclscope_error *err, int code, int system, const char *format, ...
     return code;
 }
 
+int nsc_null(ncclscope_error *err)
+{
+    return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "an argument is NULL where something is wanted");
+}
+
 unsigned nsc_version_number(nsc_text v)
 {
     unsigned part[3] = {0, 0, 0};

@@ -95,6 +95,8 @@ nsc_text nsc_next_word(nsc_text *rest);
 /* A code point as UTF-8: writes and returns 1 to 4 bytes. */
 size_t nsc_put_utf8(char *to, uint32_t c);
 
+/* For a program that passes NULL where the header wants something. */
+int nsc_null(ncclscope_error *err);
 int nsc_fail(ncclscope_error *err, int code, int system, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

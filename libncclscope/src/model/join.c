@@ -2,6 +2,7 @@
 #include "read/changes.h"
 #include "model/pairs.h"
 #include "model/gpus.h"
+#include "model/on_machine.h"
 #include "model/version.h"
 #include "model/path.h"
 #include "model/topology.h"
@@ -272,6 +273,13 @@ static void mark_parents(struct ncclscope_model *m)
             m->ranks.item[m->ranks.item[i].parent].split_off = true;
 }
 
+/* Of a model that was given facts while it grew. */
+static void place_by_facts(struct ncclscope_model *m)
+{
+    if (m->facts)
+        nsc_place_ranks(m);
+}
+
 /* Each builds on what those before it made: without memory for one of them there is nothing for the next to look at. */
 void nsc_join(struct ncclscope_model *m)
 {
@@ -283,8 +291,8 @@ void nsc_join(struct ncclscope_model *m)
         mark_parents,         list_members,           name_comms,
         nsc_attribute_rest,   nsc_put_in_order,       nsc_take_diag_pairs,
         nsc_find_shared_gpus, nsc_take_bus_ids,       nsc_find_proofs,
-        nsc_find_machines,    nsc_find_gpus_of_names, nsc_find_paths,
-        nsc_find_shapes,      nsc_look_at_whole,
+        nsc_find_machines,    nsc_find_gpus_of_names, place_by_facts,
+        nsc_find_paths,       nsc_find_shapes,        nsc_look_at_whole,
     };
     unsigned before = nsc_failed_allocations();
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !m->no_memory && nsc_failed_allocations() == before; i++)

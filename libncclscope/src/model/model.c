@@ -8,6 +8,8 @@
 
 int ncclscope_model_new(ncclscope_model **out, ncclscope_error *err)
 {
+    if (!out)
+        return nsc_null(err);
     *out = nsc_alloc(sizeof **out);
     if (!*out)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");

@@ -399,6 +399,10 @@ static void add_process(struct ncclscope_model *m, struct nsc_pod *pod, uint32_t
 
 int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err)
 {
+    if (!m || !path)
+        return nsc_null(err);
+    if (!m->finished)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "pods are added to a model that is finished");
     unsigned before = nsc_failed_allocations();
     char *json = NULL;
     size_t len = 0;

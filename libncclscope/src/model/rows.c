@@ -103,6 +103,8 @@ size_t nsc_rows_copy(const struct nsc_rows *rows, int table, size_t first, size_
 
 int ncclscope_table_get(int table, ncclscope_table_info *out)
 {
+    if (!out)
+        return NCCLSCOPE_EINVAL;
     ncclscope_table_info info = {.size = sizeof info};
     if (table < 0 || table >= NCCLSCOPE_TABLES)
         return NCCLSCOPE_ENOTFOUND;
@@ -119,6 +121,8 @@ int ncclscope_table_get(int table, ncclscope_table_info *out)
 
 int ncclscope_column_get(int table, int column, ncclscope_column_info *out)
 {
+    if (!out)
+        return NCCLSCOPE_EINVAL;
     ncclscope_table_info t = {.size = sizeof t};
     int rc = ncclscope_table_get(table, &t);
     if (rc)

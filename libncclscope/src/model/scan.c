@@ -207,7 +207,10 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
     *out = s.m;
     unsigned before = nsc_failed_allocations();
     for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !nsc_scan_is_over(&s); i++)
-        list_path(&s, paths[i], false);
+        if (paths[i])
+            list_path(&s, paths[i], false);
+        else
+            rc = nsc_null(err);
     rc = rc ? rc : nsc_settle(rc, before, err);
     if (rc == NCCLSCOPE_OK)
         rc = s.options.jobs > 1 && s.inputs.len > 1 && !tap ? nsc_scan_side_by_side(&s) : scan_in_turn(&s);
@@ -233,12 +236,20 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
 int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
                    const ncclscope_scan_options *options, ncclscope_error *err)
 {
+    if (out)
+        *out = NULL;
+    if (!out || !g || (!paths && n))
+        return nsc_null(err);
     return nsc_scan(out, g, paths, n, options, NULL, err);
 }
 void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
 {
+    if (!m)
+        return;
     unsigned before = nsc_failed_allocations();
     m->facts = f;
+    if (!m->finished) /* which then finds them */
+        return;
     nsc_place_ranks(m);
     nsc_find_paths(m);
     nsc_lay_rows(m);
@@ -247,16 +258,18 @@ void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f)
 
 const char *ncclscope_model_source_name(const ncclscope_model *m, size_t i)
 {
-    return i < m->sources.len ? nsc_say(m, m->sources.item[i].name).ptr : NULL;
+    return m && i < m->sources.len ? nsc_say(m, m->sources.item[i].name).ptr : NULL;
 }
 
 const char *ncclscope_model_problem(const ncclscope_model *m, size_t i)
 {
-    return i < m->sources.len ? nsc_say(m, m->sources.item[i].problem).ptr : "";
+    return m && i < m->sources.len ? nsc_say(m, m->sources.item[i].problem).ptr : "";
 }
 
 int ncclscope_model_stats(const ncclscope_model *m, size_t i, ncclscope_stats *out)
 {
+    if (!m || !out)
+        return NCCLSCOPE_EINVAL;
     if (i >= m->sources.len)
         return NCCLSCOPE_ENOTFOUND;
     ncclscope_stats s = m->sources.item[i].stats;

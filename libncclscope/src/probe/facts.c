@@ -105,7 +105,7 @@ bool nsc_is_refusal(const char *status)
 
 size_t ncclscope_facts_gpus(const ncclscope_facts *f)
 {
-    return f->gpus.len;
+    return f ? f->gpus.len : 0;
 }
 
 struct ncclscope_facts *nsc_facts_new(void)
@@ -191,6 +191,8 @@ void nsc_facts_members(const struct ncclscope_facts *f, struct nsc_json *j)
 
 int ncclscope_facts_save(const ncclscope_facts *f, ncclscope_write_fn *write, void *user)
 {
+    if (!f || !write)
+        return NCCLSCOPE_EINVAL;
     struct nsc_out *out = nsc_out_new(write, user);
     if (!out)
         return NCCLSCOPE_ENOMEM;
@@ -372,6 +374,10 @@ int nsc_facts_read(struct ncclscope_facts *f, const char *json, size_t len, nccl
 
 int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_error *err)
 {
+    if (out)
+        *out = NULL;
+    if (!out || !path)
+        return nsc_null(err);
     enum { LARGEST = 64 * 1024 * 1024 };
     unsigned before = nsc_failed_allocations();
     char *json = NULL;

@@ -248,6 +248,8 @@ static int check_pairs(const struct ncclscope_facts *f, const char *pairs, nccls
 int ncclscope_measure(ncclscope_facts *f, const ncclscope_measure_options *options, ncclscope_progress_fn *progress,
                       void *user, ncclscope_error *err)
 {
+    if (!f)
+        return nsc_null(err);
     ncclscope_measure_options o = {.size = sizeof o};
     if (options && !nsc_take_sized(&o, sizeof o, options, options->size))
         return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");

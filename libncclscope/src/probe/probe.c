@@ -24,6 +24,8 @@ static void collect(struct ncclscope_facts *f, const struct ncclscope_facts *kno
 
 int ncclscope_probe(ncclscope_facts **out, ncclscope_error *err)
 {
+    if (!out)
+        return nsc_null(err);
     struct ncclscope_facts *f = *out = nsc_facts_new();
     if (!f)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");

@@ -34,6 +34,8 @@ static const char *const prefix_table[] = {
 
 int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err)
 {
+    if (!out)
+        return nsc_null(err);
     ncclscope_grammar *g = nsc_alloc(sizeof *g);
     *out = NULL;
     if (!g)

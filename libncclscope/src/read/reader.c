@@ -8,8 +8,11 @@ enum { CHUNK = 64 * 1024 };
 
 int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_error *err)
 {
+    if (out)
+        *out = NULL;
+    if (!out || !g)
+        return nsc_null(err);
     ncclscope_reader *r = nsc_alloc(sizeof *r);
-    *out = NULL;
     if (r)
         nsc_source_of_fed(&r->source);
     if (!r || nsc_via_cache_init(&r->via_cache) || nsc_match_new(&r->match, err)) {
@@ -38,7 +41,7 @@ int nsc_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *pa
 
 int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path, ncclscope_error *err)
 {
-    return nsc_reader_open(out, g, path, &(struct nsc_watch){NULL, NULL, 0}, err);
+    return path ? nsc_reader_open(out, g, path, &(struct nsc_watch){NULL, NULL, 0}, err) : nsc_null(err);
 }
 
 void ncclscope_reader_free(ncclscope_reader *r)
@@ -60,6 +63,8 @@ void ncclscope_reader_free(ncclscope_reader *r)
 int ncclscope_reader_of(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_read_fn *read, void *user,
                         ncclscope_error *err)
 {
+    if (!read)
+        return nsc_null(err);
     int rc = ncclscope_reader_new(out, g, err);
     if (!rc)
         nsc_source_of(&(*out)->source, read, user);
@@ -68,6 +73,8 @@ int ncclscope_reader_of(ncclscope_reader **out, ncclscope_grammar *g, ncclscope_
 
 int ncclscope_reader_of_fd(ncclscope_reader **out, ncclscope_grammar *g, int fd, ncclscope_error *err)
 {
+    if (fd < 0)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a descriptor is 0 or more");
     int rc = ncclscope_reader_new(out, g, err);
     if (!rc)
         nsc_source_of_fd(&(*out)->source, fd);
@@ -76,21 +83,27 @@ int ncclscope_reader_of_fd(ncclscope_reader **out, ncclscope_grammar *g, int fd,
 
 int ncclscope_reader_feed(ncclscope_reader *r, const void *data, size_t size)
 {
+    if (!r || (!data && size))
+        return NCCLSCOPE_EINVAL;
     return r->source.fed.on && !r->source.fed.whole ? nsc_source_feed(&r->source, data, size) : NCCLSCOPE_EINVAL;
 }
 
 void ncclscope_reader_finish(ncclscope_reader *r)
 {
-    r->source.fed.whole = true;
+    if (r)
+        r->source.fed.whole = true;
 }
 
 void ncclscope_reader_flush(ncclscope_reader *r)
 {
-    r->rewrap.flush = true;
+    if (r)
+        r->rewrap.flush = true;
 }
 
 int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
 {
+    if (!r || !out)
+        return NCCLSCOPE_EINVAL;
     ncclscope_stats s = r->stats;
     s.size = out->size;
     s.bytes = r->source.bytes;
@@ -528,6 +541,8 @@ static int next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_err
 
 int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err)
 {
+    if (!r || !out)
+        return nsc_null(err);
     unsigned before = nsc_failed_allocations();
     return nsc_settle(next(r, out, err), before, err);
 }

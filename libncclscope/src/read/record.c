@@ -23,14 +23,25 @@ nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f)
     return (nsc_text){NULL, 0};
 }
 
+/* Of no record nothing is known: what a program reads that asks for it. */
+static const struct ncclscope_record *some(const struct ncclscope_record *rec)
+{
+    static const struct ncclscope_record none = {.pid = -1, .tid = -1, .dev = -1, .launcher_rank = -1};
+    return rec ? rec : &none;
+}
+
 int ncclscope_record_text(const ncclscope_record *rec, ncclscope_field f, ncclscope_text *out)
 {
+    if (!rec || !out)
+        return NCCLSCOPE_EINVAL;
     *out = nsc_record_field(rec, f);
     return out->ptr ? NCCLSCOPE_OK : NCCLSCOPE_ENOTFOUND;
 }
 
 int ncclscope_record_u64(const ncclscope_record *rec, ncclscope_field f, uint64_t *out)
 {
+    if (!rec || !out)
+        return NCCLSCOPE_EINVAL;
     nsc_text t = nsc_record_field(rec, f);
     *out = 0;
     if (!t.ptr)
@@ -40,6 +51,8 @@ int ncclscope_record_u64(const ncclscope_record *rec, ncclscope_field f, uint64_
 
 int ncclscope_record_i64(const ncclscope_record *rec, ncclscope_field f, int64_t *out)
 {
+    if (!rec || !out)
+        return NCCLSCOPE_EINVAL;
     nsc_text t = nsc_record_field(rec, f);
     *out = 0;
     if (!t.ptr)
@@ -49,6 +62,8 @@ int ncclscope_record_i64(const ncclscope_record *rec, ncclscope_field f, int64_t
 
 int ncclscope_record_f64(const ncclscope_record *rec, ncclscope_field f, double *out)
 {
+    if (!rec || !out)
+        return NCCLSCOPE_EINVAL;
     nsc_text t = nsc_record_field(rec, f);
     *out = 0;
     if (!t.ptr)
@@ -58,107 +73,109 @@ int ncclscope_record_f64(const ncclscope_record *rec, ncclscope_field f, double 
 
 int ncclscope_record_field(const ncclscope_record *rec, size_t i, ncclscope_field *field, ncclscope_text *out)
 {
+    if (!rec || !field || !out)
+        return NCCLSCOPE_EINVAL;
     return rec->match && nsc_match_field(rec->match, i, field, out) ? NCCLSCOPE_OK : NCCLSCOPE_ENOTFOUND;
 }
 
 ncclscope_kind ncclscope_record_kind(const ncclscope_record *rec)
 {
-    return rec->kind;
+    return some(rec)->kind;
 }
 
 const char *ncclscope_record_kind_name(const ncclscope_record *rec)
 {
-    const char *name = ncclscope_kind_name(rec->kind);
-    return name ? name : nsc_user_kind_name(&rec->grammar->user, rec->kind);
+    const char *name = ncclscope_kind_name(some(rec)->kind);
+    return name || !rec ? name : nsc_user_kind_name(&rec->grammar->user, rec->kind);
 }
 
 const char *ncclscope_record_field_name(const ncclscope_record *rec, ncclscope_field f, char *type)
 {
     char letter;
-    return nsc_user_field_name(&rec->grammar->user, f, type ? type : &letter);
+    return !rec ? NULL : nsc_user_field_name(&rec->grammar->user, f, type ? type : &letter);
 }
 
 int ncclscope_record_level(const ncclscope_record *rec)
 {
-    return rec->level;
+    return some(rec)->level;
 }
 
 int ncclscope_record_flags(const ncclscope_record *rec)
 {
-    return rec->flags;
+    return some(rec)->flags;
 }
 
 uint64_t ncclscope_record_line(const ncclscope_record *rec)
 {
-    return rec->line;
+    return some(rec)->line;
 }
 
 uint64_t ncclscope_record_offset(const ncclscope_record *rec)
 {
-    return rec->offset;
+    return some(rec)->offset;
 }
 
 ncclscope_text ncclscope_record_host(const ncclscope_record *rec)
 {
-    return rec->host;
+    return some(rec)->host;
 }
 
 int64_t ncclscope_record_pid(const ncclscope_record *rec)
 {
-    return rec->pid;
+    return some(rec)->pid;
 }
 
 int64_t ncclscope_record_tid(const ncclscope_record *rec)
 {
-    return rec->tid;
+    return some(rec)->tid;
 }
 
 int64_t ncclscope_record_dev(const ncclscope_record *rec)
 {
-    return rec->dev;
+    return some(rec)->dev;
 }
 
 ncclscope_text ncclscope_record_message(const ncclscope_record *rec)
 {
-    return rec->message;
+    return some(rec)->message;
 }
 
 ncclscope_text ncclscope_record_family(const ncclscope_record *rec)
 {
-    return rec->text ? nsc_text_of(rec->text->family) : (nsc_text){NULL, 0};
+    return rec && rec->text ? nsc_text_of(rec->text->family) : (nsc_text){NULL, 0};
 }
 
 ncclscope_text ncclscope_record_location(const ncclscope_record *rec)
 {
-    return rec->location;
+    return some(rec)->location;
 }
 
 ncclscope_text ncclscope_record_physical(const ncclscope_record *rec)
 {
-    return rec->physical;
+    return some(rec)->physical;
 }
 
 ncclscope_text ncclscope_record_pod(const ncclscope_record *rec)
 {
-    return rec->pod;
+    return some(rec)->pod;
 }
 
 ncclscope_text ncclscope_record_container(const ncclscope_record *rec)
 {
-    return rec->container;
+    return some(rec)->container;
 }
 
 int64_t ncclscope_record_launcher_rank(const ncclscope_record *rec)
 {
-    return rec->launcher_rank;
+    return some(rec)->launcher_rank;
 }
 
 ncclscope_text ncclscope_record_time(const ncclscope_record *rec)
 {
-    return rec->time;
+    return some(rec)->time;
 }
 
 uint64_t ncclscope_record_repeated(const ncclscope_record *rec)
 {
-    return rec->repeated;
+    return some(rec)->repeated;
 }

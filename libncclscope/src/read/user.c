@@ -97,7 +97,7 @@ static int check_narrow(struct nsc_pattern *p, pthread_mutex_t *lock, ncclscope_
 
 const char *ncclscope_grammar_slow(const ncclscope_grammar *g, size_t i, uint64_t *lines)
 {
-    for (size_t k = 0; k < g->user.rows.len; k++) {
+    for (size_t k = 0; g && lines && k < g->user.rows.len; k++) {
         *lines = atomic_load_explicit(&g->user.index.row[k].pattern.gave_up, memory_order_relaxed);
         if (*lines && !i--)
             return g->user.rows.item[k].name;
@@ -162,6 +162,8 @@ void nsc_user_free(struct nsc_user *u)
 
 int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *template_, ncclscope_error *err)
 {
+    if (!g || !name || !template_)
+        return nsc_null(err);
     return nsc_user_add(&g->user, &g->lock, name, template_, err);
 }
 
@@ -225,6 +227,8 @@ static int take_lines(ncclscope_grammar *g, char *text, size_t len, ncclscope_er
 
 int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope_error *err)
 {
+    if (!g || !path)
+        return nsc_null(err);
     enum { MOST = 1 << 20 };
     char *bytes = NULL;
     size_t len = 0;

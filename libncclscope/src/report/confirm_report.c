@@ -333,7 +333,7 @@ void nsc_confirm_json(const struct nsc_report *r)
 size_t ncclscope_confirmed(const ncclscope_findings *f, const char *verdict)
 {
     size_t n = 0;
-    for (size_t i = 0; i < f->confirmed.len; i++)
+    for (size_t i = 0; f && verdict && i < f->confirmed.len; i++)
         n += !strcmp(nsc_confirmation_name(f->confirmed.item[i].is), verdict);
     return n;
 }

@@ -124,6 +124,8 @@ int ncclscope_diff(const ncclscope_model *a, const ncclscope_findings *fa, const
                    const ncclscope_findings *fb, const char *format, int columns, int flags, ncclscope_write_fn *write,
                    void *user, size_t *differences)
 {
+    if (!a || !fa || !b || !fb || !format || !write || !differences)
+        return NCCLSCOPE_EINVAL;
     bool json = !strcmp(format, "json");
     if (!json && strcmp(format, "text") != 0)
         return NCCLSCOPE_ENOTFOUND;

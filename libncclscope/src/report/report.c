@@ -18,6 +18,8 @@ static const struct {
 static int report(const ncclscope_model *m, const ncclscope_findings *f, enum page page, const char *format,
                   int columns, int flags, ncclscope_write_fn *write, void *user)
 {
+    if (!m || !f || f->model != m || !format || !write)
+        return NCCLSCOPE_EINVAL;
     struct nsc_out *out = nsc_out_new(write, user);
     if (!out)
         return NCCLSCOPE_ENOMEM;
@@ -48,13 +50,13 @@ int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, cons
 int ncclscope_facts_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns,
                            int flags, ncclscope_write_fn *write, void *user)
 {
-    return m->facts ? report(m, f, FACTS, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
+    return !m || m->facts ? report(m, f, FACTS, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
 }
 
 int ncclscope_confirm_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format, int columns,
                              int flags, ncclscope_write_fn *write, void *user)
 {
-    return m->facts ? report(m, f, CONFIRM, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
+    return !m || m->facts ? report(m, f, CONFIRM, format, columns, flags, write, user) : NCCLSCOPE_ENOTFOUND;
 }
 
 /* Each cause, what to do then, and how it is seen. */
@@ -96,6 +98,8 @@ static const char *evidence_wanted(const struct nsc_rule *r)
 
 int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user)
 {
+    if (!id || !write)
+        return NCCLSCOPE_EINVAL;
     for (const struct nsc_rule *r = nsc_rules; r->id; r++) {
         if (strcmp(r->id, id) != 0)
             continue;

@@ -50,6 +50,8 @@ void nsc_safe(const struct nsc_report *r, nsc_text text)
 
 int ncclscope_write_harmless(const char *text, int flags, ncclscope_write_fn *write, void *user)
 {
+    if (!text || !write)
+        return NCCLSCOPE_EINVAL;
     struct nsc_out out = {.write = write, .user = user};
     nsc_safe(&(struct nsc_report){.out = &out, .flags = flags}, nsc_text_of(text));
     return nsc_flush(&out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;

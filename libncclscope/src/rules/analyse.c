@@ -62,6 +62,12 @@ static void temper(const struct ncclscope_findings *f, struct nsc_finding *x)
 
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
+    if (out)
+        *out = NULL;
+    if (!out || !m)
+        return nsc_null(err);
+    if (!m->finished)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a model is judged when it is finished");
     unsigned before = nsc_failed_allocations();
     ncclscope_findings *f = m->no_memory ? NULL : nsc_alloc(sizeof *f);
     *out = NULL;
@@ -130,25 +136,25 @@ void ncclscope_findings_free(ncclscope_findings *f)
 
 int ncclscope_findings_verdict(const ncclscope_findings *f)
 {
-    return f->verdict;
+    return f ? f->verdict : NCCLSCOPE_NO_NCCL_LINES;
 }
 
 size_t ncclscope_findings_count(const ncclscope_findings *f)
 {
-    return f->list.len;
+    return f ? f->list.len : 0;
 }
 
 const char *ncclscope_finding_id(const ncclscope_findings *f, size_t i)
 {
-    return i < f->list.len ? f->list.item[i].rule->id : "";
+    return f && i < f->list.len ? f->list.item[i].rule->id : "";
 }
 
 int ncclscope_finding_severity(const ncclscope_findings *f, size_t i)
 {
-    return i < f->list.len ? f->list.item[i].severity : 0;
+    return f && i < f->list.len ? f->list.item[i].severity : 0;
 }
 
 const char *ncclscope_finding_title(const ncclscope_findings *f, size_t i)
 {
-    return i < f->list.len && f->list.item[i].title ? f->list.item[i].title : "";
+    return f && i < f->list.len && f->list.item[i].title ? f->list.item[i].title : "";
 }

@@ -156,7 +156,10 @@ static int must_be_file(const char *path, ncclscope_error *err)
 
 int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_error *err)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    if (!out || !path)
+        return nsc_null(err);
     if (must_be_file(path, err))
         return NCCLSCOPE_EIO;
     ncclscope_store *s = nsc_alloc(sizeof *s);
