@@ -18,7 +18,8 @@
  * What the records add up to - hosts, communicators, links, verdict - is in ncclscope/model.h; keeping it is in ncclscope/store.h.
  *
  * Errors: 0 is fine, positive codes are outcomes to handle, negative ones are failures; after a failure an object may only be
- * freed unless its comment says otherwise. Wrong data is never a failure: any bytes are a valid log.
+ * freed unless its comment says otherwise. Wrong data is never a failure: any bytes are a valid log. NULL where something is wanted is
+ * NCCLSCOPE_EINVAL, and nothing was done; a getter gives for it what stands for nothing.
  * Threads: one object, one thread at a time; a grammar is immutable and may be shared. Nothing returned is passed to free().
  */
 #ifndef NCCLSCOPE_H
@@ -146,7 +147,8 @@ typedef struct ncclscope_record ncclscope_record;
 
 /* The built-in rows: what NCCL 2.3 to 2.32, RCCL, their plugins and the programs around them print. *out is the caller's:
  * ncclscope_grammar_free, after the last reader that uses it, and after the models of its records are finished; NULL after a failure.
- * It takes some 0.1 ms and 1 MB: rows are compiled when a line first needs them, safely from several threads.
+ * It takes about 1 ms and 0.4 MB, up to 5 MB when all rows are in use: they are compiled when a line first needs them, safely from
+ * several threads.
  * NCCLSCOPE_OK or NCCLSCOPE_ENOMEM. Any thread. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err);
 /* A row of your own, for lines that a private plugin prints through NCCL's logger:
@@ -169,7 +171,7 @@ NCCLSCOPE_API int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, 
  * "name = template" on a line, "# example: TEXT" below it is held against it, other lines with # are comments. Codes as above, with
  * err->line; NCCLSCOPE_EIO if it cannot be read. Rows above the wrong one are added. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope_error *err);
-/* Compile all rows now, not when a line first needs one: some 50 ms, and a grammar that takes no lock from then on. A process that
+/* Compile all rows now, not when a line first needs one: some 0.1 s, and a grammar that takes no lock from then on. A process that
  * forks while a thread reads, and reads in the child with the same grammar, calls this before; also one whose first line must not wait.
  * Once no rows are added any more. NCCLSCOPE_OK or NCCLSCOPE_ENOMEM; EINVAL for NULL. Any thread. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_prepare(ncclscope_grammar *g, ncclscope_error *err);
@@ -259,7 +261,7 @@ typedef struct ncclscope_stats {
     uint64_t stripped;      /* of torn_lines: those that lack but their header, which somebody took away */
 } ncclscope_stats;
 /* At any time, also behind the end. An older, shorter struct gets its beginning. NCCLSCOPE_OK; NCCLSCOPE_EABI if out->size is that of a
- * newer header with fields set there, or no size at all. Since 0.1. */
+ * newer header with fields set there; NCCLSCOPE_EINVAL for NULL. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out);
 
 /* Getters of a record: what stands before the message, and the message. They cost nothing. Texts are borrowed until the next call of
