@@ -53,6 +53,103 @@ static void lay_connections(struct nsc_laying *l)
     nsc_free(list);
 }
 
+static void lay_totals(struct nsc_laying *l)
+{
+    const struct ncclscope_model *m = l->m;
+    ncclscope_stats t = {.size = sizeof t};
+    int64_t gdrdma = 0, repeated = 0;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        const ncclscope_stats *s = &m->sources.item[i].stats;
+        t.lines += s->lines;
+        t.records += s->records;
+        t.unknown += s->unknown;
+        t.warnings += s->warnings;
+        t.torn_lines += s->torn_lines;
+        t.cut_lines += s->cut_lines;
+    }
+    for (size_t i = 0; i < m->connections.len; i++) {
+        gdrdma += m->connections.item[i].gdrdma ? (int64_t)m->connections.item[i].lines : 0;
+        repeated += (int64_t)m->connections.item[i].repeated;
+    }
+    ncclscope_total *r = nsc_row_new(l->to, total);
+    r->lines = (int64_t)t.lines;
+    r->nccl_lines = (int64_t)t.records;
+    r->unknown_lines = (int64_t)t.unknown;
+    r->warn_lines = (int64_t)t.warnings;
+    r->torn_lines = (int64_t)t.torn_lines;
+    r->cut_lines = (int64_t)t.cut_lines;
+    r->gdrdma = gdrdma;
+    r->repeated = repeated ? repeated : NCCLSCOPE_UNSAID;
+    r->pattern_records_more = m->own_more ? (int64_t)m->own_more : NCCLSCOPE_UNSAID;
+    r->flavor = nsc_is_rccl(m) ? NCCLSCOPE_FLAVOR_RCCL : NCCLSCOPE_FLAVOR_NCCL;
+}
+
+static int by_words(const void *a, const void *b)
+{
+    return nsc_compare(*(const nsc_text *)a, *(const nsc_text *)b);
+}
+
+/* Those that are said, each once, in order; of[] is gone behind this. */
+static void lay_named(struct nsc_laying *l, int64_t what, nsc_text *of, size_t n)
+{
+    if (n)
+        qsort(of, n, sizeof *of, by_words);
+    for (size_t i = 0; i < n; i++) {
+        if (!of[i].len || (i && nsc_text_eq(of[i], of[i - 1])))
+            continue;
+        ncclscope_release *r = nsc_row_new(l->to, release);
+        r->of = what;
+        r->name = of[i];
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void lay_drivers(struct nsc_laying *l)
+{
+    size_t n = l->m->procs.len;
+    uint64_t *of = nsc_alloc((n + 1) * sizeof *of);
+    for (size_t i = 0; of && i < n; i++)
+        of[i] = l->m->procs.item[i].driver;
+    if (of && n)
+        qsort(of, n, sizeof *of, by_number);
+    for (size_t i = 0; of && i < n; i++) {
+        if (!of[i] || (i && of[i] == of[i - 1]))
+            continue;
+        char words[24];
+        snprintf(words, sizeof words, "%llu", (unsigned long long)of[i]);
+        ncclscope_release *r = nsc_row_new(l->to, release);
+        r->of = NCCLSCOPE_RELEASE_OF_CUDA_DRIVER;
+        r->name = nsc_lay_kept(l, words);
+        r->number = (int64_t)of[i];
+    }
+    nsc_free(of);
+}
+
+static void lay_releases(struct nsc_laying *l)
+{
+    const struct ncclscope_model *m = l->m;
+    size_t n = 0;
+    nsc_text *of = nsc_alloc((m->procs.len + 2 * m->sources.len + 1) * sizeof *of);
+    for (size_t i = 0; of && i < m->procs.len; i++)
+        of[n++] = nsc_say(m, m->procs.item[i].version);
+    for (size_t i = 0; of && i < m->sources.len; i++) {
+        of[n++] = nsc_say(m, m->sources.item[i].bare_version);
+        of[n++] = nsc_say(m, m->sources.item[i].bare_other);
+    }
+    lay_named(l, NCCLSCOPE_RELEASE_OF_NCCL, of, n);
+    lay_drivers(l);
+    n = 0;
+    for (size_t i = 0; of && i < m->procs.len; i++)
+        of[n++] = nsc_say(m, m->procs.item[i].platform);
+    lay_named(l, NCCLSCOPE_RELEASE_OF_PLATFORM, of, n);
+    nsc_free(of);
+}
+
 static void lay_machines(struct nsc_laying *l)
 {
     for (size_t i = 0; i < l->m->machines.len; i++) {
@@ -398,9 +495,9 @@ static void lay_warnings(struct nsc_laying *l)
 void nsc_lay_rows(struct ncclscope_model *m)
 {
     static void (*const steps[])(struct nsc_laying *) = {
-        lay_sources,     lay_connections,  lay_machines,  lay_hosts,    lay_processes,  nsc_lay_comms,
-        nsc_lay_rings,   nsc_lay_trees,    nsc_lay_links, lay_networks, lay_devices,    lay_plugins,
-        lay_environment, lay_process_envs, lay_pods,      lay_warnings, nsc_lay_others, nsc_lay_facts,
+        lay_sources,     lay_connections,  lay_totals,    lay_releases,  lay_machines,   lay_hosts,     lay_processes,
+        nsc_lay_comms,   nsc_lay_rings,    nsc_lay_trees, nsc_lay_links, lay_networks,   lay_devices,   lay_plugins,
+        lay_environment, lay_process_envs, lay_pods,      lay_warnings,  nsc_lay_others, nsc_lay_facts,
     };
     struct nsc_laying l = {m, &m->rows, nsc_alloc((m->procs.len + 1) * sizeof *l.process)};
     nsc_rows_free(&m->rows);

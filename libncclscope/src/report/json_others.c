@@ -160,7 +160,8 @@ void nsc_json_others(struct nsc_json *j, const struct ncclscope_model *m)
     diagnostics(j, &m->rows);
     ras(j, &m->rows);
     events(j, "pattern_records", &m->rows, 1, &event, &field);
-    if (m->own_more)
-        nsc_json_int(j, "pattern_records_more", (int64_t)m->own_more);
+    const ncclscope_total *t = nsc_row_at(&m->rows, total, 0);
+    if (t->pattern_records_more != NCCLSCOPE_UNSAID)
+        nsc_json_int(j, "pattern_records_more", t->pattern_records_more);
     topologies(j, &m->rows);
 }

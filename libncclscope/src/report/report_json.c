@@ -20,34 +20,16 @@ static void table(struct nsc_json *j, const char *key, const struct nsc_rows *ro
     nsc_json_close(j, ']');
 }
 
-struct named {
-    nsc_text name;
-    uint64_t n;
-};
-
-static int by_name(const void *a, const void *b)
+static void totals(struct nsc_json *j, const struct nsc_rows *rows)
 {
-    return nsc_compare(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-static void totals(struct nsc_json *j, const struct ncclscope_model *m)
-{
-    ncclscope_stats t;
-    int64_t by_family[NSC_COLLNET + 1] = {0}, gdrdma = 0, repeated = 0;
-    nsc_totals(m, &t);
+    const ncclscope_total *t = nsc_row_at(rows, total, 0);
+    int64_t by_family[NSC_COLLNET + 1] = {0};
     nsc_json_open(j, "totals", '{');
-    nsc_json_int(j, "lines", (int64_t)t.lines);
-    nsc_json_int(j, "nccl_lines", (int64_t)t.records);
-    nsc_json_int(j, "unknown_lines", (int64_t)t.unknown);
-    nsc_json_int(j, "warn_lines", (int64_t)t.warnings);
-    nsc_json_int(j, "torn_lines", (int64_t)t.torn_lines);
-    nsc_json_int(j, "cut_lines", (int64_t)t.cut_lines);
+    nsc_json_columns(j, NCCLSCOPE_TABLE_total, t, "lines", "cut_lines");
     nsc_json_open(j, "connections", '{');
-    for (int64_t i = 0; i < nsc_row_next(&m->rows, connection); i++) {
-        const ncclscope_connection *c = nsc_row_at(&m->rows, connection, (size_t)i);
+    for (int64_t i = 0; i < nsc_row_next(rows, connection); i++) {
+        const ncclscope_connection *c = nsc_row_at(rows, connection, (size_t)i);
         by_family[c->transport] += c->lines;
-        gdrdma += c->gdrdma ? c->lines : 0;
-        repeated += c->repeated;
         nsc_json_int(j, c->via.ptr, c->lines);
     }
     nsc_json_close(j, '}');
@@ -56,60 +38,29 @@ static void totals(struct nsc_json *j, const struct ncclscope_model *m)
         if (by_family[f])
             nsc_json_int(j, ncclscope_word_of("transport", f), by_family[f]);
     nsc_json_close(j, '}');
-    nsc_json_int(j, "gdrdma", gdrdma);
-    if (repeated)
-        nsc_json_int(j, "repeated", repeated);
+    nsc_json_columns(j, NCCLSCOPE_TABLE_total, t, "gdrdma", t->repeated == NCCLSCOPE_UNSAID ? "gdrdma" : "repeated");
     nsc_json_close(j, '}');
 }
 
-/* A list of distinct texts, sorted. */
-static void distinct(struct nsc_json *j, const char *key, const struct ncclscope_model *m, const nsc_str *s, size_t n)
+static void releases(struct nsc_json *j, const char *key, const struct nsc_rows *rows, int64_t of)
 {
-    struct named *list = nsc_alloc((n + 1) * sizeof *list);
-    size_t k = 0;
-    for (size_t i = 0; list && i < n; i++)
-        if (s[i])
-            list[k++].name = nsc_say(m, s[i]);
-    if (k)
-        qsort(list, k, sizeof *list, by_name);
     nsc_json_open(j, key, '[');
-    for (size_t i = 0; i < k; i++)
-        if (!i || !nsc_text_eq(list[i].name, list[i - 1].name))
-            nsc_json_text(j, NULL, list[i].name);
+    for (int64_t i = 0; i < nsc_row_next(rows, release); i++) {
+        const ncclscope_release *r = nsc_row_at(rows, release, (size_t)i);
+        if (r->of == of && r->number != NCCLSCOPE_UNSAID)
+            nsc_json_int(j, NULL, r->number);
+        else if (r->of == of)
+            nsc_json_text(j, NULL, r->name);
+    }
     nsc_json_close(j, ']');
-    nsc_free(list);
 }
 
-static void versions(struct nsc_json *j, const struct ncclscope_model *m)
+static void versions(struct nsc_json *j, const struct nsc_rows *rows)
 {
-    size_t n = m->procs.len + 2 * m->sources.len, k = 0;
-    nsc_str *v = nsc_alloc((n + 1) * sizeof *v), *p = nsc_alloc((n + 1) * sizeof *p);
-    uint64_t last = 0;
-    bool rccl = nsc_is_rccl(m);
-    for (size_t i = 0; v && i < m->procs.len; i++) {
-        v[k++] = m->procs.item[i].version;
-    }
-    for (size_t i = 0; v && i < m->sources.len; i++)
-        v[k++] = m->sources.item[i].bare_version, v[k++] = m->sources.item[i].bare_other;
-    for (size_t i = 0; p && i < m->procs.len; i++)
-        p[i] = m->procs.item[i].platform;
-    distinct(j, "nccl_versions", m, v, v ? k : 0);
-    nsc_json_string(j, "flavor", rccl ? "RCCL" : "NCCL");
-    nsc_json_open(j, "cuda_drivers", '[');
-    for (;;) {
-        uint64_t next = UINT64_MAX;
-        for (size_t i = 0; i < m->procs.len; i++)
-            if (m->procs.item[i].driver > last && m->procs.item[i].driver < next)
-                next = m->procs.item[i].driver;
-        if (next == UINT64_MAX)
-            break;
-        nsc_json_int(j, NULL, (int64_t)next);
-        last = next;
-    }
-    nsc_json_close(j, ']');
-    distinct(j, "platforms", m, p, p ? m->procs.len : 0);
-    nsc_free(v);
-    nsc_free(p);
+    releases(j, "nccl_versions", rows, NCCLSCOPE_RELEASE_OF_NCCL);
+    nsc_json_columns(j, NCCLSCOPE_TABLE_total, nsc_row_at(rows, total, 0), "flavor", "flavor");
+    releases(j, "cuda_drivers", rows, NCCLSCOPE_RELEASE_OF_CUDA_DRIVER);
+    releases(j, "platforms", rows, NCCLSCOPE_RELEASE_OF_PLATFORM);
 }
 
 static int by_machine(const void *a, const void *b)
@@ -318,10 +269,10 @@ void nsc_report_json(const struct nsc_report *r)
     nsc_json_open(j, NULL, '{');
     nsc_json_string(j, "schema", "ncclscope.report/1");
     nsc_json_string(j, "tool", "ncclscope " NSC_VERSION);
-    nsc_json_string(j, "verdict", nsc_verdict_name(r->f->verdict));
+    nsc_json_columns(j, NCCLSCOPE_TABLE_outcome, nsc_row_at(&r->f->rows, outcome, 0), NULL, NULL);
     table(j, "sources", &m->rows, NCCLSCOPE_TABLE_source);
-    totals(j, m);
-    versions(j, m);
+    totals(j, &m->rows);
+    versions(j, &m->rows);
     table(j, "hosts", &m->rows, NCCLSCOPE_TABLE_host);
     machines(j, m);
     pods(j, m);

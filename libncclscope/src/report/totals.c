@@ -3,8 +3,7 @@
 
 const char *nsc_verdict_name(int verdict)
 {
-    static const char *const names[] = {"no-nccl-lines", "no-evidence", "findings", "ok"};
-    return names[verdict];
+    return ncclscope_word_of("verdict", verdict);
 }
 
 const char *nsc_severity_name(int severity)

@@ -184,6 +184,8 @@ void nsc_lay_expectation(struct ncclscope_findings *f, const struct nsc_expectat
 
 void nsc_lay_findings(struct ncclscope_findings *f)
 {
+    ncclscope_outcome *all = nsc_row_new(&f->rows, outcome);
+    all->verdict = f->verdict;
     for (size_t i = 0; i < f->list.len; i++)
         lay_finding(f, &f->list.item[i]);
     lay_expected(f);

@@ -142,7 +142,7 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
     if (version < NSC_STORE_VERSION && (rc = renew(s, err)))
         return rc;
-    return run(s, nsc_schema_saved) && let_read(s) ? NCCLSCOPE_OK : db_fail(s, err);
+    return run(s, nsc_schema_saved) && nsc_tables_make(s->db) && let_read(s) ? NCCLSCOPE_OK : db_fail(s, err);
 }
 
 /* SQLite would open a device too, and lay its journal beside it. */

@@ -28,8 +28,9 @@ static bool make(sqlite3 *db, int table)
     ncclscope_table_info t = {.size = sizeof t};
     ncclscope_table_get(table, &t);
     sqlite3_str *sql = sqlite3_str_new(db);
-    sqlite3_str_appendf(sql, "CREATE TABLE \"%w\"(scan INTEGER NOT NULL REFERENCES scan, \"row\" INTEGER NOT NULL",
-                        table_name(&t));
+    sqlite3_str_appendf(
+        sql, "CREATE TABLE IF NOT EXISTS \"%w\"(scan INTEGER NOT NULL REFERENCES scan, \"row\" INTEGER NOT NULL",
+        table_name(&t));
     for (const struct nsc_column *c = nsc_columns_of(table); c->name; c++)
         sqlite3_str_appendf(sql, ", \"%w\" %s", c->name, type_name(c->type));
     sqlite3_str_appendall(sql, ", PRIMARY KEY(scan, \"row\")) STRICT, WITHOUT ROWID");
