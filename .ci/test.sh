@@ -37,8 +37,16 @@ if command -v clang >/dev/null 2>&1; then
     }
 fi
 
-# The one file that needs no other, which no sanitizer can be in, in a root directory of its own.
-{ configure build-plain -Dbuildtype=release -Dtests=enabled && said=$(meson test -C build-plain --print-errorlogs standalone 2>&1); } || {
+# The Python package, which no sanitizer can be in.
+{ configure build-plain -Dbuildtype=release -Dtests=enabled -Dpython=enabled && build build-plain &&
+    package=$(meson test -C build-plain --no-rebuild --print-errorlogs python 2>&1); } || {
+    printf '%s\n' "${package:-}"
+    echo "test: the Python package does not do what it should"
+    broken=$((broken + 1))
+}
+
+# The one file that needs no other, in a root directory of its own.
+{ said=$(meson test -C build-plain --print-errorlogs standalone 2>&1); } || {
     printf '%s\n' "$said"
     echo "test: the one-file program does not stand alone"
     broken=$((broken + 1))

@@ -1,0 +1,40 @@
+/* core.h - the extension module ncclscope._core: what its files share. Written for the stable ABI of CPython 3.9 and later. */
+#ifndef NCCLSCOPE_PY_CORE_H
+#define NCCLSCOPE_PY_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <ncclscope/probe.h>
+#include <ncclscope/rows.h>
+
+/* Raises the exception of errors.py for this code, with the sentence of `e`, or `words` where it has none. Always NULL. */
+PyObject *py_raise(int code, const ncclscope_error *e, const char *words);
+
+/* Bytes of a log as text: what is no UTF-8 is kept as Python keeps it in names of files (surrogateescape). None for ptr NULL. */
+PyObject *py_text(ncclscope_text t);
+
+/* Collects what the library writes. py_sink_take is called without the GIL. */
+struct py_sink {
+    char *bytes;
+    size_t len, cap;
+};
+int py_sink_take(void *user, const char *bytes, size_t size);
+PyObject *py_sink_text(struct py_sink *s);  /* a str, and the sink is empty; NULL with an exception */
+PyObject *py_sink_bytes(struct py_sink *s); /* the same as bytes */
+
+/* The grammar behind a Grammar object, borrowed; NULL with an exception if `o` is none. */
+ncclscope_grammar *py_grammar(PyObject *o);
+
+/* The model behind a Model object that still grows, borrowed; NULL with an exception. */
+ncclscope_model *py_model(PyObject *o);
+
+/* Make the types of a file and put them into the module: 0, or -1 with an exception. */
+int py_add_reader(PyObject *module);
+int py_add_model(PyObject *module);
+int py_add_feed(PyObject *module);
+int py_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
+
+extern PyMethodDef py_answers[]; /* explain, diff, probe ...: functions of the module */
+
+#endif

@@ -1,0 +1,129 @@
+/* feed.c - Feed: a stream of a model that bytes are pushed to, as they come. */
+#include "core.h"
+
+#include <stdbool.h>
+
+struct feed {
+    PyObject_HEAD ncclscope_reader *r;
+    PyObject *model, *grammar;
+    uint32_t id;
+    bool open;
+};
+static PyTypeObject *feed_type;
+
+static PyObject *feed_new(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+    static char *keys[] = {"grammar", "model", "name", NULL};
+    PyObject *grammar, *model;
+    const char *name;
+    ncclscope_error e = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, names, "OOs", keys, &grammar, &model, &name) || !py_grammar(grammar) ||
+        !py_model(model))
+        return NULL;
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct feed *self = (struct feed *)alloc(type, 0);
+    if (!self)
+        return NULL;
+    Py_INCREF(model);
+    self->model = model;
+    Py_INCREF(grammar);
+    self->grammar = grammar;
+    int rc = ncclscope_reader_new(&self->r, py_grammar(grammar), &e);
+    rc = rc ? rc : ncclscope_model_stream(py_model(model), name, &self->id);
+    self->open = !rc;
+    if (!rc)
+        return (PyObject *)self;
+    py_raise(rc, &e, "the model takes no more streams");
+    Py_DECREF((PyObject *)self);
+    return NULL;
+}
+
+static void feed_free(PyObject *o)
+{
+    struct feed *self = (struct feed *)o;
+    PyTypeObject *type = Py_TYPE(o);
+    freefunc give_back = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    if (self->open)
+        ncclscope_model_stream_end(py_model(self->model), self->id, self->r, NULL);
+    ncclscope_reader_free(self->r);
+    Py_CLEAR(self->model);
+    Py_CLEAR(self->grammar);
+    give_back(o);
+    Py_DECREF((PyObject *)type);
+}
+
+/* Whatever is whole goes to the model; without the GIL. */
+static int take(struct feed *self, ncclscope_error *e)
+{
+    const ncclscope_record *rec;
+    ncclscope_model *m = ((ncclscope_model *)py_model(self->model));
+    int rc;
+    Py_BEGIN_ALLOW_THREADS while ((rc = ncclscope_reader_next(self->r, &rec, e)) == NCCLSCOPE_OK &&
+                                  !(rc = ncclscope_model_stream_add(m, self->id, rec)));
+    Py_END_ALLOW_THREADS return rc == NCCLSCOPE_MORE || rc == NCCLSCOPE_END ? NCCLSCOPE_OK : rc;
+}
+
+static PyObject *feed_feed(PyObject *o, PyObject *args)
+{
+    struct feed *self = (struct feed *)o;
+    const char *bytes;
+    Py_ssize_t len;
+    ncclscope_error e = {0};
+    if (!PyArg_ParseTuple(args, "y#", &bytes, &len))
+        return NULL;
+    int rc = self->open ? ncclscope_reader_feed(self->r, bytes, (size_t)len) : NCCLSCOPE_EINVAL;
+    rc = rc ? rc : take(self, &e);
+    if (rc)
+        return py_raise(rc, &e, "the stream takes no more bytes");
+    Py_RETURN_NONE;
+}
+
+/* Before a snapshot: what waits for a possible continuation is told, and the counts. */
+static PyObject *feed_flush(PyObject *o, PyObject *unused)
+{
+    struct feed *self = (struct feed *)o;
+    ncclscope_error e = {0};
+    (void)unused;
+    if (!self->open)
+        Py_RETURN_NONE;
+    ncclscope_reader_flush(self->r);
+    int rc = take(self, &e);
+    rc = rc ? rc : ncclscope_model_stream_counts(py_model(self->model), self->id, self->r);
+    if (rc)
+        return py_raise(rc, &e, "the stream could not be read");
+    Py_RETURN_NONE;
+}
+
+static PyObject *feed_end(PyObject *o, PyObject *unused)
+{
+    struct feed *self = (struct feed *)o;
+    ncclscope_error e = {0};
+    (void)unused;
+    if (!self->open)
+        Py_RETURN_NONE;
+    ncclscope_reader_finish(self->r);
+    int rc = take(self, &e);
+    self->open = false;
+    int ended = ncclscope_model_stream_end(py_model(self->model), self->id, self->r, rc ? e.text : NULL);
+    if (rc == NCCLSCOPE_ENOMEM || ended)
+        return py_raise(rc ? rc : ended, &e, "the stream could not be ended");
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef feed_methods[] = {
+    {"feed", feed_feed, METH_VARARGS, "feed(data): bytes, cut anywhere."},
+    {"flush", feed_flush, METH_NOARGS, "flush(): nothing has come for a while."},
+    {"end", feed_end, METH_NOARGS, "end(): no more bytes will come."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot feed_slots[] = {{Py_tp_doc, "Feed(grammar, model, name): a stream of a model."},
+                                   {Py_tp_new, (void *)feed_new},
+                                   {Py_tp_dealloc, (void *)feed_free},
+                                   {Py_tp_methods, feed_methods},
+                                   {0, NULL}};
+static PyType_Spec feed_spec = {"ncclscope._core.Feed", sizeof(struct feed), 0, Py_TPFLAGS_DEFAULT, feed_slots};
+
+int py_add_feed(PyObject *module)
+{
+    return py_add_type(module, &feed_spec, &feed_type);
+}

@@ -1,0 +1,92 @@
+"""Records: from whatever source, kept or not, and by columns."""
+import io
+import os
+import unittest
+
+import ncclscope
+
+LOGS = os.path.join(os.environ['TESTDATA'], 'logs')
+PLAIN = os.path.join(LOGS, '2.28.9', 'h200x8-p2p-disabled-shm.log')
+PACKED = os.path.join(LOGS, '2.30.7', 'h200x4-two-nodes.log.gz')
+
+
+def said(rec):
+    return (rec.kind, rec.line, rec.level, rec.host, rec.pid, rec.tid, rec.device, rec.message, rec.location, rec.time, rec.torn, rec.physical,
+            rec.family, rec.offset, rec.repeated, tuple(rec.fields.items()))
+
+
+class Reading(unittest.TestCase):
+    def sources(self, path):
+        with open(path, 'rb') as file:
+            data = file.read()
+        yield 'path', path
+        yield 'bytes', data
+        yield 'file', io.BytesIO(data)
+        yield 'pieces', (data[i:i + 1001] for i in range(0, len(data), 1001))
+
+    def test_sources(self):
+        for path in (PLAIN, PACKED):
+            should = [said(rec) for rec in ncclscope.open(path)]
+            self.assertGreater(len(should), 200)
+            for name, source in self.sources(path):
+                self.assertEqual([said(rec) for rec in ncclscope.open(source)], should, name)
+            fd = os.open(path, os.O_RDONLY)
+            self.assertEqual([said(rec) for rec in ncclscope.open(fd)], should)
+            os.close(fd)
+
+    def test_kept(self):
+        """A record says the same when the reader has gone on, or is gone."""
+        should = [said(rec) for rec in ncclscope.open(PLAIN)]
+        kept = list(ncclscope.open(PLAIN))
+        self.assertEqual([said(rec) for rec in kept], should)
+        first = next(iter(ncclscope.open(PLAIN)))
+        self.assertEqual(said(first), should[0])
+
+    def test_fields(self):
+        rec = next(rec for rec in ncclscope.open(PLAIN) if rec.kind == 'CONNECT')
+        self.assertEqual((rec['src'], rec['dst'], rec['via'], rec['channel']), (5, 6, 'SHM/direct/direct', 0))
+        self.assertEqual(rec.get('nothing', 7), 7)
+        with self.assertRaises(KeyError):
+            rec['nothing']
+
+    def test_columns(self):
+        kept = [rec for rec in ncclscope.open(PLAIN) if rec.kind == 'CONNECT']
+        columns = ncclscope.open(PLAIN).columns('CONNECT')
+        self.assertEqual(len(kept), 32)
+        for name in ('src', 'dst', 'via'):
+            self.assertEqual(columns[name], [rec[name] for rec in kept])
+        self.assertEqual(columns['line'], [rec.line for rec in kept])
+        self.assertEqual(ncclscope.open(PLAIN).columns('NO_SUCH_KIND'), {})
+
+    def test_own_rows(self):
+        log = b'vm:1:2 [0] NCCL INFO ACME: 4 lanes to node7\n'
+        path = os.path.join(os.environ['PYTHONPATH'], 'patterns')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('acme_lanes = ACME: {lanes:u} lanes to {peer:w}\n')
+        rec, = ncclscope.open(log, patterns=path)
+        self.assertEqual((rec.kind, rec['lanes'], rec['peer']), ('acme_lanes', 4, 'node7'))
+        with self.assertRaises(ncclscope.ReadError):
+            ncclscope.open(log, patterns=path + '-none')
+
+    def test_errors(self):
+        with self.assertRaises(ncclscope.ReadError) as raised:
+            ncclscope.open('/no/such/log')
+        self.assertEqual(raised.exception.errno, 2)
+        with self.assertRaises(ncclscope.Unsupported):
+            list(ncclscope.open(b'\x28\xb5\x2f\xfd' + b'zstd'))
+
+        class Broken:
+            def read(self, size):
+                raise ZeroDivisionError(size)
+        with self.assertRaises(ZeroDivisionError):
+            list(ncclscope.open(Broken()))
+        with self.assertRaises(ncclscope.ReadError):
+            list(ncclscope.open(987654))
+
+    def test_hostile(self):
+        rec, = ncclscope.open(b'vm:1:2 [0] NCCL INFO NCCL_X set by environment to \xff\xfe\n')
+        self.assertEqual(rec.message.encode('utf-8', 'surrogateescape')[-2:], b'\xff\xfe')
+
+
+if __name__ == '__main__':
+    unittest.main()
