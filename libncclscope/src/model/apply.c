@@ -280,6 +280,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_SOCKET_USING] = nsc_apply_devices,
     [NCCLSCOPE_KIND_INTERFACE] = nsc_apply_interface,
     [NCCLSCOPE_KIND_RCCL_MISSING] = apply_rccl_missing,
+    [NCCLSCOPE_KIND_KERNEL_SKIPPED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_PLUGIN_MISSING] = nsc_apply_plugin_missing,
     [NCCLSCOPE_KIND_OTHER_PLUGIN_MISSING] = nsc_apply_other_plugin_missing,
     [NCCLSCOPE_KIND_PLUGIN_LOADED] = nsc_apply_plugin_loaded,

@@ -268,8 +268,8 @@ static void lower_open_paths(struct ncclscope_findings *all)
 {
     bool failed = false;
     for (size_t i = 0; i < all->list.len; i++)
-        failed = failed ||
-                 (all->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(all->list.item[i].cls, "error"));
+        failed = failed || (all->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR &&
+                            (!strcmp(all->list.item[i].cls, "error") || all->list.item[i].began));
     for (size_t i = 0; failed && i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
         if (f->open && f->severity == NCCLSCOPE_SEVERITY_WARNING)

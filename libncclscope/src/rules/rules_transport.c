@@ -6,6 +6,21 @@
 
 #include <stdio.h>
 
+enum { PAIRS_BY_NAME = 3 };
+
+/* "ranks 0 and 1, 2 and 3" of a few pairs, whose ranks alone would not tell them; else "ranks 0-7". */
+static const char *name_pairs(struct nsc_case *c, const struct nsc_finding *f)
+{
+    bool apart = f->ranks.len > f->pairs.len + 1; /* no chain of neighbours, as "ranks 0-3" of three pairs is read */
+    if (!apart || f->pairs.len > PAIRS_BY_NAME || f->all_pairs > f->pairs.len)
+        return nsc_list_ranks(c, f);
+    const char *all = "ranks";
+    for (size_t i = 0; i < f->pairs.len; i++)
+        all = nsc_words(c, "%s%s %llu and %llu", all, i ? "," : "", (unsigned long long)f->pairs.item[i].a,
+                        (unsigned long long)f->pairs.item[i].b);
+    return all;
+}
+
 /* "8 pairs of GPUs of vm (ranks 0-7)": who a finding is about. */
 static const char *who(struct nsc_case *c, const struct nsc_finding *f, const char *things)
 {
@@ -13,7 +28,7 @@ static const char *who(struct nsc_case *c, const struct nsc_finding *f, const ch
                         : f->hosts.len > 1 ? nsc_words(c, " of %zu hosts", f->hosts.len)
                                            : "";
     long long size = f->comm == NSC_NONE ? 0 : (long long)c->m->comms.item[f->comm].nranks;
-    return nsc_words(c, "%s%s (%s%s)", nsc_count_pairs(c, f, things), hosts, nsc_list_ranks(c, f),
+    return nsc_words(c, "%s%s (%s%s)", nsc_count_pairs(c, f, things), hosts, name_pairs(c, f),
                      f->all_pairs > f->pairs.len && size ? nsc_words(c, " of a communicator of %lld, and others", size)
                                                          : "");
 }

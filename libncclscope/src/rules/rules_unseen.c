@@ -105,6 +105,25 @@ static const char *multicast(struct nsc_case *c)
                  : "";
 }
 
+/* "transport/net_socket.cc:474 -> 6", "NET/IB : Got completion ...": what failed went over a network, whatever made the connection. */
+static const char *failed_network(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        bool back = e->kind == NCCLSCOPE_KIND_BACKTRACE;
+        const char *net =
+            back && nsc_text_find(e->where.text, "transport/net_socket.cc:") >= 0 ? "TCP sockets (NET/Socket)"
+            : e->kind == NCCLSCOPE_KIND_IB_COMPLETION || (back && nsc_text_find(e->where.text, "transport/net_ib") >= 0)
+                ? "RDMA (NET/IB)"
+                : NULL;
+        if (net)
+            return nsc_words(c, "what failed was under way over %s (line %llu)", net,
+                             (unsigned long long)e->where.line);
+    }
+    return "";
+}
+
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -296,6 +315,10 @@ void nsc_rule_no_channels(struct nsc_case *c)
     f->count = s.records;
     f->title = no_pair ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
                        : "This log holds no connection lines: which path the GPUs use cannot be told";
+    const char *network = no_pair ? "" : failed_network(c);
+    if (*network)
+        f->title = nsc_words(
+            c, "This log holds no connection lines: which path each pair of GPUs uses cannot be told; %s", network);
     nsc_explain_with(c, f, no_pair ? NSC_UNSEEN_NO_PAIR : why_unseen(c, &s), what_is_known(c), NULL);
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
