@@ -73,5 +73,9 @@ class Rows(Sequence[Any]):
                     values.append(value)
         return found
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The rows for pyarrow.table(), polars.from_arrow(), duckdb and others: int64, double, bool, utf8, and dictionaries of words."""
+        return self._owner.arrow(self.table.number)
+
     def __repr__(self) -> str:
         return "<%d %s>" % (self._len, self.table.rows)

@@ -29,6 +29,9 @@ ncclscope_grammar *py_grammar(PyObject *o);
 /* The model behind a Model object that still grows, borrowed; NULL with an exception. */
 ncclscope_model *py_model(PyObject *o);
 
+/* A capsule "arrow_array_stream" of the rows of a table; `owner` lends them. NULL with an exception. */
+PyObject *py_arrow_stream(PyObject *owner, const ncclscope_model *m, const ncclscope_findings *f, int table);
+
 /* Make the types of a file and put them into the module: 0, or -1 with an exception. */
 int py_add_reader(PyObject *module);
 int py_add_model(PyObject *module);

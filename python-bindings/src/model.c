@@ -360,6 +360,12 @@ static PyObject *model_rows(PyObject *self, PyObject *args)
     return rows(((struct model *)self)->m, NULL, args);
 }
 
+static PyObject *model_arrow(PyObject *self, PyObject *args)
+{
+    int table;
+    return PyArg_ParseTuple(args, "i", &table) ? py_arrow_stream(self, ((struct model *)self)->m, NULL, table) : NULL;
+}
+
 static PyMethodDef model_methods[] = {
     {"scan", model_scan, METH_VARARGS | METH_CLASS, "scan(grammar, paths, jobs, progress, most_memory)"},
     {"finish", model_finish, METH_NOARGS, "finish()"},
@@ -369,6 +375,7 @@ static PyMethodDef model_methods[] = {
     {"pods", model_pods, METH_VARARGS, "pods(path)"},
     {"facts", model_facts, METH_VARARGS, "facts(facts)"},
     {"rows", model_rows, METH_VARARGS, "rows(table[, first, n])"},
+    {"arrow", model_arrow, METH_VARARGS, "arrow(table): a capsule, arrow_array_stream"},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot model_slots[] = {{Py_tp_doc, "Model(grammar, saved=None): what logs add up to."},
@@ -460,8 +467,16 @@ static PyObject *findings_diff(PyObject *self, PyObject *args)
     return Py_BuildValue("(Nn)", py_sink_text(&s), (Py_ssize_t)n);
 }
 
+static PyObject *findings_arrow(PyObject *self, PyObject *args)
+{
+    int table;
+    return PyArg_ParseTuple(args, "i", &table) ? py_arrow_stream(self, NULL, ((struct findings *)self)->f, table)
+                                               : NULL;
+}
+
 static PyMethodDef findings_methods[] = {
     {"rows", findings_rows, METH_VARARGS, "rows(table[, first, n])"},
+    {"arrow", findings_arrow, METH_VARARGS, "arrow(table): a capsule, arrow_array_stream"},
     {"expect", findings_expect, METH_VARARGS, "expect(list)"},
     {"report", findings_report, METH_VARARGS, "report(format, columns, flags, page)"},
     {"diff", findings_diff, METH_VARARGS, "diff(other, format, columns, flags)"},

@@ -454,7 +454,7 @@ static int put_record(PyObject *columns, const ncclscope_record *rec, Py_ssize_t
     return 0;
 }
 
-static PyObject *reader_columns(PyObject *o, PyObject *args)
+static PyObject *reader_table(PyObject *o, PyObject *args)
 {
     struct reader *self = (struct reader *)o;
     const char *kind;
@@ -492,8 +492,8 @@ static PyObject *reader_stats(PyObject *o, PyObject *unused)
 }
 
 static PyMethodDef reader_methods[] = {
-    {"columns", reader_columns, METH_VARARGS,
-     "columns(kind): what is left of the log, of one kind: {field: [value ...]}."},
+    {"table", reader_table, METH_VARARGS,
+     "table(kind): what is left of the log, of one kind: {field: [value ...]}."},
     {"stats", reader_stats, METH_NOARGS, "stats(): what was read so far, counted."},
     {NULL, NULL, 0, NULL},
 };

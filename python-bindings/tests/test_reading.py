@@ -51,12 +51,12 @@ class Reading(unittest.TestCase):
 
     def test_columns(self):
         kept = [rec for rec in ncclscope.open(PLAIN) if rec.kind == 'CONNECT']
-        columns = ncclscope.open(PLAIN).columns('CONNECT')
+        columns = ncclscope.open(PLAIN).table('CONNECT')
         self.assertEqual(len(kept), 32)
         for name in ('src', 'dst', 'via'):
             self.assertEqual(columns[name], [rec[name] for rec in kept])
         self.assertEqual(columns['line'], [rec.line for rec in kept])
-        self.assertEqual(ncclscope.open(PLAIN).columns('NO_SUCH_KIND'), {})
+        self.assertEqual(ncclscope.open(PLAIN).table('NO_SUCH_KIND'), {})
 
     def test_own_rows(self):
         log = b'vm:1:2 [0] NCCL INFO ACME: 4 lanes to node7\n'

@@ -169,7 +169,7 @@ class Reports(unittest.TestCase):
             os.mkfifo(fifo)
             held = os.open(fifo, os.O_RDWR)
             for program in programs:
-                p = subprocess.Popen([sys.executable, '-c', program, fifo], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                p = subprocess.Popen([sys.executable, '-c', program, fifo], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 p.stdout.readline()
                 p.send_signal(signal.SIGINT)
                 _, err = p.communicate(timeout=60)
