@@ -190,7 +190,7 @@ def scan(sources: Union[Source, Iterable[Source]], *, pods: Optional[Union[str, 
     if isinstance(sources, (str, bytes, bytearray, memoryview, os.PathLike)) or hasattr(sources, "read"):
         listed = [sources]
     else:
-        listed = list(sources)  # type: ignore[arg-type]
+        listed = list(sources)
         if listed and all(isinstance(s, (bytes, bytearray)) for s in listed):
             listed = [listed]
     known = _core.Facts(facts) if isinstance(facts, (str, os.PathLike)) else facts
