@@ -23,6 +23,20 @@ PyObject *py_raise(int code, const ncclscope_error *e, const char *words)
     return NULL;
 }
 
+PyObject *py_make(PyTypeObject *type)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return alloc(type, 0);
+}
+
+void py_release(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc give_back = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    give_back(self);
+    Py_DECREF((PyObject *)type);
+}
+
 PyObject *py_text(ncclscope_text t)
 {
     if (!t.ptr)
@@ -74,8 +88,7 @@ static PyObject *grammar_new(PyTypeObject *type, PyObject *args, PyObject *names
     PyObject *path = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, names, "|O&", keys, PyUnicode_FSConverter, &path))
         return NULL;
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct grammar *self = (struct grammar *)alloc(type, 0);
+    struct grammar *self = (struct grammar *)py_make(type);
     ncclscope_error e = {0};
     int rc = self ? ncclscope_grammar_new(&self->g, &e) : NCCLSCOPE_ENOMEM;
     if (!rc && path)
@@ -91,11 +104,8 @@ static PyObject *grammar_new(PyTypeObject *type, PyObject *args, PyObject *names
 
 static void grammar_free(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     ncclscope_grammar_free(((struct grammar *)self)->g);
-    release(self);
-    Py_DECREF((PyObject *)type);
+    py_release(self);
 }
 
 ncclscope_grammar *py_grammar(PyObject *o)

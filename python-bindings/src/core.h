@@ -11,6 +11,10 @@
 /* Raises the exception of errors.py for this code, with the sentence of `e`, or `words` where it has none. Always NULL. */
 PyObject *py_raise(int code, const ncclscope_error *e, const char *words);
 
+/* A new object of a type, zeroed; and what its own memory goes back by, as the last of its deallocator. */
+PyObject *py_make(PyTypeObject *type);
+void py_release(PyObject *self);
+
 /* Bytes of a log as text: what is no UTF-8 is kept as Python keeps it in names of files (surrogateescape). None for ptr NULL. */
 PyObject *py_text(ncclscope_text t);
 

@@ -20,8 +20,7 @@ static PyObject *feed_new(PyTypeObject *type, PyObject *args, PyObject *names)
     if (!PyArg_ParseTupleAndKeywords(args, names, "OOs", keys, &grammar, &model, &name) || !py_grammar(grammar) ||
         !py_model(model))
         return NULL;
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct feed *self = (struct feed *)alloc(type, 0);
+    struct feed *self = (struct feed *)py_make(type);
     if (!self)
         return NULL;
     Py_INCREF(model);
@@ -41,15 +40,12 @@ static PyObject *feed_new(PyTypeObject *type, PyObject *args, PyObject *names)
 static void feed_free(PyObject *o)
 {
     struct feed *self = (struct feed *)o;
-    PyTypeObject *type = Py_TYPE(o);
-    freefunc give_back = (freefunc)PyType_GetSlot(type, Py_tp_free);
     if (self->open)
         ncclscope_model_stream_end(py_model(self->model), self->id, self->r, NULL);
     ncclscope_reader_free(self->r);
     Py_CLEAR(self->model);
     Py_CLEAR(self->grammar);
-    give_back(o);
-    Py_DECREF((PyObject *)type);
+    py_release(o);
 }
 
 /* Whatever is whole goes to the model; without the GIL. */

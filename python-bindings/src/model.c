@@ -27,20 +27,6 @@ ncclscope_model *py_model(PyObject *o)
     return NULL;
 }
 
-static PyObject *make(PyTypeObject *type)
-{
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return alloc(type, 0);
-}
-
-static void release(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc give_back = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    give_back(self);
-    Py_DECREF((PyObject *)type);
-}
-
 /* ---- rows ---- */
 
 static PyObject *words(const ncclscope_column_info *c, int64_t v)
@@ -126,7 +112,7 @@ static PyObject *rows(const ncclscope_model *m, const ncclscope_findings *f, PyO
 static void facts_free(PyObject *self)
 {
     ncclscope_facts_free(((struct facts *)self)->f);
-    release(self);
+    py_release(self);
 }
 
 /* Facts(path=None): of a file that `ncclscope probe --save` wrote, or of this machine. */
@@ -138,7 +124,7 @@ static PyObject *facts_new(PyTypeObject *type, PyObject *args, PyObject *names)
     int rc;
     if (!PyArg_ParseTupleAndKeywords(args, names, "|O&", keys, PyUnicode_FSConverter, &path))
         return NULL;
-    struct facts *self = (struct facts *)make(type);
+    struct facts *self = (struct facts *)py_make(type);
     if (!self)
         return NULL;
     Py_BEGIN_ALLOW_THREADS rc =
@@ -219,7 +205,7 @@ static PyObject *model_scan(PyObject *type, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO|IOK", &grammar, &list, &jobs, &progress, &memory) || !py_grammar(grammar))
         return NULL;
     const char **paths = paths_of(list, &n);
-    struct model *self = paths ? (struct model *)make((PyTypeObject *)type) : NULL;
+    struct model *self = paths ? (struct model *)py_make((PyTypeObject *)type) : NULL;
     struct watched w = {progress == Py_None ? NULL : progress, false};
     ncclscope_scan_options o = {.size = sizeof o,
                                 .stop = stop,
@@ -256,7 +242,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *names)
     ncclscope_error e = {0};
     if (!PyArg_ParseTupleAndKeywords(args, names, "O|y#", keys, &grammar, &bytes, &len) || !py_grammar(grammar))
         return NULL;
-    struct model *self = (struct model *)make(type);
+    struct model *self = (struct model *)py_make(type);
     if (!self)
         return NULL;
     Py_INCREF(grammar);
@@ -276,7 +262,7 @@ static void model_free(PyObject *self)
     ncclscope_model_free(x->m);
     Py_CLEAR(x->facts);
     Py_CLEAR(x->grammar);
-    release(self);
+    py_release(self);
 }
 
 static PyObject *done(int rc, const ncclscope_error *e, const char *what)
@@ -316,7 +302,7 @@ static PyObject *model_save(PyObject *self, PyObject *unused)
 
 static PyObject *model_snapshot(PyObject *self, PyObject *unused)
 {
-    struct model *x = (struct model *)self, *copy = (struct model *)make(model_type);
+    struct model *x = (struct model *)self, *copy = (struct model *)py_make(model_type);
     ncclscope_error e = {0};
     (void)unused;
     if (!copy)
@@ -395,7 +381,7 @@ static PyObject *findings_new(PyTypeObject *type, PyObject *args, PyObject *name
     int rc;
     if (!PyArg_ParseTupleAndKeywords(args, names, "O!", keys, model_type, &model))
         return NULL;
-    struct findings *self = (struct findings *)make(type);
+    struct findings *self = (struct findings *)py_make(type);
     if (!self)
         return NULL;
     Py_INCREF(model);
@@ -412,7 +398,7 @@ static void findings_free(PyObject *self)
     struct findings *x = (struct findings *)self;
     ncclscope_findings_free(x->f);
     Py_CLEAR(x->model);
-    release(self);
+    py_release(self);
 }
 
 static PyObject *findings_rows(PyObject *self, PyObject *args)

@@ -206,14 +206,6 @@ static PyObject *record_repr(PyObject *self)
     return made;
 }
 
-static void release(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc give_back = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    give_back(self);
-    Py_DECREF((PyObject *)type);
-}
-
 static void record_free(PyObject *self)
 {
     struct record *x = (struct record *)self;
@@ -221,7 +213,7 @@ static void record_free(PyObject *self)
         Py_CLEAR(x->kept[i]);
     Py_CLEAR(x->fields);
     Py_CLEAR(x->grammar);
-    release(self);
+    py_release(self);
 }
 
 /* The reader goes on: the record keeps what it says. */
@@ -348,8 +340,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *names)
     int fd = -1;
     if (!PyArg_ParseTupleAndKeywords(args, names, "O|iO", keys, &grammar, &fd, &read) || !py_grammar(grammar))
         return NULL;
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct reader *self = (struct reader *)alloc(type, 0);
+    struct reader *self = (struct reader *)py_make(type);
     if (!self)
         return NULL;
     ncclscope_error e = {0};
@@ -373,7 +364,7 @@ static void reader_free(PyObject *self)
     ncclscope_reader_free(x->r);
     Py_CLEAR(x->read);
     Py_CLEAR(x->grammar);
-    release(self);
+    py_release(self);
 }
 
 /* NCCLSCOPE_OK with the next record, NCCLSCOPE_END, or -1 with an exception. */
@@ -406,8 +397,7 @@ static PyObject *reader_next(PyObject *o)
         return NULL;
     }
     if (!self->current) {
-        allocfunc alloc = (allocfunc)PyType_GetSlot(record_type, Py_tp_alloc);
-        self->current = (struct record *)alloc(record_type, 0);
+        self->current = (struct record *)py_make(record_type);
         if (!self->current)
             return NULL;
         self->current->grammar = again(self->grammar);
@@ -492,8 +482,7 @@ static PyObject *reader_stats(PyObject *o, PyObject *unused)
 }
 
 static PyMethodDef reader_methods[] = {
-    {"table", reader_table, METH_VARARGS,
-     "table(kind): what is left of the log, of one kind: {field: [value ...]}."},
+    {"table", reader_table, METH_VARARGS, "table(kind): what is left of the log, of one kind: {field: [value ...]}."},
     {"stats", reader_stats, METH_NOARGS, "stats(): what was read so far, counted."},
     {NULL, NULL, 0, NULL},
 };
