@@ -84,6 +84,8 @@ void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, u
     while ((word = nsc_next_word(&rest)).len)
         one_device(m, proc, rec->kind == NCCLSCOPE_KIND_IB_USING ? "IB" : "Socket", word);
     take_address(m, rec, &m->procs.item[proc], false);
+    if (rec->kind == NCCLSCOPE_KIND_IB_USING && !nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME).len)
+        nsc_event_at(m, rec, proc, -1, (nsc_text){NULL, 0}); /* "...; OOB :": it has no address to give */
 }
 
 /* "NET : Using interface eth0:192.0.2.2<0>": 2.3 lists them a line each, without numbers. */
