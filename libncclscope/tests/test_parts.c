@@ -301,4 +301,15 @@ static void test_damage(void)
         free(logs[i]);
 }
 
-CHECKS(TEST(test_every_log), TEST(test_size), TEST(test_misuse), TEST(test_unsound), TEST(test_damage))
+/* A worker that had no log has a part, too. */
+static void test_empty(void)
+{
+    size_t size = 0;
+    ncclscope_model *m = NULL;
+    CHECK_INT(ncclscope_model_new(&m, NULL), 0);
+    ncclscope_model *again = carried(m, &size);
+    CHECK(size > 0);
+    ncclscope_model_free(again);
+}
+
+CHECKS(TEST(test_every_log), TEST(test_empty), TEST(test_size), TEST(test_misuse), TEST(test_unsound), TEST(test_damage))

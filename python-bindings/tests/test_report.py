@@ -4,6 +4,7 @@ import glob
 import json
 import multiprocessing
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -98,6 +99,27 @@ class Reports(unittest.TestCase):
             stream.end(PLAIN)
             self.assertEqual(stream.report().to_dict(), of_command(PLAIN))
             self.assertEqual(stream.findings()[0].id, ncclscope.scan(PLAIN).findings[0].id)
+
+    def test_interleaved(self):
+        """Streams that come together, in whatever pieces, are what one scan of their files is."""
+        names = [PLAIN, os.path.join(LOGS, '2.28.9', 'h200x8-small-devshm.log'), os.path.join(LOGS, '2.30.7', 'h200x4-p2p-disabled-shm.log')]
+        should = ncclscope.scan(names).to_dict()
+        for seed in range(3):
+            pick, rest = random.Random(seed), {}
+            with ncclscope.Stream() as stream:
+                for name in names:
+                    stream.feed(name, b'')
+                    with open(name, 'rb') as file:
+                        rest[name] = file.read()
+                while rest:
+                    name = pick.choice(sorted(rest))
+                    size = pick.randint(1, 4000)
+                    stream.feed(name, rest[name][:size])
+                    rest[name] = rest[name][size:]
+                    if not rest[name]:
+                        del rest[name]
+                        stream.end(name)
+                self.assertEqual(stream.report().to_dict(), should)
 
     def test_store(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -116,6 +116,9 @@ static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_reco
         p->where = nsc_here(m, rec);
     }
     struct nsc_plugin *p = &m->plugins.item[i];
+    struct nsc_where here = nsc_here(m, rec);
+    if (nsc_is_earlier(&here, &p->where)) /* of streams that come together */
+        p->where = here;
     p->procs += p->last_proc != proc;
     p->last_proc = proc;
     return p;

@@ -273,6 +273,27 @@ static void mark_parents(struct ncclscope_model *m)
             m->ranks.item[m->ranks.item[i].parent].split_off = true;
 }
 
+static int by_their_line(const void *a, const void *b)
+{
+    const struct nsc_env *x = a, *y = b;
+    return nsc_is_earlier(&x->where, &y->where) ? -1 : nsc_is_earlier(&y->where, &x->where);
+}
+
+/* Variables in the order of the logs, whatever the order in which streams came. */
+static void order_variables(struct ncclscope_model *m)
+{
+    bool in_order = true;
+    for (size_t i = 1; i < m->env.len && in_order; i++)
+        in_order = !nsc_is_earlier(&m->env.item[i].where, &m->env.item[i - 1].where);
+    if (in_order)
+        return;
+    qsort(m->env.item, m->env.len, sizeof *m->env.item, by_their_line);
+    nsc_map_free(&m->env_by);
+    for (size_t i = 0; i < m->env.len; i++)
+        m->no_memory |=
+            nsc_map_put(&m->env_by, (struct nsc_key){m->env.item[i].proc, m->env.item[i].name, 0}, (uint32_t)i) != 0;
+}
+
 /* Of a model that was given facts while it grew. */
 static void place_by_facts(struct ncclscope_model *m)
 {
@@ -284,15 +305,13 @@ static void place_by_facts(struct ncclscope_model *m)
 void nsc_join(struct ncclscope_model *m)
 {
     static void (*const steps[])(struct ncclscope_model *) = {
-        nsc_merge_sources,    nsc_find_owners,        nsc_adopt,
-        list_processes,       nsc_join_ranks,         nsc_mark_guesses,
-        nsc_version_settle,   nsc_gpus_settle,        nsc_take_commands,
-        forget_early_use,     excuse_the_oldest,      order_comms,
-        mark_parents,         list_members,           name_comms,
-        nsc_attribute_rest,   nsc_put_in_order,       nsc_take_diag_pairs,
-        nsc_find_shared_gpus, nsc_take_bus_ids,       nsc_find_proofs,
-        nsc_find_machines,    nsc_find_gpus_of_names, place_by_facts,
-        nsc_find_paths,       nsc_find_shapes,        nsc_look_at_whole,
+        order_variables,    nsc_merge_sources, nsc_find_owners,     nsc_adopt,
+        list_processes,     nsc_join_ranks,    nsc_mark_guesses,    nsc_version_settle,
+        nsc_gpus_settle,    nsc_take_commands, forget_early_use,    excuse_the_oldest,
+        order_comms,        mark_parents,      list_members,        name_comms,
+        nsc_attribute_rest, nsc_put_in_order,  nsc_take_diag_pairs, nsc_find_shared_gpus,
+        nsc_take_bus_ids,   nsc_find_proofs,   nsc_find_machines,   nsc_find_gpus_of_names,
+        place_by_facts,     nsc_find_paths,    nsc_find_shapes,     nsc_look_at_whole,
     };
     unsigned before = nsc_failed_allocations();
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !m->no_memory && nsc_failed_allocations() == before; i++)

@@ -364,10 +364,23 @@ static void lay_devices(struct nsc_laying *l)
     }
 }
 
+static int by_first_line(const void *a, const void *b)
+{
+    const struct nsc_plugin *x = *(const struct nsc_plugin *const *)a, *y = *(const struct nsc_plugin *const *)b;
+    return nsc_is_earlier(&x->where, &y->where) ? -1 : nsc_is_earlier(&y->where, &x->where);
+}
+
+/* In the order of the log, whatever the order in which streams came. */
 static void lay_plugins(struct nsc_laying *l)
 {
-    for (size_t i = 0; i < l->m->plugins.len; i++) {
-        const struct nsc_plugin *x = &l->m->plugins.item[i];
+    size_t n = l->m->plugins.len;
+    const struct nsc_plugin **list = nsc_alloc((n + 1) * sizeof *list);
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = &l->m->plugins.item[i];
+    if (list && n)
+        qsort(list, n, sizeof *list, by_first_line);
+    for (size_t i = 0; list && i < n; i++) {
+        const struct nsc_plugin *x = list[i];
         ncclscope_plugin *r = nsc_row_new(l->to, plugin);
         r->kind = nsc_say(l->m, x->kind);
         r->name = nsc_lay_text(l, x->name);
@@ -375,6 +388,7 @@ static void lay_plugins(struct nsc_laying *l)
         r->version = nsc_lay_text(l, x->version);
         r->state = nsc_say(l->m, x->state);
     }
+    nsc_free(list);
 }
 
 static int by_variable(const void *a, const void *b, void *model)

@@ -219,7 +219,7 @@ static bool are_pieces_sound(const struct ncclscope_model *m)
 
 static bool is_sound(const struct ncclscope_model *m)
 {
-    bool fine = m->strings.text.len > 0 && !m->strings.text.item[0].len && m->nvls_at.source <= m->sources.len &&
+    bool fine = (!m->strings.text.len || !m->strings.text.item[0].len) && m->nvls_at.source <= m->sources.len &&
                 (!m->nvls_at.line || m->nvls_at.source < m->sources.len);
     for (int id = 0; fine && id < NSC_PARTS; id++)
         fine = are_rows_sound(m, (enum nsc_part_id)id);
