@@ -158,7 +158,7 @@ NCCLSCOPE_API int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error
  * takes "host:1:2 [0] NCCL INFO ACME: 4 lanes to node7". `name` is a-z, 0-9 and _; `template_` is in the language of messages.def, where a
  * field is one of fields.def or new. It takes records that no built-in row takes, and gives them a kind of its own: the first row that is
  * added 1000, the next 1001. New fields are numbered likewise. Both texts are copied. Before the first reader of `g` is made.
- * NCCLSCOPE_OK; NCCLSCOPE_EPATTERN (the template cannot be compiled) or NCCLSCOPE_EINVAL (a name that is none, or taken) with a sentence,
+ * NCCLSCOPE_OK; NCCLSCOPE_EPATTERN (the template cannot be compiled) or NCCLSCOPE_EINVAL (a name that is none, or taken; a reader was made) with a sentence,
  * nothing was added and `g` is as it was; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *template_,
                                         ncclscope_error *err);
@@ -261,7 +261,7 @@ typedef struct ncclscope_stats {
     uint64_t stripped;      /* of torn_lines: those that lack but their header, which somebody took away */
 } ncclscope_stats;
 /* At any time, also behind the end. An older, shorter struct gets its beginning. NCCLSCOPE_OK; NCCLSCOPE_EABI if out->size is that of a
- * newer header with fields set there; NCCLSCOPE_EINVAL for NULL. Since 0.1. */
+ * newer header with fields set there, or no size; NCCLSCOPE_EINVAL for NULL. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out);
 
 /* Getters of a record: what stands before the message, and the message. They cost nothing. Texts are borrowed until the next call of

@@ -28,6 +28,8 @@ static void test_reading(void)
     REFUSES_SAYING(ncclscope_grammar_add(g, "a", NULL, &err));
     REFUSES_SAYING(ncclscope_grammar_add_file(NULL, "a", &err));
     REFUSES_SAYING(ncclscope_grammar_add_file(g, NULL, &err));
+    REFUSES_SAYING(ncclscope_grammar_add(g, "mine", "MINE {lanes:u}", &err)); /* a reader was made */
+    REFUSES_SAYING(ncclscope_grammar_add_file(g, "/dev/null", &err));
     REFUSES_SAYING(ncclscope_grammar_prepare(NULL, &err));
     CHECK(!ncclscope_grammar_slow(NULL, 0, &stats.lines) && !ncclscope_grammar_slow(g, 0, NULL));
     REFUSES_SAYING(ncclscope_reader_open(NULL, g, "/dev/null", &err));
@@ -48,6 +50,8 @@ static void test_reading(void)
     REFUSES_SAYING(ncclscope_reader_next(r, NULL, &err));
     REFUSES(ncclscope_reader_stats(NULL, &stats));
     REFUSES(ncclscope_reader_stats(r, NULL));
+    stats.size = 0;
+    CHECK_INT(ncclscope_reader_stats(r, &stats), NCCLSCOPE_EABI);
 }
 
 static void test_records(void)

@@ -123,13 +123,15 @@ typedef struct ncclscope_scan_options {
  * reached twice is read once. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest in
  * ncclscope_model_problem. *out is the caller's; NULL after a failure; the grammar may be freed behind this. One log of 100 MB takes about a
  * second and some MB; the model grows with ranks and connections, not with lines.
- * NCCLSCOPE_OK; NCCLSCOPE_ESTOPPED: `stop` ended it, and *out is a finished model of what was read until then; NCCLSCOPE_EABI for options
- * of a newer header; NCCLSCOPE_ENOMEM. Since 0.1. */
+ * NCCLSCOPE_OK; NCCLSCOPE_ESTOPPED: `stop` ended it, and *out is a finished model of what was read until then, which may be nothing;
+ * NCCLSCOPE_EABI for options of a newer header, or without a size; NCCLSCOPE_EINVAL for NULL; NCCLSCOPE_ENOMEM. A device without an end
+ * (/dev/zero) is read until `stop` wants no more. Since 0.1. */
 NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
                                  const ncclscope_scan_options *options, ncclscope_error *err);
 
 /* Add what Kubernetes says of the job's pods: `path` is a file of `kubectl get pod -o json`, one pod or a List. For a finished model of
- * which there are no findings yet; processes find their pod by its name or host name. May be called for several files.
+ * which there are no findings yet, for its rows are made anew; processes find their pod by its name or host name. May be called for
+ * several files, whose pods it knows one behind the other.
  * NCCLSCOPE_OK; NCCLSCOPE_EIO; NCCLSCOPE_EDATA if it is no such JSON, or holds no pod; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_pods(ncclscope_model *m, const char *path, ncclscope_error *err);
 

@@ -98,7 +98,7 @@ int ncclscope_nccl(ncclscope_facts *f, ncclscope_model **log, ncclscope_grammar 
     ncclscope_nccl_options o = {.size = sizeof o};
     struct listener l = {.options = &o, .progress = progress, .user = user};
     if (options && !nsc_take_sized(&o, sizeof o, options, options->size))
-        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
     if (o.variables && !nsc_are_variables(o.variables))
         return nsc_fail(err, NCCLSCOPE_EINVAL, 0,
                         "variables are NAME=VALUE, with commas between them; these are not: %.80s", o.variables);

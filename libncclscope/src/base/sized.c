@@ -14,7 +14,7 @@ static bool is_tail_zero(const void *given, size_t size, size_t own_size)
 
 bool nsc_take_sized(void *own, size_t own_size, const void *given, size_t size)
 {
-    if (!is_tail_zero(given, size, own_size))
+    if (!size || !is_tail_zero(given, size, own_size))
         return false;
     memcpy(own, given, size < own_size ? size : own_size);
     return true;
@@ -22,7 +22,7 @@ bool nsc_take_sized(void *own, size_t own_size, const void *given, size_t size)
 
 bool nsc_give_sized(void *given, size_t size, const void *own, size_t own_size)
 {
-    if (!is_tail_zero(given, size, own_size))
+    if (!size || !is_tail_zero(given, size, own_size))
         return false;
     memcpy(given, own, size < own_size ? size : own_size);
     return true;

@@ -1,5 +1,5 @@
 /* sized.h - structs that the caller of a public function gives with their size: those of an older header are shorter, and what they
- * lack is 0; those of a newer one are longer, and are taken where what is behind is 0. */
+ * lack is 0; those of a newer one are longer, and are taken where what is behind is 0. Without a size they are not taken: somebody forgot it. */
 #ifndef NSC_SIZED_H
 #define NSC_SIZED_H
 

@@ -153,6 +153,7 @@ int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct n
             break;
     }
     bool stopped = r && r->source.stopped;
+    full = full || (stopped && how->is_full(how->user, r->source.bytes)); /* by another input, beside this one */
     const char *problem = full ? memory_words : stopped ? stopped_words : rc < 0 ? why.text : NULL;
     if (rc != NCCLSCOPE_ENOMEM && rc != NSC_TAP_FAILED)
         rc = ncclscope_model_source_end(m, r, problem);
@@ -202,7 +203,7 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
     struct nsc_scan s = {.g = g, .tap = tap};
     *out = NULL;
     if (options && !nsc_take_sized(&s.options, sizeof s.options, options, options->size))
-        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
     int rc = ncclscope_model_new(&s.m, err);
     *out = s.m;
     unsigned before = nsc_failed_allocations();

@@ -252,7 +252,7 @@ int ncclscope_measure(ncclscope_facts *f, const ncclscope_measure_options *optio
         return nsc_null(err);
     ncclscope_measure_options o = {.size = sizeof o};
     if (options && !nsc_take_sized(&o, sizeof o, options, options->size))
-        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header");
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
     o.seconds = o.seconds ? o.seconds : SECONDS;
     o.gpu_bytes = o.gpu_bytes ? o.gpu_bytes : GPU_BYTES;
     if (o.gpu_bytes < 2 * CHAIN + 2 * CHUNK)

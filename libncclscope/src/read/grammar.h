@@ -13,6 +13,7 @@ struct ncclscope_grammar {
     size_t prefixes;
     _Atomic(struct nsc_texts *) texts; /* texts.def, NULL until a message needs it */
     pthread_mutex_t lock;              /* held while a row is compiled */
+    atomic_bool used;                  /* a reader was made: its rows stay as they are */
 };
 
 ncclscope_field nsc_field_by_name(nsc_text name);

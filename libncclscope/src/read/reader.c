@@ -20,6 +20,7 @@ int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     }
     r->grammar = g;
+    atomic_store_explicit(&g->used, true, memory_order_relaxed);
     *out = r;
     return NCCLSCOPE_OK;
 }

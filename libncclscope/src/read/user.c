@@ -164,6 +164,8 @@ int ncclscope_grammar_add(ncclscope_grammar *g, const char *name, const char *te
 {
     if (!g || !name || !template_)
         return nsc_null(err);
+    if (atomic_load_explicit(&g->used, memory_order_relaxed))
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "rows are added before the first reader is made");
     return nsc_user_add(&g->user, &g->lock, name, template_, err);
 }
 
@@ -229,6 +231,8 @@ int ncclscope_grammar_add_file(ncclscope_grammar *g, const char *path, ncclscope
 {
     if (!g || !path)
         return nsc_null(err);
+    if (atomic_load_explicit(&g->used, memory_order_relaxed))
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "rows are added before the first reader is made");
     enum { MOST = 1 << 20 };
     char *bytes = NULL;
     size_t len = 0;
