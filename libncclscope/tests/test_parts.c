@@ -312,4 +312,5 @@ static void test_empty(void)
     ncclscope_model_free(again);
 }
 
-CHECKS(TEST(test_every_log), TEST(test_empty), TEST(test_size), TEST(test_misuse), TEST(test_unsound), TEST(test_damage))
+CHECKS(TEST(test_every_log), TEST(test_empty), TEST(test_size), TEST(test_misuse), TEST(test_unsound),
+       TEST(test_damage))

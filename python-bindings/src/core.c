@@ -23,6 +23,13 @@ PyObject *py_raise(int code, const ncclscope_error *e, const char *words)
     return NULL;
 }
 
+PyObject *py_done(int rc, const ncclscope_error *e, const char *what)
+{
+    if (rc)
+        return py_raise(rc, e, what);
+    Py_RETURN_NONE;
+}
+
 PyObject *py_make(PyTypeObject *type)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -125,6 +132,39 @@ static PyType_Slot grammar_slots[] = {
 static PyType_Spec grammar_spec = {"ncclscope._core.Grammar", sizeof(struct grammar), 0, Py_TPFLAGS_DEFAULT,
                                    grammar_slots};
 
+/* ---- functions of the module ---- */
+
+static PyObject *explain(PyObject *self, PyObject *args)
+{
+    const char *text;
+    PyObject *grammar;
+    struct py_sink s = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Os", &grammar, &text) || !py_grammar(grammar))
+        return NULL;
+    int rc = ncclscope_explain(text, py_sink_take, &s);
+    if (rc == NCCLSCOPE_ENOTFOUND)
+        rc = ncclscope_explain_line(py_grammar(grammar), text, 0, 0, py_sink_take, &s);
+    if (!rc)
+        return py_sink_text(&s);
+    free(s.bytes);
+    return py_raise(rc, NULL, "no rule has this id, and no release of NCCL prints this line");
+}
+
+static PyObject *version(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return PyUnicode_FromString(ncclscope_version());
+}
+
+static PyMethodDef answers[] = {
+    {"tables", py_tables, METH_NOARGS, "tables(): every table with its columns"},
+    {"explain", explain, METH_VARARGS, "explain(grammar, id_or_line)"},
+    {"version", version, METH_NOARGS, "version(): of the library"},
+    {NULL, NULL, 0, NULL},
+};
+
 /* ---- the module ---- */
 
 int py_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)
@@ -141,7 +181,7 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         "ncclscope._core",
                                         "libncclscope, as the package's own modules use it.",
                                         -1,
-                                        py_answers,
+                                        answers,
                                         NULL,
                                         NULL,
                                         NULL,
@@ -152,7 +192,7 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     bool fine = module && !py_add_type(module, &grammar_spec, &grammar_type) && !py_add_reader(module) &&
-                !py_add_model(module) && !py_add_feed(module);
+                !py_add_model(module) && !py_add_findings(module) && !py_add_feed(module);
     if (fine)
         return module;
     Py_XDECREF(module);

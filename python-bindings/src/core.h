@@ -8,6 +8,8 @@
 #include <ncclscope/probe.h>
 #include <ncclscope/rows.h>
 
+#include <stdbool.h>
+
 /* Raises the exception of errors.py for this code, with the sentence of `e`, or `words` where it has none. Always NULL. */
 PyObject *py_raise(int code, const ncclscope_error *e, const char *words);
 
@@ -30,8 +32,17 @@ PyObject *py_sink_bytes(struct py_sink *s); /* the same as bytes */
 /* The grammar behind a Grammar object, borrowed; NULL with an exception if `o` is none. */
 ncclscope_grammar *py_grammar(PyObject *o);
 
-/* The model behind a Model object that still grows, borrowed; NULL with an exception. */
+/* The model behind a Model object, borrowed; NULL with an exception: it is none, or a thread works on it without the GIL. Whoever does so
+ * says when it begins and when it ends. */
 ncclscope_model *py_model(PyObject *o);
+void py_model_busy(PyObject *o, bool busy);
+
+/* What is done with a code: None, or NULL with the exception. */
+PyObject *py_done(int rc, const ncclscope_error *e, const char *what);
+
+/* rows(table, first, n): a list of tuples; rows(table): how many there are. Of the model, or of the findings where `m` is NULL. */
+PyObject *py_rows(const ncclscope_model *m, const ncclscope_findings *f, PyObject *args);
+PyObject *py_tables(PyObject *self, PyObject *unused);
 
 /* A capsule "arrow_array_stream" of the rows of a table; `owner` lends them. NULL with an exception. */
 PyObject *py_arrow_stream(PyObject *owner, const ncclscope_model *m, const ncclscope_findings *f, int table);
@@ -39,9 +50,8 @@ PyObject *py_arrow_stream(PyObject *owner, const ncclscope_model *m, const nccls
 /* Make the types of a file and put them into the module: 0, or -1 with an exception. */
 int py_add_reader(PyObject *module);
 int py_add_model(PyObject *module);
+int py_add_findings(PyObject *module);
 int py_add_feed(PyObject *module);
 int py_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
-
-extern PyMethodDef py_answers[]; /* explain, diff, probe ...: functions of the module */
 
 #endif

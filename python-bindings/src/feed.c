@@ -1,8 +1,6 @@
 /* feed.c - Feed: a stream of a model that bytes are pushed to, as they come. */
 #include "core.h"
 
-#include <stdbool.h>
-
 struct feed {
     PyObject_HEAD ncclscope_reader *r;
     PyObject *model, *grammar;
@@ -40,23 +38,33 @@ static PyObject *feed_new(PyTypeObject *type, PyObject *args, PyObject *names)
 static void feed_free(PyObject *o)
 {
     struct feed *self = (struct feed *)o;
-    if (self->open)
-        ncclscope_model_stream_end(py_model(self->model), self->id, self->r, NULL);
+    ncclscope_model *m = self->open ? py_model(self->model) : NULL;
+    if (m)
+        ncclscope_model_stream_end(m, self->id, self->r, NULL);
+    else if (self->open)
+        PyErr_WriteUnraisable(o);
     ncclscope_reader_free(self->r);
     Py_CLEAR(self->model);
     Py_CLEAR(self->grammar);
     py_release(o);
 }
 
-/* Whatever is whole goes to the model; without the GIL. */
+/* Whatever is whole goes to the model; without the GIL. NCCLSCOPE_OK or a code; EINVAL with an exception where the model is in use. */
 static int take(struct feed *self, ncclscope_error *e)
 {
     const ncclscope_record *rec;
-    ncclscope_model *m = ((ncclscope_model *)py_model(self->model));
+    ncclscope_model *m = py_model(self->model);
     int rc;
-    Py_BEGIN_ALLOW_THREADS while ((rc = ncclscope_reader_next(self->r, &rec, e)) == NCCLSCOPE_OK &&
-                                  !(rc = ncclscope_model_stream_add(m, self->id, rec)));
-    Py_END_ALLOW_THREADS return rc == NCCLSCOPE_MORE || rc == NCCLSCOPE_END ? NCCLSCOPE_OK : rc;
+    if (!m)
+        return NCCLSCOPE_EINVAL;
+    py_model_busy(self->model, true);
+    Py_BEGIN_ALLOW_THREADS
+    while ((rc = ncclscope_reader_next(self->r, &rec, e)) == NCCLSCOPE_OK &&
+           !(rc = ncclscope_model_stream_add(m, self->id, rec)))
+        ;
+    Py_END_ALLOW_THREADS
+    py_model_busy(self->model, false);
+    return rc == NCCLSCOPE_MORE || rc == NCCLSCOPE_END ? NCCLSCOPE_OK : rc;
 }
 
 static PyObject *feed_feed(PyObject *o, PyObject *args)
@@ -66,6 +74,8 @@ static PyObject *feed_feed(PyObject *o, PyObject *args)
     Py_ssize_t len;
     ncclscope_error e = {0};
     if (!PyArg_ParseTuple(args, "y#", &bytes, &len))
+        return NULL;
+    if (!py_model(self->model))
         return NULL;
     int rc = self->open ? ncclscope_reader_feed(self->r, bytes, (size_t)len) : NCCLSCOPE_EINVAL;
     rc = rc ? rc : take(self, &e);
@@ -82,6 +92,8 @@ static PyObject *feed_flush(PyObject *o, PyObject *unused)
     (void)unused;
     if (!self->open)
         Py_RETURN_NONE;
+    if (!py_model(self->model))
+        return NULL;
     ncclscope_reader_flush(self->r);
     int rc = take(self, &e);
     rc = rc ? rc : ncclscope_model_stream_counts(py_model(self->model), self->id, self->r);
@@ -97,6 +109,8 @@ static PyObject *feed_end(PyObject *o, PyObject *unused)
     (void)unused;
     if (!self->open)
         Py_RETURN_NONE;
+    if (!py_model(self->model))
+        return NULL;
     ncclscope_reader_finish(self->r);
     int rc = take(self, &e);
     self->open = false;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 100, KINDS = 2048, FIELDS = 2048 };
+enum { PATIENCE_MS = 100, OWN = 1000, LEVELS = 9 };
 
 struct record;
 struct reader {
@@ -48,8 +48,8 @@ struct record {
 };
 
 static PyTypeObject *reader_type, *record_type;
-static PyObject *kind_names[KINDS], *level_names[9], *field_numbers; /* {"src": 12} */
-static char field_types[FIELDS];                                     /* the letter of each, 0: not asked yet */
+static PyObject *kind_names[OWN], *level_names[LEVELS], *field_numbers; /* {"src": 12} */
+static char field_types[OWN];                                           /* the letter of each, 0: not asked yet */
 
 /* ---- Record ---- */
 
@@ -69,11 +69,17 @@ static PyObject *again(PyObject *o)
 static PyObject *kind_of(const ncclscope_record *rec)
 {
     ncclscope_kind kind = ncclscope_record_kind(rec);
-    if (kind < 0 || kind >= KINDS || kind >= 1000) /* of a row that was added: one grammar's alone */
+    if (kind < 0 || kind >= OWN) /* of a row that was added: one grammar's alone */
         return PyUnicode_FromString(ncclscope_record_kind_name(rec));
     if (!kind_names[kind])
         kind_names[kind] = PyUnicode_InternFromString(ncclscope_record_kind_name(rec));
     return again(kind_names[kind]);
+}
+
+static int level_of(const ncclscope_record *rec)
+{
+    int level = ncclscope_record_level(rec);
+    return level > 0 && level < LEVELS ? level : 0;
 }
 
 static PyObject *say(const ncclscope_record *rec, int what)
@@ -81,7 +87,7 @@ static PyObject *say(const ncclscope_record *rec, int what)
     switch (what) {
     case KIND: return kind_of(rec);
     case LINE: return PyLong_FromUnsignedLongLong(ncclscope_record_line(rec));
-    case LEVEL: return again(level_names[ncclscope_record_level(rec) & 15 ? ncclscope_record_level(rec) & 15 : 0]);
+    case LEVEL: return again(level_names[level_of(rec)]);
     case HOST: return py_text(ncclscope_record_host(rec));
     case PID: return number(ncclscope_record_pid(rec));
     case TID: return number(ncclscope_record_tid(rec));
@@ -102,7 +108,7 @@ static PyObject *say(const ncclscope_record *rec, int what)
 
 static char type_of(const ncclscope_record *rec, ncclscope_field f)
 {
-    bool ours = f > 0 && f < 1000;
+    bool ours = f > 0 && f < OWN;
     char type = ours ? field_types[f] : 0;
     if (!type && ncclscope_record_field_name(rec, f, &type) && ours)
         field_types[f] = type;
@@ -230,9 +236,13 @@ static int detach(struct record *x)
     return x->fields ? rc : -1;
 }
 
-/* Who holds the record that was lent out last keeps it; the reader may go on, or end. 0, or -1 with an exception. */
+/* Who holds the record that was lent out last keeps it; the reader may go on, or end. 0, or -1 with an exception: another thread reads. */
 static int let_go(struct reader *self)
 {
+    if (self->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "the reader is in use by another thread");
+        return -1;
+    }
     bool held = self->current && Py_REFCNT((PyObject *)self->current) > 1 && self->current->rec;
     int rc = held ? detach(self->current) : 0;
     if (held)
@@ -372,13 +382,11 @@ static int advance(struct reader *self, const ncclscope_record **rec)
 {
     ncclscope_error e = {0};
     int rc;
-    if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "the reader is in use by another thread");
-        return -1;
-    }
     self->busy = true;
-    Py_BEGIN_ALLOW_THREADS rc = ncclscope_reader_next(self->r, rec, &e);
-    Py_END_ALLOW_THREADS self->busy = false;
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_reader_next(self->r, rec, &e);
+    Py_END_ALLOW_THREADS
+    self->busy = false;
     if (rc == NCCLSCOPE_OK || rc == NCCLSCOPE_END)
         return rc;
     if (!PyErr_Occurred())
@@ -463,9 +471,8 @@ static PyObject *reader_table(PyObject *o, PyObject *args)
     PyObject *key, *list;
     Py_ssize_t at = 0;
     while (rc >= 0 && columns && PyDict_Next(columns, &at, &key, &list))
-        while (PyList_Size(list) < rows)
-            if (PyList_Append(list, Py_None))
-                return NULL;
+        while (rc >= 0 && PyList_Size(list) < rows)
+            rc = PyList_Append(list, Py_None);
     if (rc < 0)
         Py_CLEAR(columns);
     return columns;
@@ -501,9 +508,9 @@ int py_add_reader(PyObject *module)
 {
     static const char *const levels[] = {"", "INFO", "WARN", "TRACE", "CALL", "VERSION", "OTHER", "ATTN", "DIAG"};
     field_numbers = PyDict_New();
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < LEVELS; i++)
         level_names[i] = PyUnicode_InternFromString(levels[i]);
-    for (ncclscope_field f = 1; field_numbers && f < 1000; f++) {
+    for (ncclscope_field f = 1; field_numbers && f < OWN; f++) {
         const char *name = ncclscope_field_name(f);
         PyObject *n = name ? PyLong_FromLong(f) : NULL;
         if (name && (!n || PyDict_SetItemString(field_numbers, name, n)))

@@ -55,7 +55,11 @@ class Reports(unittest.TestCase):
             report.raise_for_findings()
         self.assertEqual(raised.exception.findings[0].severity, 'warning')
         report.raise_for_findings('error')
-        self.assertIn('&lt;', ncclscope.Report._repr_html_(report) + '&lt;')
+        hostile = ncclscope.scan(b'vm:1:2 [0] NCCL INFO NCCL_DEBUG_FILE set by environment to <script>\n'
+                                 b'vm:1:2 [0] misc/x.cc:1 NCCL WARN Cuda failure <script>alert(1)</script>\n')
+        self.assertIn('<script>', hostile.to_text(verbose=True))
+        self.assertNotIn('<script>', hostile._repr_html_())
+        self.assertIn('&lt;script&gt;', hostile._repr_html_())
         with self.assertRaises(ncclscope.InvalidArgument):
             report.expect('no-such-word')
 
@@ -161,6 +165,28 @@ class Reports(unittest.TestCase):
             self.assertEqual(list(pool.map(verdict_of, logs)), should)
         with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('fork')) as pool:
             self.assertEqual(list(pool.map(verdict_of, logs)), should)
+
+    def test_one_thread_at_a_time(self):
+        """Streams of one model that are fed by several threads: each feed is done whole or refused, and nothing is lost of what was taken."""
+        with open(PLAIN, 'rb') as file:
+            data = file.read()
+        with ncclscope.Stream() as stream:
+            for i in range(4):
+                stream.feed('pod-%d' % i, b'')
+
+            def feed(i):
+                at = 0
+                while at < len(data):
+                    try:
+                        stream.feed('pod-%d' % i, data[at:at + 20000])
+                    except RuntimeError:
+                        continue
+                    at += 20000
+            with concurrent.futures.ThreadPoolExecutor(4) as pool:
+                list(pool.map(feed, range(4)))
+            for i in range(4):
+                stream.end('pod-%d' % i)
+            self.assertEqual([s.lines for s in stream.report().sources], [data.count(b'\n')] * 4)
 
     def test_nothing_is_left(self):
         """No descriptor, and no file, for each scan, read or store."""
