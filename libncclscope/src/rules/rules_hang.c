@@ -147,10 +147,13 @@ static void tell_experts(struct nsc_case *c)
         return;
     nsc_explain_by(c, f, NSC_HUNG_EXPERTS);
     f->confidence = "certain"; /* that they gave up; not why */
-    f->title =
-        nsc_words(c, "Tokens of other ranks did not come (%s): %s waited in vain; first, in %s, rank %lld for rank %s",
-                  nsc_said(m, first, "name").ptr, nsc_list_ranks(c, f), nsc_said(m, first, "collective").ptr,
-                  (long long)waits, nsc_said(m, first, "peer").ptr);
+    nsc_text library = nsc_said(m, first, "name"), call = nsc_said(m, first, "collective"),
+             peer = nsc_said(m, first, "peer");
+    f->title = nsc_words(
+        c, "Tokens of other ranks did not come (%.*s): %s waited in vain; first, in %.*s, rank %lld for rank %.*s",
+        (int)(library.len < 40 ? library.len : 40), library.len ? library.ptr : "", nsc_list_ranks(c, f),
+        (int)(call.len < 40 ? call.len : 40), call.len ? call.ptr : "", (long long)waits,
+        (int)(peer.len < 20 ? peer.len : 20), peer.len ? peer.ptr : "");
 }
 
 /* The first call in which ranks of a communicator differ; NULL: in none. */
