@@ -1,9 +1,7 @@
-/* fuzz_carry.c - a saved model with bytes changed under zlib and its checksum: it is refused, or it is a model that can be merged, finished,
- * judged and reported. Each three bytes of the input are a place in what zlib packed, and what is put there. */
+/* fuzz_carry.c - a saved model with bytes changed under the packing and its checksum: it is refused, or it is a model that can be merged, finished,
+ * judged and reported. Each three bytes of the input are a place in what was packed, and what is put there. */
 #include "model/carried.h"
 #include "target.h"
-
-#include <zlib.h>
 
 static const char log_lines[] =
     "NCCL version 2.28.9+cuda13.0\n"
@@ -39,11 +37,10 @@ static const char log_lines[] =
     "    1048576        262144     float     sum      -1    36.21   28.96   50.68      0    35.53   29.51   51.65      "
     "0\n";
 
-/* What zlib packed into a saved model of the lines. */
-static const struct text *sound(unsigned char head[NSC_CARRIED_HEAD])
+/* What was packed into a saved model of the lines. */
+static const struct text *sound(void)
 {
     static struct text raw;
-    static unsigned char kept[NSC_CARRIED_HEAD];
     if (!raw.len) {
         struct text saved = {0};
         ncclscope_model *m = NULL;
@@ -56,18 +53,15 @@ static const struct text *sound(unsigned char head[NSC_CARRIED_HEAD])
         while (ncclscope_reader_next(r, &rec, NULL) == NCCLSCOPE_OK)
             must(ncclscope_model_add(m, rec) == 0);
         must(ncclscope_model_source_end(m, r, NULL) == 0 && ncclscope_model_save(m, take, &saved, NULL) == 0);
-        uint64_t size = 0;
+        size_t size = 0;
         must(nsc_carried_open((unsigned char *)saved.bytes, saved.len, &size, NULL) == 0);
-        raw.bytes = malloc(raw.len = raw.cap = (size_t)size);
+        raw.bytes = malloc(raw.len = raw.cap = size);
         must(raw.bytes != NULL &&
-             nsc_carried_unpack((unsigned char *)saved.bytes + NSC_CARRIED_HEAD, saved.len - NSC_CARRIED_HEAD,
-                                (unsigned char *)raw.bytes, raw.len) == 0);
-        memcpy(kept, saved.bytes, NSC_CARRIED_HEAD);
+             nsc_carried_unpack((unsigned char *)saved.bytes, saved.len, (unsigned char *)raw.bytes, raw.len) == 0);
         ncclscope_reader_free(r);
         ncclscope_model_free(m);
         free(saved.bytes);
     }
-    memcpy(head, kept, NSC_CARRIED_HEAD);
     return &raw;
 }
 
@@ -88,16 +82,16 @@ static void check_model(ncclscope_model *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    unsigned char head[NSC_CARRIED_HEAD], *bytes;
-    const struct text *raw = sound(head);
+    unsigned char *bytes;
+    const struct text *raw = sound();
     char *changed = malloc(raw->len);
-    uLongf packed = compressBound(raw->len);
+    size_t packed = nsc_carried_most(raw->len);
     must(changed != NULL && (bytes = malloc(NSC_CARRIED_HEAD + packed)) != NULL);
     memcpy(changed, raw->bytes, raw->len);
     for (size_t i = 0; i + 3 <= size; i += 3)
         changed[(data[i] | data[i + 1] << 8) % raw->len] = (char)data[i + 2];
-    memcpy(bytes, head, NSC_CARRIED_HEAD);
-    must(compress2(bytes + NSC_CARRIED_HEAD, &packed, (unsigned char *)changed, raw->len, 1) == Z_OK);
+    nsc_carried_head(bytes, (unsigned char *)changed, raw->len);
+    must(nsc_carried_pack((unsigned char *)changed, raw->len, bytes + NSC_CARRIED_HEAD, &packed));
     ncclscope_model *m = NULL;
     ncclscope_error err = {0};
     int rc = ncclscope_model_load(&m, the_grammar(), bytes, NSC_CARRIED_HEAD + packed, &err);

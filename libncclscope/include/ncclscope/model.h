@@ -82,8 +82,8 @@ NCCLSCOPE_API int ncclscope_model_snapshot(ncclscope_model **out, const ncclscop
  * may only be freed. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_merge(ncclscope_model *into, const ncclscope_model *from, ncclscope_error *err);
 /* Write what a model knows, whose sources have ended and which is not finished, as bytes: for ncclscope_model_load in another process
- * or on another machine, of any architecture, with the same release. They are compressed: 120 to 4,200 bytes a rank, of half of the logs
- * below 430; together a third of what gzip makes of those logs, though of one of a few KB it may be more than that. The model stays as it
+ * or on another machine, of any architecture, with the same release. They are compressed: 70 to 900 bytes a rank, of half of the
+ * recorded logs below 550; together a quarter of what gzip makes of those logs, though of one of a few KB it may be more than that. The model stays as it
  * is. NCCLSCOPE_OK; NCCLSCOPE_EINVAL as above; NCCLSCOPE_EIO if `write` returned other than 0; NCCLSCOPE_ENOMEM, which leaves the model as
  * it was. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, void *user,

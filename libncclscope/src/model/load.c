@@ -25,15 +25,6 @@ static uint64_t take_number(struct unpacker *u)
     return 0;
 }
 
-static uint64_t take_eight(struct unpacker *u)
-{
-    uint64_t v = 0;
-    u->bad = u->bad || u->end - u->at < 8;
-    for (int i = 0; i < 8 && !u->bad; i++)
-        v |= (uint64_t)*u->at++ << (8 * i);
-    return v;
-}
-
 /* How many things follow; each takes a byte at least. */
 static size_t take_count(struct unpacker *u)
 {
@@ -63,17 +54,15 @@ static void take_line(struct unpacker *u)
         *w = (struct nsc_where){(uint32_t)source, line, text};
 }
 
-static void take_where(struct unpacker *u, struct nsc_where *w)
+static void where_to(struct unpacker *u, struct nsc_where *w, uint64_t place)
 {
-    uint64_t place = take_number(u);
     u->bad = u->bad || place > u->lines.len;
     if (place && !u->bad)
         *w = u->lines.item[place - 1];
 }
 
-static void number_to(struct unpacker *u, char *at, size_t size)
+static void number_to(struct unpacker *u, char *at, size_t size, uint64_t v)
 {
-    uint64_t v = take_number(u);
     int64_t i8 = (int64_t)v;
     int8_t i1 = (int8_t)i8;
     int32_t i4 = (int32_t)i8;
@@ -81,36 +70,43 @@ static void number_to(struct unpacker *u, char *at, size_t size)
     memcpy(at, size == 1 ? (void *)&i1 : size == 4 ? (void *)&i4 : (void *)&i8, size < 8 ? size : 8);
 }
 
-static void take_member(struct unpacker *u, char *row, const struct nsc_member *x)
+static void value_to(struct unpacker *u, char *at, const struct nsc_member *x, uint64_t v)
 {
-    char *at = row + x->at;
     if (x->kind == NSC_MEMBER_WHERE)
-        take_where(u, (struct nsc_where *)(void *)at);
-    else if (x->kind == NSC_MEMBER_REAL) {
-        uint64_t v = take_eight(u);
-        memcpy(at, &v, 8);
-    } else if (x->kind == NSC_MEMBER_LIST)
-        for (size_t i = 0; i < x->size; i += 8)
-            number_to(u, at + i, 8);
+        where_to(u, (struct nsc_where *)(void *)at, v);
     else if (x->kind == NSC_MEMBER_FLAG) {
-        uint64_t v = take_number(u);
         u->bad = u->bad || v > 1;
         *(bool *)at = v == 1;
     } else
-        number_to(u, at, x->size);
+        number_to(u, at, x->kind == NSC_MEMBER_LIST ? 8 : x->size, x->kind == NSC_MEMBER_REAL ? nsc_turned(v) : v);
+}
+
+static void take_column(struct unpacker *u, struct nsc_array rows, size_t size, const struct nsc_member *x,
+                        enum nsc_lies as)
+{
+    size_t each = x->kind == NSC_MEMBER_LIST ? x->size / 8 : 1;
+    uint64_t v = as == NSC_LIES_SAME ? take_number(u) : 0;
+    for (size_t i = 0; i < rows.len * each && !u->bad; i++) {
+        if (as == NSC_LIES_VALUES || as == NSC_LIES_STEPS)
+            v = take_number(u) + (as == NSC_LIES_STEPS ? v : 0);
+        value_to(u, rows.item + i / each * size + x->at + i % each * 8, x, v);
+    }
 }
 
 static void take_rows(struct unpacker *u, struct ncclscope_model *m, enum nsc_part_id id)
 {
-    size_t rows = take_count(u), n;
+    size_t n, size = nsc_parts[id].size;
     const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
-    u->bad = u->bad || rows > (size_t)(u->end - u->at) / n; /* a member takes a byte at least */
+    uint64_t rows = take_number(u);
+    const unsigned char *methods = u->at;
+    u->bad = u->bad || (rows && (size_t)(u->end - u->at) < (n + 3) / 4);
+    u->at += rows && !u->bad ? (n + 3) / 4 : 0;
+    u->bad =
+        u->bad || (rows > NSC_FEW && rows > (size_t)(u->end - u->at) / n); /* of many, a member takes a byte at least */
     for (size_t i = 0; i < rows && !u->bad && !u->no_memory; i++)
         u->no_memory = !nsc_push_row(m, id);
-    char *item = nsc_array_of(m, id).item;
-    for (size_t k = 0; k < n && !u->no_memory; k++)
-        for (size_t i = 0; i < rows && !u->bad; i++)
-            take_member(u, item + i * nsc_parts[id].size, &member[k]);
+    for (size_t k = 0; k < n && rows && !u->bad && !u->no_memory; k++)
+        take_column(u, nsc_array_of(m, id), size, &member[k], (enum nsc_lies)(methods[k / 4] >> (2 * (k % 4)) & 3));
 }
 
 static void take_totals(struct unpacker *u, struct ncclscope_model *m)
@@ -118,9 +114,9 @@ static void take_totals(struct unpacker *u, struct ncclscope_model *m)
     for (size_t i = 0; i < nsc_counted_things; i++) {
         void *at = (char *)m + nsc_counted[i].at;
         if (nsc_counted[i].kind == NSC_TOTAL_FIRST)
-            take_where(u, at);
+            where_to(u, at, take_number(u));
         else if (nsc_counted[i].kind == NSC_TOTAL_SUM)
-            number_to(u, at, 8);
+            number_to(u, at, 8, take_number(u));
         else
             *(bool *)at = take_number(u) == 1;
     }
@@ -246,7 +242,7 @@ static int unpack(struct ncclscope_model *out, const unsigned char *raw, size_t 
 int ncclscope_model_load(ncclscope_model **out, ncclscope_grammar *g, const void *bytes, size_t size,
                          ncclscope_error *err)
 {
-    uint64_t length = 0;
+    size_t length = 0;
     if (out)
         *out = NULL;
     if (!out || !g)
@@ -256,9 +252,7 @@ int ncclscope_model_load(ncclscope_model **out, ncclscope_grammar *g, const void
     unsigned char *raw = rc ? NULL : nsc_alloc(length + 1);
     if (!rc && !raw)
         rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    int packed =
-        rc ? rc
-           : nsc_carried_unpack((const unsigned char *)bytes + NSC_CARRIED_HEAD, size - NSC_CARRIED_HEAD, raw, length);
+    int packed = rc ? rc : nsc_carried_unpack(bytes, size, raw, length);
     if (!rc && packed)
         rc = nsc_fail(err, packed, 0, packed == NCCLSCOPE_ENOMEM ? "out of memory" : "the saved model is damaged");
     rc = rc ? rc : ncclscope_model_new(out, err);

@@ -4,11 +4,13 @@
 #include "ncclscope/model.h"
 #include "read/transport.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct packer {
     NSC_VEC(unsigned char) out;
     NSC_VEC(struct nsc_where) lines; /* that rows point to: sorted, each once */
+    NSC_VEC(uint64_t) column;        /* all values of one member */
     bool failed;
 };
 
@@ -32,14 +34,6 @@ static void put_number(struct packer *p, uint64_t v)
         b[n++] = (unsigned char)(v | 128);
     b[n++] = (unsigned char)v;
     put_bytes(p, b, n);
-}
-
-static void put_eight(struct packer *p, uint64_t v)
-{
-    unsigned char b[8];
-    for (int i = 0; i < 8; i++)
-        b[i] = (unsigned char)(v >> (8 * i));
-    put_bytes(p, b, 8);
 }
 
 static void put_text(struct packer *p, nsc_text t)
@@ -100,25 +94,74 @@ static void put_lines(struct packer *p, const struct packer *of)
     }
 }
 
-static void put_where(struct packer *p, const struct nsc_where *w)
+static uint64_t place_of(const struct packer *p, const struct nsc_where *w)
 {
     const struct nsc_where *x =
         w->line ? bsearch(w, p->lines.item, p->lines.len, sizeof *p->lines.item, by_place) : NULL;
-    put_number(p, x ? (uint64_t)(x - p->lines.item) + 1 : 0);
+    return x ? (uint64_t)(x - p->lines.item) + 1 : 0;
 }
 
-static void put_member(struct packer *p, const char *row, const struct nsc_member *x)
+static void add_value(struct packer *p, uint64_t v)
 {
-    const char *at = row + x->at;
+    uint64_t *to = nsc_vec_push(&p->column);
+    p->failed = p->failed || !to;
+    if (to)
+        *to = v;
+}
+
+static void add_values(struct packer *p, const char *at, const struct nsc_member *x)
+{
     if (x->kind == NSC_MEMBER_WHERE)
-        put_where(p, (const struct nsc_where *)(const void *)at);
+        add_value(p, place_of(p, (const struct nsc_where *)(const void *)at));
     else if (x->kind == NSC_MEMBER_REAL)
-        put_eight(p, nsc_number_at(at, 8));
+        add_value(p, nsc_turned(nsc_number_at(at, 8)));
     else if (x->kind == NSC_MEMBER_LIST)
         for (size_t i = 0; i < x->size; i += 8)
-            put_number(p, nsc_number_at(at + i, 8));
+            add_value(p, nsc_number_at(at + i, 8));
     else
-        put_number(p, nsc_number_at(at, x->size));
+        add_value(p, nsc_number_at(at, x->size));
+}
+
+static void gather(struct packer *p, const struct nsc_array *rows, size_t size, const struct nsc_member *x)
+{
+    p->column.len = 0;
+    for (size_t i = 0; i < rows->len && !p->failed; i++)
+        add_values(p, rows->item + i * size + x->at, x);
+}
+
+/* Whatever is more often what stood before it packs best. */
+static enum nsc_lies how(const struct packer *p, size_t rows)
+{
+    size_t values = 0, steps = 0;
+    for (size_t i = 1; i < p->column.len; i++) {
+        const uint64_t *v = &p->column.item[i];
+        values += v[0] != v[-1];
+        steps += i > 1 && v[0] - v[-1] != v[-1] - v[-2];
+    }
+    if (!values && rows <= NSC_FEW)
+        return p->column.len && p->column.item[0] ? NSC_LIES_SAME : NSC_LIES_ZERO;
+    return steps < values ? NSC_LIES_STEPS : NSC_LIES_VALUES;
+}
+
+static void put_column(struct packer *p, enum nsc_lies as)
+{
+    size_t n = as == NSC_LIES_ZERO ? 0 : as == NSC_LIES_SAME ? 1 : p->column.len;
+    uint64_t before = 0;
+    for (size_t i = 0; i < n; i++) {
+        put_number(p, p->column.item[i] - before);
+        before = as == NSC_LIES_STEPS ? p->column.item[i] : 0;
+    }
+}
+
+/* How each column lies there, four a byte. */
+static void put_methods(struct packer *p, const enum nsc_lies *as, size_t n)
+{
+    for (size_t k = 0; k < n; k += 4) {
+        unsigned char four = 0;
+        for (size_t i = k; i < k + 4 && i < n; i++)
+            four = (unsigned char)(four | (unsigned)as[i] << (2 * (i - k)));
+        put_bytes(p, &four, 1);
+    }
 }
 
 static void put_rows(struct packer *p, const struct ncclscope_model *m, enum nsc_part_id id)
@@ -126,10 +169,19 @@ static void put_rows(struct packer *p, const struct ncclscope_model *m, enum nsc
     struct nsc_array rows = nsc_array_of(m, id);
     size_t n;
     const struct nsc_member *member = nsc_members_of(&nsc_parts[id], &n);
+    enum nsc_lies as[NSC_MOST_MEMBERS];
+    assert(n <= NSC_MOST_MEMBERS);
     put_number(p, rows.len);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < rows.len; i++)
-            put_member(p, rows.item + i * nsc_parts[id].size, &member[k]);
+    for (size_t k = 0; k < n && rows.len; k++) {
+        gather(p, &rows, nsc_parts[id].size, &member[k]);
+        as[k] = how(p, rows.len);
+    }
+    if (rows.len)
+        put_methods(p, as, n);
+    for (size_t k = 0; k < n && rows.len; k++) {
+        gather(p, &rows, nsc_parts[id].size, &member[k]);
+        put_column(p, as[k]);
+    }
 }
 
 static void put_totals(struct packer *p, const struct ncclscope_model *m)
@@ -137,7 +189,7 @@ static void put_totals(struct packer *p, const struct ncclscope_model *m)
     for (size_t i = 0; i < nsc_counted_things; i++) {
         const char *at = (const char *)m + nsc_counted[i].at;
         if (nsc_counted[i].kind == NSC_TOTAL_FIRST)
-            put_where(p, (const struct nsc_where *)(const void *)at);
+            put_number(p, place_of(p, (const struct nsc_where *)(const void *)at));
         else
             put_number(p, nsc_number_at(at, nsc_counted[i].kind == NSC_TOTAL_ANY ? sizeof(bool) : 8));
     }
@@ -154,11 +206,13 @@ static int pack(struct packer *all, struct packer *rows, const struct ncclscope_
     put_bytes(all, rows->out.item, rows->out.len);
     size_t size = nsc_carried_most(all->out.len);
     unsigned char head[NSC_CARRIED_HEAD], *packed = all->failed ? NULL : nsc_alloc(size);
-    nsc_carried_head(head, all->out.len);
     bool fine = packed && nsc_carried_pack(all->out.item, all->out.len, packed, &size);
-    int rc = !fine ? NCCLSCOPE_ENOMEM
-             : write(user, (const char *)head, sizeof head) || write(user, (const char *)packed, size) ? NCCLSCOPE_EIO
-                                                                                                       : NCCLSCOPE_OK;
+    int rc = NCCLSCOPE_ENOMEM;
+    if (fine) {
+        nsc_carried_head(head, all->out.item, all->out.len);
+        rc = write(user, (const char *)head, sizeof head) || write(user, (const char *)packed, size) ? NCCLSCOPE_EIO
+                                                                                                     : NCCLSCOPE_OK;
+    }
     nsc_free(packed);
     return rc;
 }
@@ -179,6 +233,7 @@ int ncclscope_model_save(const ncclscope_model *m, ncclscope_write_fn *write, vo
     nsc_vec_free(&all.out);
     nsc_vec_free(&rows.out);
     nsc_vec_free(&rows.lines);
+    nsc_vec_free(&rows.column);
     if (rc == NCCLSCOPE_EIO)
         return nsc_fail(err, rc, 0, "the model could not be written");
     return rc ? nsc_fail(err, rc, 0, "out of memory") : nsc_settle(rc, before, err);
