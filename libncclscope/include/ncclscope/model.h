@@ -139,7 +139,9 @@ NCCLSCOPE_API int ncclscope_model_pods(ncclscope_model *m, const char *path, ncc
  * was. Borrowed. Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_model_source_name(const ncclscope_model *m, size_t i);
 NCCLSCOPE_API const char *ncclscope_model_problem(const ncclscope_model *m, size_t i);
-/* Set out->size as for ncclscope_reader_stats. OK, ENOTFOUND, EABI. Since 0.1. */
+/* What was read of the i-th source: bytes, lines, records, torn lines; of the whole input, where it ended early what there was. Set out->size to
+ * sizeof(ncclscope_stats) before the call; an older, shorter struct gets its beginning. NCCLSCOPE_OK; NCCLSCOPE_ENOTFOUND behind the last
+ * source; NCCLSCOPE_EABI without a size, or for that of a newer header; NCCLSCOPE_EINVAL for NULL. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stats(const ncclscope_model *m, size_t i, ncclscope_stats *out);
 
 enum ncclscope_verdict { NCCLSCOPE_NO_NCCL_LINES, NCCLSCOPE_NO_EVIDENCE, NCCLSCOPE_FINDINGS, NCCLSCOPE_ALL_OK };
@@ -176,18 +178,30 @@ enum ncclscope_report_flag {
     NCCLSCOPE_REPORT_VERBOSE = 4, /* notes, pairs and ranks in full */
     NCCLSCOPE_REPORT_VERDICT = 8  /* the verdict alone */
 };
-/* `format` is "text" or "json"; `columns` the width for text, 0 for 80; `flags` of enum ncclscope_report_flag.
- * NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_ENOTFOUND for an unknown format, NCCLSCOPE_ENOMEM. Since 0.1. */
+/* Write a report of a finished model and its findings, as the command prints it. `format` is
+ *   "text"   for people: the verdict, who talks to whom, what is wrong, why, and how to mend it; `columns` wide, 0 for 80
+ *   "json"   for programs: one line, an object of the schema ncclscope.report/1 (docs/contract.md), which only grows; columns do not matter
+ * `flags` are of enum ncclscope_report_flag, or-ed; without NCCLSCOPE_REPORT_COLOR there is no escape sequence in it. Nothing of the log
+ * reaches `write` raw: what could move a terminal is '?' in text and escaped in JSON, which is always valid UTF-8. The same model gives the
+ * same bytes, in every locale. `write` is called many times, with `user`; nothing is kept behind the call, and the model and the findings
+ * stay as they are, also after a failure: it may be called again.
+ * NCCLSCOPE_OK; NCCLSCOPE_EIO if `write` returned other than 0, which got a part; NCCLSCOPE_ENOTFOUND for an unknown format, and nothing was
+ * written; NCCLSCOPE_EINVAL for NULL, a model that grows, or findings of another; NCCLSCOPE_ENOMEM. Any number of threads. Since 0.1. */
 NCCLSCOPE_API int ncclscope_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
                                    int columns, int flags, ncclscope_write_fn *write, void *user);
 
 /* `text` - a name of a file, a part of a log, an error - as reports write it: what could move a terminal or change the order of what stands
- * beside it, and what is no UTF-8, is '?'; with NCCLSCOPE_REPORT_ASCII whatever is not ASCII. NCCLSCOPE_OK, NCCLSCOPE_EIO. Since 0.1. */
+ * beside it, and what is no UTF-8, is '?': "a\033[2Jb" becomes "a?[2Jb"; with NCCLSCOPE_REPORT_ASCII whatever is not ASCII too. For
+ * programs that print what the getters lend, which is as hostile as the log. NCCLSCOPE_OK; NCCLSCOPE_EIO if `write` returned other than 0;
+ * NCCLSCOPE_EINVAL for NULL. Any thread. Since 0.1. */
 NCCLSCOPE_API int ncclscope_write_harmless(const char *text, int flags, ncclscope_write_fn *write, void *user);
 
 /* What is not the same in two runs: versions, environment, paths, channels, networks, findings. Host names, pids, addresses and the order
- * of lines are no difference. `format`, `columns`, `flags` as for ncclscope_report (JSON: schema ncclscope.diff/1);
- * *differences is set to how many there are. OK, EIO, ENOTFOUND for an unknown format, ENOMEM. Since 0.1. */
+ * of lines are no difference. `a` is the run before, `b` the one
+ * after: the text reads "P2P/CUMEM -> SHM". `format`, `columns`, `flags` as for ncclscope_report (JSON: schema ncclscope.diff/1);
+ * *differences is set to how many there are, 0: the runs are alike. Both models and their findings are finished, of any grammars, and stay
+ * as they are. NCCLSCOPE_OK, also where they differ; NCCLSCOPE_EIO if `write` returned other than 0; NCCLSCOPE_ENOTFOUND for an unknown
+ * format; NCCLSCOPE_EINVAL for NULL; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_diff(const ncclscope_model *a, const ncclscope_findings *fa, const ncclscope_model *b,
                                  const ncclscope_findings *fb, const char *format, int columns, int flags,
                                  ncclscope_write_fn *write, void *user, size_t *differences);
@@ -195,30 +209,42 @@ NCCLSCOPE_API int ncclscope_diff(const ncclscope_model *a, const ncclscope_findi
 /* How much of a log the tables explain: each kind and each known text with its number of records, and what nobody knows by its
  * shape. */
 typedef struct ncclscope_coverage ncclscope_coverage;
-/* Read all of `paths`, as ncclscope_scan does, in one thread. *out is the caller's. OK, ESTOPPED, EABI or ENOMEM. Since 0.1. */
+/* Read all of `paths`, as ncclscope_scan does, in one thread, and count what the tables know of each record. *out is the caller's:
+ * ncclscope_coverage_free; NULL after a failure. `g` may be freed behind this. Codes as of ncclscope_scan: NCCLSCOPE_OK; NCCLSCOPE_ESTOPPED,
+ * with what was read until then; NCCLSCOPE_EABI; NCCLSCOPE_EINVAL; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const char *const *paths,
                                          size_t n, const ncclscope_scan_options *options, ncclscope_error *err);
+/* Gone, and its model with it. NULL is fine. Since 0.1. */
 NCCLSCOPE_API void ncclscope_coverage_free(ncclscope_coverage *c);
-/* The model of the same records: sources, problems, stats. Borrowed; lives as long as the coverage. Since 0.1. */
+/* The finished model of the same records, to ask it for sources, problems and stats, or to analyse it. Borrowed: it lives as long as the
+ * coverage, and is not freed by itself. NULL for NULL. Since 0.1. */
 NCCLSCOPE_API const ncclscope_model *ncclscope_coverage_model(const ncclscope_coverage *c);
-/* NCCL records in all. Since 0.1. */
+/* How many records NCCL printed, in all sources: what the shares of the report are parts of. Since 0.1. */
 NCCLSCOPE_API uint64_t ncclscope_coverage_records(const ncclscope_coverage *c);
-/* `format` is "text", "json", or "unknown": as text, only the shapes that nobody knows. `columns` and `flags` as for
- * ncclscope_report. OK, EIO, ENOTFOUND for an unknown format, ENOMEM. Since 0.1. */
+/* `format` is "text" (each kind with its number of records, the commonest first; what share is understood, only recognised, unknown),
+ * "json" (the same: counts, and an object for each shape), or "unknown": as text, only the shapes that nobody knows, numbers in them as N, with a line of each - what
+ * a report of a missing row is made of. `columns` and `flags` as for ncclscope_report. NCCLSCOPE_OK; NCCLSCOPE_EIO if `write` returned other
+ * than 0; NCCLSCOPE_ENOTFOUND for an unknown format; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_coverage_report(const ncclscope_coverage *c, const char *format, int columns, int flags,
                                             ncclscope_write_fn *write, void *user);
 
-/* The known lines. `format` is "text" or "json": each kind with its templates; with NCCLSCOPE_REPORT_VERBOSE in `flags` also the
- * texts without a meaning of their own, with family, level, subsystems and versions. OK, EIO, ENOTFOUND, ENOMEM. Since 0.1. */
+/* The lines that a grammar knows: "CONNECT  Channel {channel:u}/{conn:u} : ...". `format` is "text" or "json": each kind with its number and
+ * templates, the rows that were added among them; with NCCLSCOPE_REPORT_VERBOSE in `flags` also the texts without a meaning of their own,
+ * with family, level, subsystems and the releases of NCCL that print them. Some 200 KB. NCCLSCOPE_OK; NCCLSCOPE_EIO if `write` returned
+ * other than 0; NCCLSCOPE_ENOTFOUND for an unknown format; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_grammar_report(ncclscope_grammar *g, const char *format, int flags,
                                            ncclscope_write_fn *write, void *user);
 
-/* What a finding's id means: why, fix and where the knowledge is from, written as text. ENOTFOUND if there is no such id. Since 0.1. */
+/* What a finding's id means ("net/gdr-off"), written as text: when it is raised, every cause that it knows with what to do and where the
+ * knowledge is from, also those that a log ruled out. It asks no log: of a finding at hand ncclscope_finding rows (ncclscope/rows.h) have
+ * the cause that holds. NCCLSCOPE_OK; NCCLSCOPE_ENOTFOUND if there is no such id, and nothing was written; NCCLSCOPE_EIO if `write`
+ * returned other than 0; NCCLSCOPE_EINVAL for NULL. Any thread. Since 0.1. */
 NCCLSCOPE_API int ncclscope_explain(const char *id, ncclscope_write_fn *write, void *user);
 
 /* What one line of a log says, as text: kind, fields, the releases that print it, what it proves about a path and what not, source.
- * `line` is with or without its header; several records in it are explained one after the other. `columns` and `flags` as for
- * ncclscope_report. ENOTFOUND, with nothing written, if no table knows it; OK, EIO, ENOMEM. Since 0.1. */
+ * `line` is with or without its header, as it was copied from a terminal or a ticket; several records in it are explained one after the
+ * other. `columns` and `flags` as for ncclscope_report. NCCLSCOPE_OK; NCCLSCOPE_ENOTFOUND, with nothing written, if no table knows it;
+ * NCCLSCOPE_EIO if `write` returned other than 0; NCCLSCOPE_EINVAL for NULL; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_explain_line(ncclscope_grammar *g, const char *line, int columns, int flags,
                                          ncclscope_write_fn *write, void *user);
 

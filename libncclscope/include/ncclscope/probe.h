@@ -62,19 +62,24 @@ NCCLSCOPE_API int ncclscope_nccl(ncclscope_facts *f, ncclscope_model **log, nccl
                                  const ncclscope_nccl_options *options, ncclscope_progress_fn *progress, void *user,
                                  ncclscope_error *err);
 
-/* Read what ncclscope_facts_save wrote, here or elsewhere. *out is the caller's. NCCLSCOPE_OK, NCCLSCOPE_EIO, NCCLSCOPE_EDATA if the file
- * holds no facts, NCCLSCOPE_ENOMEM. Since 0.1. */
+/* Read what ncclscope_facts_save wrote, here or elsewhere, in this release or another: what is not known is passed over, what is missing is
+ * not said. *out is the caller's: ncclscope_facts_free; NULL after a failure. The file need not be trusted, and may have 64 MB. NCCLSCOPE_OK;
+ * NCCLSCOPE_EIO if it cannot be read; NCCLSCOPE_EDATA, with the place in `err`, if it holds no facts; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_facts_load(ncclscope_facts **out, const char *path, ncclscope_error *err);
 
-/* Write them as JSON, schema ncclscope.facts/1: the same facts give the same bytes. NCCLSCOPE_OK; NCCLSCOPE_EIO if `write` returned
- * anything but 0. Since 0.1. */
+/* Write them as JSON, schema ncclscope.facts/1 (docs/facts.md), figures that were measured among them: what ncclscope_facts_load reads, here
+ * or on another machine. The same facts give the same bytes. Serial numbers and UUIDs stand in it as the driver told them. The facts stay
+ * as they are. NCCLSCOPE_OK; NCCLSCOPE_EIO if `write` returned anything but 0; NCCLSCOPE_EINVAL for NULL. Since 0.1. */
 NCCLSCOPE_API int ncclscope_facts_save(const ncclscope_facts *f, ncclscope_write_fn *write, void *user);
 
-/* How many GPUs it knows. Since 0.1. */
+/* How many GPUs they know; 0 for NULL. All else of them are rows of the model that they are given to (ncclscope/rows.h: fact_gpu,
+ * fact_pair, fact_nic ...). Since 0.1. */
 NCCLSCOPE_API size_t ncclscope_facts_gpus(const ncclscope_facts *f);
 
-/* Give the model facts of the machine that its log is from, or of this one: rules then judge them too. They are borrowed and must live as
- * long as the model. A model without a log, as ncclscope_scan makes it of no path, is judged by facts alone. Since 0.1. */
+/* Give the model facts of the machine that its log is from, or of this one: rules then judge them too, and know NVLink from PCIe where the
+ * log does not say. Ranks find their GPU by its bus id; those of other machines are left as they are. Of a model that grows or is finished,
+ * before its findings are made. They are borrowed and must live as long as the model; NULL takes them away. A model without a log, as
+ * ncclscope_scan makes it of no path, is judged by facts alone. Since 0.1. */
 NCCLSCOPE_API void ncclscope_model_facts(ncclscope_model *m, const ncclscope_facts *f);
 
 /* What the machine offers that the model was given facts of, and what of its findings is about that. `format` is "text" (the matrix as
@@ -89,11 +94,11 @@ NCCLSCOPE_API int ncclscope_facts_report(const ncclscope_model *m, const ncclsco
 NCCLSCOPE_API int ncclscope_confirm_report(const ncclscope_model *m, const ncclscope_findings *f, const char *format,
                                            int columns, int flags, ncclscope_write_fn *write, void *user);
 
-/* How many pairs have this verdict: "contradiction", "confirmed-fallback", "slower-mode", "stale-log", "cannot-tell",
+/* How many pairs of ranks have this verdict of ncclscope_confirm_report: "contradiction", "confirmed-fallback", "slower-mode", "stale-log", "cannot-tell",
  * "as-good-as-the-hardware-allows". 0 for any other word. Since 0.1. */
 NCCLSCOPE_API size_t ncclscope_confirmed(const ncclscope_findings *f, const char *verdict);
 
-/* NULL is fine. */
+/* Behind the models that they were given to. NULL is fine. Since 0.1. */
 NCCLSCOPE_API void ncclscope_facts_free(ncclscope_facts *f);
 
 #ifdef __cplusplus
