@@ -3,6 +3,7 @@
 #include "interrupt.h"
 #include "opt.h"
 #include "output.h"
+#include "progress.h"
 
 #include "ncclscope/model.h"
 #include "ncclscope/probe.h"
@@ -14,8 +15,8 @@
 #include <unistd.h>
 
 struct scan {
-    bool json, verbose, quiet, unknown;
-    const char *output, *db, *fail_on, *color, *patterns, *expect, *pod, *facts;
+    bool json, verbose, quiet, unknown, no_progress;
+    const char *output, *db, *fail_on, *color, *patterns, *expect, *pod, *facts, *jobs;
 };
 
 static int fail_level(const char *word)
@@ -67,15 +68,35 @@ static int exit_code(const struct scan *s, const ncclscope_findings *f, bool dam
                                                               : EXIT_FINE;
 }
 
+/* How many inputs are read at a time: -j, else a core each; 0: that is no number of them. */
+static long jobs_of(const char *word)
+{
+    enum { MOST = 256 };
+    if (!word) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        return cores < 1 ? 1 : cores < MOST ? cores : MOST;
+    }
+    char *end;
+    long n = strtol(word, &end, 10);
+    return *word && !*end && n >= 1 && n <= MOST ? n : 0;
+}
+
 /* Through the store if there is one; *db is NULL without --db. */
 static int scan(const struct scan *s, const char *const *paths, size_t n, ncclscope_grammar *g, ncclscope_model **m,
                 ncclscope_store **db, ncclscope_error *err)
 {
+    struct progress progress = {0};
+    ncclscope_scan_options how = reading;
+    how.jobs = (uint32_t)jobs_of(s->jobs);
+    if (!s->no_progress)
+        progress_follow(&progress, &how);
     interrupt_hear();
-    if (!s->db)
-        return unless_stopped(ncclscope_scan(m, g, paths, n, &reading, err));
-    int rc = ncclscope_store_open(db, s->db, err);
-    return rc ? rc : unless_stopped(ncclscope_store_scan(*db, m, g, paths, n, &reading, err));
+    int rc = s->db ? ncclscope_store_open(db, s->db, err) : NCCLSCOPE_OK;
+    if (!rc)
+        rc = unless_stopped(s->db ? ncclscope_store_scan(*db, m, g, paths, n, &how, err)
+                                  : ncclscope_scan(m, g, paths, n, &how, err));
+    progress_end(&progress);
+    return rc;
 }
 
 enum { TOLD = -1000 }; /* what went wrong is on stderr already */
@@ -154,13 +175,17 @@ int cmd_scan(int argc, char **argv)
          NULL},
         {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},
         {"--verbose", 'v', NULL, "notes in full, all evidence, rules that could not judge", &s.verbose, NULL},
+        {"--jobs", 'j', "N", "inputs that are read at a time; else one a core. The report is the same", NULL, &s.jobs},
+        {"--no-progress", 0, NULL, "no line on the terminal that tells how far a long reading is", &s.no_progress,
+         NULL},
         {"--color", 0, "WHEN", "auto (default), always or never; NO_COLOR is respected", NULL, &s.color},
         {0},
     };
     int left, parsed = opt_parse(table, argc, argv, &left);
     if (parsed == OPT_HELP) {
-        puts("usage: ncclscope [scan] [OPTION...] [INPUT...]\n\nReads logs (files, .gz, directories, - for standard "
-             "input) and prints the report.\n");
+        puts("usage: ncclscope [scan] [OPTION...] [INPUT...]\n\nReads logs (files, packed or plain, archives, "
+             "directories, - for "
+             "standard input) and prints the report.\n");
         opt_help(table);
         return EXIT_FINE;
     }
@@ -170,6 +195,10 @@ int cmd_scan(int argc, char **argv)
     if (fail_level(s.fail_on) < 0 || !color) {
         fprintf(stderr, "ncclscope: %s\n",
                 color ? "--fail-on takes note, warning, error or never" : "--color takes auto, always or never");
+        return EXIT_USAGE;
+    }
+    if (!jobs_of(s.jobs)) {
+        fprintf(stderr, "ncclscope: -j takes a number from 1 to 256\n");
         return EXIT_USAGE;
     }
     ncclscope_error wrong = {0};
