@@ -18,6 +18,7 @@ missing_packages() {
     have_library sqlite3 libsqlite3-dev || echo libsqlite3-dev
     have_library zlib zlib1g-dev || echo zlib1g-dev
     have_library jansson libjansson-dev || echo libjansson-dev
+    have_library libarchive libarchive-dev || echo libarchive-dev
     have_library cunit libcunit1-dev || echo libcunit1-dev
     [ -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h" ] || echo python3-dev
     [ -e /usr/share/i18n/locales/tr_TR ] || echo locales # what the tests make a locale of

@@ -89,13 +89,26 @@ int output_find(struct output *o, const char *name)
     return find_folder(o);
 }
 
+/* Of a path, or of the archive that a source lies in: "logs.tar/node-1/rank-0.log". */
+static int stat_input(const char *input, struct stat *in)
+{
+    char *path = strdup(input), *slash;
+    int seen = path ? stat(path, in) : -1;
+    while (path && seen != 0 && errno == ENOTDIR && (slash = strrchr(path, '/'))) {
+        *slash = 0;
+        seen = stat(path, in);
+    }
+    free(path);
+    return seen;
+}
+
 bool output_is(const struct output *o, const char *input)
 {
     struct stat out, in;
     int seen = o->name ? stat(o->name, &out) : fstat(STDOUT_FILENO, &out);
     if (seen != 0 || !S_ISREG(out.st_mode))
         return false;
-    seen = strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in);
+    seen = strcmp(input, "-") ? stat_input(input, &in) : fstat(STDIN_FILENO, &in);
     return seen == 0 && is_same(&out, &in) && (o->name || in.st_size); /* `> FILE` of a shell has emptied it already */
 }
 

@@ -42,7 +42,7 @@ extern "C" {
 NCCLSCOPE_API const char *ncclscope_version(void);
 
 /* The same with the versions of what it stands on: "ncclscope 0.1.0, PCRE2 10.42 (JIT x86 64bit), SQLite 3.40.1, zlib 1.2.13,
- * jansson 2.14". Written to `out` (always terminated, cut at `size` bytes); returns `out`. Any thread. Since 0.1. */
+ * jansson 2.14, libarchive 3.6.2"; the last only where it is in the build. Written to `out` (always terminated, cut at `size` bytes); returns `out`. Any thread. Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_version_details(char *out, size_t size);
 
 enum ncclscope_code {
@@ -188,11 +188,12 @@ NCCLSCOPE_API const char *ncclscope_kind_name(ncclscope_kind kind);
  * Since 0.1. */
 NCCLSCOPE_API const char *ncclscope_field_name(ncclscope_field field);
 
-/* Open `path` ("-" is standard input) for reading. gzip, also of several members, is unpacked, UTF-16 is read as text: both by the content,
- * whatever the name. A FIFO or a terminal is waited for. Memory does not grow with the file. *out is the caller's: ncclscope_reader_free,
+/* Open `path` ("-" is standard input) for reading. gzip, also of several members, zstd, xz, bzip2, lz4, lzip, lzma and compress are unpacked,
+ * UTF-16 is read as text: all by the content, whatever the name. Of an archive (tar, zip) each file is a log of its own, which
+ * ncclscope_scan reads and a reader does not: NCCLSCOPE_EUNSUPPORTED, from the first ncclscope_reader_next. A FIFO or a terminal is waited for. Memory does not grow with the file. *out is the caller's: ncclscope_reader_free,
  * which closes the file; NULL after a failure. `g` must outlive the reader.
- * NCCLSCOPE_OK; NCCLSCOPE_EIO if it cannot be opened; NCCLSCOPE_EUNSUPPORTED for what is packed otherwise (zstd, xz, zip ...), said
- * in `err` with what unpacks it; NCCLSCOPE_ENOMEM. Since 0.1. */
+ * NCCLSCOPE_OK; NCCLSCOPE_EIO if it cannot be opened; NCCLSCOPE_EUNSUPPORTED for what is packed otherwise (7z, snappy; all but
+ * gzip in a build without libarchive), said in `err` with what unpacks it; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_open(ncclscope_reader **out, ncclscope_grammar *g, const char *path,
                                         ncclscope_error *err);
 /* Gives bytes: up to `size` of them to `to`, any number from 1 on. Returns how many, 0 at the end, -1 if it failed, which ends the reading
@@ -237,7 +238,7 @@ NCCLSCOPE_API void ncclscope_reader_flush(ncclscope_reader *r);
  *   NCCLSCOPE_OK           *out is the record
  *   NCCLSCOPE_END          no more will come
  *   NCCLSCOPE_MORE         of a fed reader: nothing whole is left, feed it or finish it
- *   NCCLSCOPE_EDATA        once, for gzip that is damaged or ends early, behind all records before the damage; then NCCLSCOPE_END
+ *   NCCLSCOPE_EDATA        once, for what is packed, and damaged or ends early, behind all records before the damage; then NCCLSCOPE_END
  *   NCCLSCOPE_EUNSUPPORTED once, for what is packed in a way that is not read; then NCCLSCOPE_END
  *   NCCLSCOPE_EIO          the system refused to read on; NCCLSCOPE_ENOMEM: behind either the reader may only be freed. Since 0.1. */
 NCCLSCOPE_API int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_error *err);
@@ -245,15 +246,16 @@ NCCLSCOPE_API int ncclscope_reader_next(ncclscope_reader *r, const ncclscope_rec
 /* What a reader has seen so far. Fields are only ever added at the end; set size to sizeof(ncclscope_stats) before the call. */
 typedef struct ncclscope_stats {
     uint32_t size;
-    uint32_t gzip;          /* 1 if the input was gzip */
-    uint64_t bytes;         /* of the input as given, compressed if it was */
-    uint64_t lines;         /* physical lines of the text */
+    uint32_t
+        format;     /* what the bytes are packed in: 0 plain, 1 gzip, 2 zstd ... as the words "format" of columns.def */
+    uint64_t bytes; /* of the input as given, compressed if it was */
+    uint64_t lines; /* physical lines of the text */
     uint64_t records;       /* NCCL records: markers, and version lines without a header */
     uint64_t unknown;       /* whole records that no table knows */
     uint64_t warnings;      /* records at level WARN */
     uint64_t torn_lines;    /* physical lines that another writer cut into */
     uint64_t cut_lines;     /* lines longer than 64 KiB without a place to part them: read in pieces, cut anywhere */
-    uint32_t truncated;     /* 1 if the gzip stream ended early or was damaged */
+    uint32_t truncated;     /* 1 if what is packed ended early or was damaged */
     uint32_t binary;        /* 1 if more than a quarter of the lines hold NUL bytes: probably no log at all */
     uint64_t first_torn[4]; /* line numbers of the first torn lines, 0 for none */
     uint64_t recognised;    /* records whose text is known but has no meaning of its own */

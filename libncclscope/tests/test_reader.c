@@ -595,8 +595,8 @@ static void test_other_inputs(void)
     struct data plain = data_load("logs/2.28.9/h200x4-default.log.gz"), packed = {0};
     data_pack(&packed, data_text(&plain));
     nsc_text whole = data_text(&packed), left = whole,
-             zstd = NSC_TEXT("(\xb5/\xfd"
-                             "0123456789");
+             snappy = NSC_TEXT("\xff\x06\0\0sNaPpY0123456789"), zstd = NSC_TEXT("(\xb5/\xfd"
+                                                                              "0123456789");
     CHECK_INT(ncclscope_grammar_new(&g, NULL), 0);
     snprintf(path, sizeof path, "%s/logs/2.28.9/h200x4-default.log.gz", getenv("TESTDATA"));
     CHECK_INT(ncclscope_reader_open(&r, g, path, NULL), 0);
@@ -614,7 +614,10 @@ static void test_other_inputs(void)
     CHECK(count_records(r, NCCLSCOPE_EDATA) < n);
     CHECK_INT(ncclscope_reader_of(&r, g, fail, NULL, NULL), 0);
     CHECK_INT(count_records(r, NCCLSCOPE_EIO), 0);
-    CHECK_INT(ncclscope_reader_of(&r, g, give, &zstd, NULL), 0);
+    CHECK_INT(ncclscope_reader_of(&r, g, give, &snappy, NULL), 0);
+    CHECK_INT(count_records(r, NCCLSCOPE_EUNSUPPORTED), 0);
+    CHECK_INT(ncclscope_reader_new(&r, g, NULL), 0); /* which no reader is fed */
+    CHECK_INT(ncclscope_reader_feed(r, zstd.ptr, zstd.len), 0);
     CHECK_INT(count_records(r, NCCLSCOPE_EUNSUPPORTED), 0);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     CHECK_INT(ncclscope_reader_of_fd(&r, g, fd, NULL), 0);

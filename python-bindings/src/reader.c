@@ -485,7 +485,7 @@ static PyObject *reader_stats(PyObject *o, PyObject *unused)
     ncclscope_reader_stats(((struct reader *)o)->r, &s);
     return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "bytes", s.bytes, "lines", s.lines, "records", s.records,
                          "unknown", s.unknown, "warnings", s.warnings, "torn_lines", s.torn_lines, "gzip",
-                         s.gzip ? Py_True : Py_False, "truncated", s.truncated ? Py_True : Py_False);
+                         s.format == 1 ? Py_True : Py_False, "truncated", s.truncated ? Py_True : Py_False);
 }
 
 static PyMethodDef reader_methods[] = {

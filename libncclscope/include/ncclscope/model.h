@@ -119,8 +119,8 @@ typedef struct ncclscope_scan_options {
 } ncclscope_scan_options;
 
 /* Read all of `paths` to one finished model: "-" is standard input, a directory stands for the files in and below it, in the order of their
- * names; a store (ncclscope/store.h) for the scan that was added to it last. Files may be gzip or UTF-16, by their content. A file that is
- * reached twice is read once. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest in
+ * names; a tar or zip archive for the files in it, "logs.tar/node-1/rank-0.log"; a store (ncclscope/store.h) for the scan that was added to
+ * it last. Files may be packed (gzip, zstd, xz, bzip2, lz4 ...) or UTF-16, by their content. A file that is reached twice is read once. A path that cannot be read, or only in part, is no failure: what could be read is in the model, the rest in
  * ncclscope_model_problem. *out is the caller's; NULL after a failure; the grammar may be freed behind this. One log of 100 MB takes about a
  * second and some MB; the model grows with ranks and connections, not with lines.
  * NCCLSCOPE_OK; NCCLSCOPE_ESTOPPED: `stop` ended it, and *out is a finished model of what was read until then, which may be nothing;

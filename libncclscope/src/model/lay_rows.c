@@ -14,7 +14,7 @@ static void lay_sources(struct nsc_laying *l)
         const struct nsc_source_info *s = &l->m->sources.item[i];
         ncclscope_source *r = nsc_row_new(l->to, source);
         r->name = nsc_say(l->m, s->name);
-        r->format = s->stats.gzip ? NCCLSCOPE_FORMAT_GZIP : NCCLSCOPE_FORMAT_PLAIN;
+        r->format = s->stats.format;
         r->bytes = (int64_t)s->stats.bytes;
         r->lines = (int64_t)s->stats.lines;
         r->nccl_lines = (int64_t)s->stats.records;

@@ -119,46 +119,99 @@ static bool take_stored(struct nsc_scan *s, struct ncclscope_model *m, const ncc
     return fine;
 }
 
-int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct nsc_input *in,
-                   const struct nsc_reading *how)
+/* All records of a source, which is opened (rc OK) or could not be (`why`). `outer` is what is read for it. */
+static int scan_source(struct nsc_scan *s, struct ncclscope_model *m, const char *name, ncclscope_reader *r,
+                       const struct nsc_source *outer, int rc, ncclscope_error *why, const struct nsc_reading *how)
 {
     enum { MEASURED_EACH = 512 }; /* records */
-    ncclscope_reader *r = NULL;
     const ncclscope_record *rec;
-    ncclscope_error why = {0};
-    struct nsc_watch watch = {how->stop, how->user, s->options.most_unpacked};
     bool full = false;
-    int rc = in->unread ? NCCLSCOPE_OK : nsc_reader_open(&r, s->g, in->path, &watch, &why);
-    if (take_stored(s, m, r, &rc)) {
-        ncclscope_reader_free(r);
-        return rc;
-    }
-    if (ncclscope_model_source(m, in->path)) {
-        ncclscope_reader_free(r);
+    if (ncclscope_model_source(m, name))
         return NCCLSCOPE_ENOMEM;
-    }
-    if (in->unread) {
-        rc = ncclscope_model_source_end(m, NULL, in->unread);
-        return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, in->path);
-    }
     if (rc == NCCLSCOPE_OK && s->tap)
         nsc_reader_digest(r);
-    for (uint64_t n = 1; rc == NCCLSCOPE_OK && (rc = ncclscope_reader_next(r, &rec, &why)) == NCCLSCOPE_OK; n++) {
+    for (uint64_t n = 1; rc == NCCLSCOPE_OK && (rc = ncclscope_reader_next(r, &rec, why)) == NCCLSCOPE_OK; n++) {
         rc = ncclscope_model_add(m, rec);
         if (rc == NCCLSCOPE_OK && s->tap)
             rc = s->tap->record(s->tap->user, rec);
         if (n % MEASURED_EACH == 0)
-            full = how->is_full(how->user, r->source.bytes);
+            full = how->is_full(how->user, outer->bytes);
         if (rc != NCCLSCOPE_OK || full)
             break;
     }
     bool stopped = r && r->source.stopped;
-    full = full || (stopped && how->is_full(how->user, r->source.bytes)); /* by another input, beside this one */
-    const char *problem = full ? memory_words : stopped ? stopped_words : rc < 0 ? why.text : NULL;
+    full = full || (stopped && how->is_full(how->user, outer->bytes)); /* by another input, beside this one */
+    const char *problem = full ? memory_words : stopped ? stopped_words : rc < 0 ? why->text : NULL;
     if (rc != NCCLSCOPE_ENOMEM && rc != NSC_TAP_FAILED)
         rc = ncclscope_model_source_end(m, r, problem);
     if (rc == NCCLSCOPE_OK && s->tap)
-        rc = s->tap->source_end(s->tap->user, r, in->path);
+        rc = s->tap->source_end(s->tap->user, r, name);
+    return rc;
+}
+
+static int scan_nothing(struct nsc_scan *s, struct ncclscope_model *m, const char *name, const char *problem)
+{
+    int rc = ncclscope_model_source(m, name);
+    rc = rc ? rc : ncclscope_model_source_end(m, NULL, problem);
+    return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, name);
+}
+
+/* "logs.tar/node-1/rank-0.log": each file of an archive is a source, as it would be of a folder. */
+static int scan_member(struct nsc_scan *s, struct ncclscope_model *m, const char *archive, const char *file,
+                       struct nsc_source *outer, const struct nsc_reading *how)
+{
+    ncclscope_reader *r = NULL;
+    ncclscope_error why = {0};
+    char *name = NULL;
+    int rc = ncclscope_reader_new(&r, s->g, &why);
+    if (rc || asprintf(&name, "%s/%s", archive, file) < 0) {
+        ncclscope_reader_free(r);
+        return NCCLSCOPE_ENOMEM;
+    }
+    nsc_source_of_member(&r->source, outer);
+    rc = scan_source(s, m, name, r, outer, NCCLSCOPE_OK, &why, how);
+    free(name);
+    ncclscope_reader_free(r);
+    return rc;
+}
+
+static int scan_members(struct nsc_scan *s, struct ncclscope_model *m, const char *archive, struct nsc_source *outer,
+                        const struct nsc_reading *how)
+{
+    const char *file;
+    ncclscope_error why = {0};
+    bool full = false;
+    size_t files = 0;
+    int rc = NCCLSCOPE_OK, next;
+    while (!rc && !full && (next = nsc_source_member(outer, &file, &why)) == NCCLSCOPE_OK) {
+        rc = scan_member(s, m, archive, file, outer, how);
+        full = how->is_full(how->user, outer->bytes);
+        files++;
+    }
+    if (rc || full)
+        return rc;
+    return next == NCCLSCOPE_ENOMEM ? next
+           : outer->stopped         ? scan_nothing(s, m, archive, stopped_words)
+           : next < 0               ? scan_nothing(s, m, archive, why.text)
+           : !files                 ? scan_nothing(s, m, archive, "holds no file")
+                                    : NCCLSCOPE_OK;
+}
+
+int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct nsc_input *in,
+                   const struct nsc_reading *how)
+{
+    ncclscope_reader *r = NULL;
+    ncclscope_error why = {0};
+    struct nsc_watch watch = {how->stop, how->user, s->options.most_unpacked};
+    if (in->unread)
+        return scan_nothing(s, m, in->path, in->unread);
+    int rc = nsc_reader_open(&r, s->g, in->path, &watch, &why);
+    if (take_stored(s, m, r, &rc))
+        ;
+    else if (r && r->source.files)
+        rc = scan_members(s, m, in->path, &r->source, how);
+    else
+        rc = scan_source(s, m, in->path, r, r ? &r->source : NULL, rc, &why, how);
     ncclscope_reader_free(r);
     return rc;
 }

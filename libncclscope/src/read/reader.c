@@ -108,7 +108,7 @@ int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
     ncclscope_stats s = r->stats;
     s.size = out->size;
     s.bytes = r->source.bytes;
-    s.gzip = r->source.gz != NULL;
+    s.format = nsc_source_format(&r->source);
     s.truncated = r->source.truncated;
     s.binary = r->nul_lines * 4 > s.lines;
     return nsc_give_sized(out, out->size, &s, sizeof s) ? NCCLSCOPE_OK : NCCLSCOPE_EABI;

@@ -10,26 +10,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PEEK = 4096, MAGIC = 10 /* bytes of the longest in formats.def */ };
+enum { PEEK = 4096, MAGIC = 10 /* bytes of the longest in formats.def, but tar's */ };
 
-/* What the input is packed with that is not read here: told with what unpacks it. OK: nothing that is known. */
-static int refuse_packed(const struct nsc_source *s, ncclscope_error *err)
-{
-    static const struct {
-        const char *words, *magic, *command;
-        size_t at, len;
-    } formats[] = {
-#define FORMAT(words, at, magic, command) {words, magic, command, at, sizeof magic - 1},
+static const struct nsc_format formats[] = {
+#define FORMAT(words, at, magic, command, method, number, files) \
+    {words, magic, command, method, at, sizeof magic - 1, number, files},
 #include "formats.def"
 #undef FORMAT
-    };
+};
+
+static const struct nsc_format *format_of(const unsigned char *head, size_t len)
+{
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (s->peek_len >= formats[i].at + formats[i].len &&
-            !memcmp(s->peeked + formats[i].at, formats[i].magic, formats[i].len))
-            return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0,
-                            "is %s, which is not read: unpack it first (%s FILE | ncclscope)", formats[i].words,
-                            formats[i].command);
-    return NCCLSCOPE_OK;
+        if (len >= formats[i].at + formats[i].len && !memcmp(head + formats[i].at, formats[i].magic, formats[i].len))
+            return &formats[i];
+    return NULL;
+}
+
+/* What is not read here is told with what unpacks it. */
+static int refuse_packed(const struct nsc_format *f, ncclscope_error *err)
+{
+    return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "is %s, which is not read%s: unpack it first (%s FILE | ncclscope)",
+                    f->words, f->files ? " here" : "", f->command);
 }
 
 enum { ASKED_EACH_MS = 100 };
@@ -80,6 +82,12 @@ static int take(struct nsc_source *s, void *to, size_t size, size_t *got, ncclsc
 {
     if (s->fed.on)
         return take_fed(s, to, size, got);
+    if (s->outer) {
+        int rc = nsc_packed_read(s->outer->files, to, size, got, err);
+        s->stopped = s->stopped || s->outer->stopped;
+        s->bytes += *got;
+        return rc;
+    }
     if (!s->pull)
         return read_fd(s, to, size, got, err);
     ptrdiff_t n = s->pull(s->pull_user, to, size);
@@ -102,6 +110,53 @@ int nsc_source_raw(struct nsc_source *s, void *to, size_t size, size_t *got, ncc
     return NCCLSCOPE_OK;
 }
 
+/* As what lies in the outermost layer: text, or an archive. */
+static int unpack(struct nsc_source *s, void *to, size_t size, size_t *got, ncclscope_error *err)
+{
+    struct nsc_head *h = s->head;
+    if (!h || h->at == h->len)
+        return s->gz       ? nsc_gunzip_read(s, to, size, got, err)
+               : s->stream ? nsc_packed_read(s->stream, to, size, got, err)
+                           : nsc_source_raw(s, to, size, got, err);
+    *got = h->len - h->at < size ? h->len - h->at : size;
+    memcpy(to, h->bytes + h->at, *got);
+    h->at += *got;
+    return NCCLSCOPE_OK;
+}
+
+/* A tar file begins with a name of up to 100 bytes, filled with zeros: no line of a log. Nobody waits for more of one. */
+static bool may_be_tar(const unsigned char *head, size_t len)
+{
+    enum { NAME = 101 };
+    return len < 512 && !memchr(head, '\n', len < NAME ? len : NAME) && (len < NAME || memchr(head, 0, NAME));
+}
+
+/* Is an archive in what is packed, or is it one? */
+static int look_inside(struct nsc_source *s, ncclscope_error *err)
+{
+    bool packed = s->gz || s->stream;
+    int rc = NCCLSCOPE_OK;
+    size_t got;
+    if (s->fed.on)
+        return rc;
+    if (packed && !(s->head = nsc_alloc(sizeof *s->head)))
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    unsigned char *bytes = packed ? s->head->bytes : s->peeked;
+    size_t *len = packed ? &s->head->len : &s->peek_len;
+    while (may_be_tar(bytes, *len) && rc == NCCLSCOPE_OK) {
+        rc = packed ? s->gz ? nsc_gunzip_read(s, bytes + *len, 512 - *len, &got, err)
+                            : nsc_packed_read(s->stream, bytes + *len, 512 - *len, &got, err)
+                    : take(s, bytes + *len, PEEK - *len, &got, err);
+        *len += got;
+    }
+    const struct nsc_format *f = format_of(bytes, *len);
+    if (rc == NCCLSCOPE_ENOMEM || rc == NCCLSCOPE_EIO || !f || !f->files)
+        return rc == NCCLSCOPE_ENOMEM || rc == NCCLSCOPE_EIO ? rc : NCCLSCOPE_OK;
+    s->inside = f;
+    rc = s->outer ? NCCLSCOPE_EUNSUPPORTED : nsc_packed_new(&s->files, s, unpack, f, err);
+    return rc == NCCLSCOPE_EUNSUPPORTED ? refuse_packed(f, err) : rc;
+}
+
 /* The magic may arrive in pieces when the input is a pipe: read until the longest could be there. OK, or MORE where it is fed. */
 static int find_format(struct nsc_source *s, const char *path, ncclscope_error *err)
 {
@@ -117,15 +172,21 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
     if (rc < 0 || rc == NCCLSCOPE_MORE)
         return rc;
     s->known = true;
+    const struct nsc_format *f = format_of(s->peeked, s->peek_len);
     if (s->peek_len >= 2 && s->peeked[0] == 0x1f && s->peeked[1] == 0x8b)
-        return nsc_gunzip_new(&s->gz, err);
-    if (s->own_fd && nsc_is_store(s->peeked, s->peek_len))
+        rc = nsc_gunzip_new(&s->gz, err);
+    else if (s->own_fd && nsc_is_store(s->peeked, s->peek_len))
         return nsc_stored_new(&s->stored, path, err);
-    if (refuse_packed(s, err))
-        return NCCLSCOPE_EUNSUPPORTED;
+    else if (f && !f->files) {
+        s->format = f;
+        rc = s->fed.on ? NCCLSCOPE_EUNSUPPORTED : nsc_packed_new(&s->stream, s, nsc_source_raw, f, err);
+        if (rc == NCCLSCOPE_EUNSUPPORTED)
+            return refuse_packed(f, err);
+    } else
+        rc = NCCLSCOPE_OK;
     s->utf16.big_endian = s->peek_len >= 2 && s->peeked[0] == 0xfe && s->peeked[1] == 0xff;
     s->utf16.on = s->utf16.big_endian || (s->peek_len >= 2 && s->peeked[0] == 0xff && s->peeked[1] == 0xfe);
-    return NCCLSCOPE_OK;
+    return rc ? rc : look_inside(s, err);
 }
 
 int nsc_source_open(struct nsc_source *s, const char *path, const struct nsc_watch *watch, ncclscope_error *err)
@@ -157,6 +218,16 @@ int nsc_source_open(struct nsc_source *s, const char *path, const struct nsc_wat
 void nsc_source_of(struct nsc_source *s, ncclscope_read_fn *pull, void *user)
 {
     *s = (struct nsc_source){.fd = -1, .pull = pull, .pull_user = user};
+}
+
+void nsc_source_of_member(struct nsc_source *s, struct nsc_source *outer)
+{
+    *s = (struct nsc_source){.fd = -1, .outer = outer, .watch = outer->watch};
+}
+
+int nsc_source_member(struct nsc_source *s, const char **name, ncclscope_error *err)
+{
+    return nsc_packed_next(s->files, name, err);
 }
 
 void nsc_source_of_fd(struct nsc_source *s, int fd)
@@ -193,7 +264,7 @@ int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, nc
     *got = 0;
     if (s->at_end || is_stopped(s))
         return NCCLSCOPE_END;
-    if (s->watch.most && s->gz && s->given >= s->watch.most) {
+    if (s->watch.most && (s->gz || s->stream || s->outer) && s->given >= s->watch.most) {
         s->at_end = true;
         return nsc_fail(err, NCCLSCOPE_EDATA, 0,
                         "holds more than %llu bytes when it is unpacked, which is the limit: what follows was not read",
@@ -202,13 +273,18 @@ int nsc_source_read(struct nsc_source *s, void *to, size_t size, size_t *got, nc
     int rc = s->known ? NCCLSCOPE_OK : find_format(s, NULL, err);
     if (rc == NCCLSCOPE_OK)
         rc = s->stored     ? nsc_stored_read(s->stored, to, size, got, err)
-             : s->gz       ? nsc_gunzip_read(s, to, size, got, err)
+             : s->files    ? refuse_packed(s->inside, err)
              : s->utf16.on ? nsc_utf16_read(s, to, size, got, err)
-                           : nsc_source_raw(s, to, size, got, err);
+                           : unpack(s, to, size, got, err);
     s->at_end = rc != NCCLSCOPE_OK && rc != NCCLSCOPE_MORE;
     s->truncated = rc == NCCLSCOPE_EDATA;
     s->given += *got;
     return rc;
+}
+
+unsigned nsc_source_format(const struct nsc_source *s)
+{
+    return s->gz ? 1 : s->stream ? s->format->number : 0;
 }
 
 void nsc_source_close(struct nsc_source *s)
@@ -216,6 +292,9 @@ void nsc_source_close(struct nsc_source *s)
     if (s->own_fd && s->fd >= 0)
         close(s->fd);
     nsc_gunzip_free(s->gz);
+    nsc_packed_free(s->files);
+    nsc_packed_free(s->stream);
+    nsc_free(s->head);
     nsc_stored_free(s->stored);
     nsc_free(s->peeked);
     nsc_free(s->fed.bytes);
