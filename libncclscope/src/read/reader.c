@@ -374,6 +374,7 @@ static bool is_prefix_by_now(ncclscope_reader *r)
 {
     const uint64_t *since;
     nsc_text text = nsc_text_from((nsc_text){r->line.ptr, r->next.start}, r->prefix.known);
+    text.len -= nsc_prefix_stamp_at_end(r->grammar, text, &r->match); /* a WARN's own, behind the launcher's */
     bool by_now = nsc_prefix_known_by_now(&r->seen, text, r->torn ? 0 : r->physical.number, &since);
     for (size_t i = 0; by_now && since && i < NSC_PREFIX_AGAIN - 1; i++)
         nsc_unmark_torn(r, since[i]);

@@ -236,8 +236,8 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
         const struct nsc_finding *x = &r->f->list.item[i];
         if (x->caused_by != f->rule->key || x->severity < NCCLSCOPE_SEVERITY_WARNING)
             continue;
-        snprintf(head, sizeof head, "%s (%s): %.160s%s", x->rule->id, nsc_severity_name(x->severity),
-                 x->title ? x->title : "", x->title && strlen(x->title) > 160 ? " ..." : "");
+        snprintf(head, sizeof head, "%s: %.160s%s", x->rule->id, x->title ? x->title : "",
+                 x->title && strlen(x->title) > 160 ? " ..." : "");
         label(r, "then", head);
     }
 }

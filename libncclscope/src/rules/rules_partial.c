@@ -14,10 +14,10 @@ static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int6
     bool one = f->count == 1, unnamed = c->m->whole.unnamed_gpus > 0; /* their lines may be here */
     return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks,
                      comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms),
-                     unnamed
-                         ? one ? "has no line here that says it is its own" : "have no line here that says it is theirs"
-                     : one ? "is not in this input"
-                           : "are not in this input",
+                     unnamed ? one ? "has no line with NCCL's header here that says it is its own"
+                                   : "have no line with NCCL's header here that says it is theirs"
+                     : one   ? "is not in this input"
+                             : "are not in this input",
                      nsc_list_ranks(c, f));
 }
 

@@ -260,7 +260,11 @@ static void tell_pods(struct nsc_case *c, struct nsc_finding *f, uint32_t comm, 
             f->cost = nsc_words(c, "%gx: %g against %g GB/s per GPU one way, nominal (%s)",
                                 pf->link_gb_s / pf->nic_gb_s, pf->nic_gb_s, pf->link_gb_s, pf->source);
     } else if (!f->cause) {
-        f->title = nsc_words(c, "Each host name (pod) uses %s, and the machine of rank %lld has more", each,
+        const char *over = k->worst_path == NSC_PATH_SOCKET                                     ? "TCP sockets"
+                           : k->worst_path == NSC_PATH_NET || k->worst_path == NSC_PATH_NET_GDR ? "RDMA"
+                                                                                                : NULL;
+        f->title = nsc_words(c, "%s host name (pod) uses %s, and the machine of rank %lld has more",
+                             over ? nsc_words(c, "Ranks talk over %s, as between nodes; each", over) : "Each", each,
                              (long long)p->high->rank);
         nsc_explain_with(
             c, f, NSC_PODS_MORE_GPUS,

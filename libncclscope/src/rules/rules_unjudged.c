@@ -153,6 +153,40 @@ static bool any_failure(const struct nsc_case *c)
     return false;
 }
 
+/* The call of a trail: "init.cc:1234 (ncclCommInitRankFunc) -> 2" by its function, "misc/socket.cc:47 -> 3" by its file. */
+static nsc_text call_of(const struct nsc_event *e)
+{
+    nsc_text words = nsc_message_of(&e->where);
+    ptrdiff_t open = nsc_text_find(words, " ("), close = nsc_text_find(words, ") "), line = nsc_text_find(words, ":");
+    if (open > 0 && close > open)
+        return (nsc_text){words.ptr + open + 2, (size_t)(close - open - 2)};
+    return (nsc_text){words.ptr, line > 0 ? (size_t)line : 0};
+}
+
+/* "(ncclGinGdakiCreateContext, ncclGinDevCommSetup, ...)": which calls gave up behind a warning, the innermost first: what NCCL was about.
+ * "": none is kept. */
+static const char *calls_behind(struct nsc_case *c, const struct nsc_warning *w)
+{
+    enum { MOST = 5 };
+    const struct ncclscope_model *m = c->m;
+    const char *list = "";
+    nsc_text last = {NULL, 0};
+    size_t n = 0;
+    for (size_t i = w->proc == NSC_NONE ? m->event_order.len : nsc_events_of(m, w->proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != w->proc)
+            break;
+        nsc_text call = call_of(e);
+        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->where.source != w->where.source ||
+            e->where.line < w->where.line || !call.len || nsc_text_eq(call, last))
+            continue;
+        if (n++ < MOST)
+            list = nsc_words(c, "%s%s%.*s", list, n == 1 ? " (" : ", ", (int)call.len, call.ptr);
+        last = call;
+    }
+    return n ? nsc_words(c, "%s%s)", list, n > MOST ? " ..." : "") : "";
+}
+
 /* One finding for the first: what else is not known is listed with it. */
 void nsc_rule_unjudged(struct nsc_case *c)
 {
@@ -181,11 +215,14 @@ void nsc_rule_unjudged(struct nsc_case *c)
             f->began = event_at(m, &w->where);
             words.len = words.len < 300 ? words.len : 300;
             words.len -= words.len && words.ptr[words.len - 1] == '.';
-            struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &w->where, .distance = ""};
+            struct nsc_ask ask = {
+                .c = c, .m = m, .proc = NSC_NONE, .said = &w->where, .distance = "", .other = calls_behind(c, w)};
             bool known = nsc_explain(c, f, &ask);
             f->open = !known;
-            if (!known)
-                nsc_explain_by(c, f, w->quoted ? NSC_WARNING_QUOTED : w->broke ? NSC_WARNING_BROKE : NSC_WARNING_LAST);
+            if (!known) {
+                ask.reason = w->quoted ? NSC_WARNING_QUOTED : w->broke ? NSC_WARNING_BROKE : NSC_WARNING_LAST;
+                nsc_explain(c, f, &ask);
+            }
             f->title =
                 nsc_words(c, known ? "NCCL failed: %.*s" : "NCCL failed with a warning that no rule here knows: %.*s",
                           (int)words.len, words.ptr);
