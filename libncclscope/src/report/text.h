@@ -24,6 +24,7 @@ size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...) __a
 void nsc_text_paths(const struct nsc_report *r);
 /* text_tests.c: tables of nccl-tests; and the part of what NCCL laid its rings out for that the best of them reached, -1: not known. */
 void nsc_text_tests(const struct nsc_report *r);
+bool nsc_lacks_results(const struct ncclscope_model *m); /* did nccl-tests begin, and print none? */
 double nsc_part_of_layout(const struct ncclscope_model *m);
 void nsc_text_findings(const struct nsc_report *r); /* report_text.c: those that are wrong in full, notes in a line */
 void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f); /* one, by its severity */

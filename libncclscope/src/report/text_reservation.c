@@ -127,6 +127,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     bool unproven = false; /* else the model of the GPU has no NVLink */
     for (size_t i = 0; i < r->f->list.len; i++)
         unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
+    if (nsc_lacks_results(r->m) && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
+        return ", as far as this input goes: nccl-tests printed no result in it.";
     if (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE])
         return ", nothing to mend.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."

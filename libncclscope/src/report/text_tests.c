@@ -138,6 +138,11 @@ static bool reports_failure(const struct ncclscope_model *m)
     return false;
 }
 
+bool nsc_lacks_results(const struct ncclscope_model *m)
+{
+    return !m->tests.len && lists_ranks(m) && !nsc_success_of(m);
+}
+
 void nsc_text_tests(const struct nsc_report *r)
 {
     enum { SHOWN = 3 };
@@ -150,12 +155,12 @@ void nsc_text_tests(const struct nsc_report *r)
         if (++told <= SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE)
             one_table(r, &x);
     }
-    if (!r->m->tests.len && lists_ranks(r->m) && !nsc_success_of(r->m))
-        nsc_wrap(
-            r, 3,
-            reports_failure(r->m)
-                ? NSC_TEXT("nccl-tests lists its ranks, and reports a failure in place of results")
-                : NSC_TEXT("nccl-tests lists its ranks and prints no result: it failed or hung, or this input is cut"));
+    if (nsc_lacks_results(r->m))
+        nsc_wrap(r, 3,
+                 reports_failure(r->m)
+                     ? NSC_TEXT("nccl-tests lists its ranks, and reports a failure in place of results")
+                     : NSC_TEXT("nccl-tests lists its ranks and prints no result: this input is cut there, or it "
+                                "failed or hung"));
     if (told > SHOWN && !(r->flags & NCCLSCOPE_REPORT_VERBOSE))
         nsc_printf(r->out, "and %zu more tables of nccl-tests (-v lists them)\n", told - SHOWN);
 }

@@ -124,6 +124,16 @@ static const char *failed_network(struct nsc_case *c)
     return "";
 }
 
+/* Where no line says which network was chosen: the provider of libfabric's plugin. */
+static const char *network_at_hand(struct nsc_case *c)
+{
+    const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
+    return provider && provider->text
+               ? nsc_words(c, " For other nodes aws-ofi-nccl selected the provider %s (line %llu).",
+                           nsc_say(c->m, provider->text).ptr, (unsigned long long)provider->where.line)
+               : "";
+}
+
 /* What the log does tell: the network that was chosen, and that the program reached its end. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -146,7 +156,7 @@ static const char *what_is_known(struct nsc_case *c)
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
     if (*runs)
         end = NULL;
-    return nsc_words(c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
                      net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
                      net && one ? none : "", net && one ? "." : "",
                      end ? " The program says that it reached its end" : "",
