@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct scan {
@@ -37,11 +38,28 @@ static int report_flags(const struct scan *s)
            (s->quiet ? NCCLSCOPE_REPORT_VERDICT : 0);
 }
 
+/* ".json" of "reports/run.json"; "" of a name without one. */
+static const char *ending_of(const char *name)
+{
+    const char *slash = name ? strrchr(name, '/') : NULL, *base = slash ? slash + 1 : name;
+    const char *dot = base ? strrchr(base, '.') : NULL;
+    return dot && dot != base ? dot : "";
+}
+
+/* A report has the form that the ending of its name promises, or is none. */
+static bool is_form(const char *ending)
+{
+    static const char *const forms[] = {"", ".json", ".txt", ".text", ".log", ".out", ".report"};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (!strcmp(ending, forms[i]))
+            return true;
+    return false;
+}
+
 static int write_report(const struct scan *s, struct output *file, const ncclscope_model *m,
                         const ncclscope_findings *f)
 {
-    const char *dot = s->output ? strrchr(s->output, '.') : NULL;
-    const char *format = s->json || (dot && !strcmp(dot, ".json")) ? "json" : "text";
+    const char *format = s->json || !strcmp(ending_of(s->output), ".json") ? "json" : "text";
     struct output *out = output_or_standard(file);
     if (output_is_source(out, m) || output_is_one_of(out, &s->db, 1) || output_open(out)) /* a new store is there now */
         return EXIT_INPUT;
@@ -199,6 +217,11 @@ int cmd_scan(int argc, char **argv)
     }
     if (!jobs_of(s.jobs)) {
         fprintf(stderr, "ncclscope: -j takes a number from 1 to 256\n");
+        return EXIT_USAGE;
+    }
+    struct stat there; /* a device or a pipe is called what it is called */
+    if (!is_form(ending_of(s.output)) && !(stat(s.output, &there) == 0 && !S_ISREG(there.st_mode))) {
+        tell(s.output, "no report has that form: .json makes it JSON, .txt or no ending text");
         return EXIT_USAGE;
     }
     ncclscope_error wrong = {0};

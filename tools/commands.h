@@ -19,6 +19,7 @@ enum {
 
 int cmd_scan(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_query(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_confirm(int argc, char **argv);
@@ -32,6 +33,8 @@ int terminal_columns(void);
 int terminal_flags(void);
 /* `ncclscope grammar --coverage`, and `scan --unknown`: reads, prints, returns the exit code. */
 int print_coverage(const char *const *paths, size_t n, const char *format, const char *patterns);
+/* Of `n` words, the one that somebody may have meant who wrote `word`: a letter or two apart; NULL: none. */
+const char *closest_word(const char *word, const char *const *words, size_t n);
 /* Adds the rows of a pattern file; true when something is wrong with it, told on stderr. */
 bool add_patterns(ncclscope_grammar *g, const char *path);
 /* After reading: which of them were too slow for some lines. */

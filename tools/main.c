@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -20,6 +21,7 @@ static const struct {
     {"explain", cmd_explain, "what a finding, or a line of a log, means, with its source"},
     {"probe", cmd_probe, "what this machine's GPUs, links and container offer (driver only, changes nothing)"},
     {"confirm", cmd_confirm, "what logs say of this machine's GPUs, against what it offers: a verdict for each pair"},
+    {"query", cmd_query, "a question to a store, in SQL or by name: findings, bad-hosts, links ..."},
     {"diff", cmd_diff, "two runs (logs or stores): what changed in versions, environment, paths, findings"},
     {"grammar", cmd_grammar, "the known lines; --coverage LOG...: what part of a log they explain"},
     {"version", cmd_version, "with the versions of PCRE2, SQLite and zlib"},
@@ -45,6 +47,22 @@ static void help(void)
          " 6 log and machine contradict each other");
 }
 
+/* "dif", "qurey": a first word that names no file, and would be none. */
+static bool is_slip(const char *word)
+{
+    const char *names[sizeof commands / sizeof commands[0]];
+    if (word[0] == '-' || strpbrk(word, "./") || access(word, F_OK) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        names[i] = commands[i].name;
+    const char *meant = closest_word(word, names, sizeof names / sizeof names[0]);
+    char words[120];
+    snprintf(words, sizeof words, "is no command, and no file of that name is here%s%s%s", meant ? "; is `" : "",
+             meant ? meant : "", meant ? "` meant?" : " (--help lists the commands)");
+    tell(word, words);
+    return true;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
@@ -56,6 +74,8 @@ static int run(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].run(argc - 2, argv + 2);
+    if (argc > 1 && is_slip(argv[1]))
+        return EXIT_USAGE;
     return cmd_scan(argc - 1, argv + 1);
 }
 

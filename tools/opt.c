@@ -17,6 +17,58 @@ static const struct opt *find(const struct opt *table, const char *arg, size_t l
     return NULL;
 }
 
+/* How many letters are to be changed, put in or left out to make one of the other; as many as are of use. */
+static size_t letters_apart(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
+    if (n > LONGEST || m > LONGEST)
+        return LONGEST;
+    for (size_t k = 0; k <= m; k++)
+        row[k] = k;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t k = 1; k <= m; k++) {
+            size_t changed = diagonal + (a[i - 1] != b[k - 1]), out = row[k] + 1, in = row[k - 1] + 1;
+            diagonal = row[k];
+            row[k] = changed < out ? changed : out;
+            row[k] = in < row[k] ? in : row[k];
+        }
+    }
+    return row[m];
+}
+
+const char *closest_word(const char *word, const char *const *words, size_t n)
+{
+    enum { MOST = 2 };
+    const char *best = NULL;
+    size_t apart = MOST + 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t now = letters_apart(word, words[i]);
+        if (now < apart && now < strlen(words[i])) {
+            best = words[i];
+            apart = now;
+        }
+    }
+    return best;
+}
+
+static void tell_unknown(const struct opt *table, const char *arg, size_t len)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    char word[MOST], words[120];
+    size_t n = 0;
+    for (const struct opt *o = table; o->name && n < MOST; o++)
+        names[n++] = o->name;
+    snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), arg);
+    const char *meant = closest_word(word, names, n);
+    snprintf(words, sizeof words, "unknown option%s%s%s", meant ? "; is `" : "", meant ? meant : "",
+             meant ? "` meant?" : " (--help lists them)");
+    tell(arg, words);
+}
+
 int opt_parse(const struct opt *table, int argc, char **argv, int *left)
 {
     bool ended = false;
@@ -36,8 +88,12 @@ int opt_parse(const struct opt *table, int argc, char **argv, int *left)
             return OPT_HELP;
         size_t len = strcspn(arg, "=");
         const struct opt *o = find(table, arg, len);
-        if (!o || (o->on && arg[len]) || (o->text && !arg[len] && i + 1 == argc)) {
-            tell(arg, !o ? "unknown option (--help lists them)" : o->on ? "takes no value" : "needs a value");
+        if (!o) {
+            tell_unknown(table, arg, len);
+            return OPT_WRONG;
+        }
+        if ((o->on && arg[len]) || (o->text && !arg[len] && i + 1 == argc)) {
+            tell(arg, o->on ? "takes no value" : "needs a value");
             return OPT_WRONG;
         }
         if (o->text && given >> (o - table) & 1) {

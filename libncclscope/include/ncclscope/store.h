@@ -42,6 +42,21 @@ NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out
 NCCLSCOPE_API int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f,
                                       ncclscope_error *err);
 
+/* A question to the store in `path`: `question` is SQL, one SELECT over the tables of docs/schema.md, or the name of a question that is known
+ * ("findings", "bad-hosts"). The answer is written in `format`:
+ *   "text"   a table, columns padded, the first line their names
+ *   "csv"    RFC 4180, the first line the names
+ *   "json"   an object a row, a line each; what is not said is null, bytes are hexadecimal text
+ * `flags` of enum ncclscope_report_flag matter for text. The file is only read, and need not be trusted; who writes to it is not held up.
+ * NCCLSCOPE_OK, also of no rows; NCCLSCOPE_EINVAL for SQL that is wrong, or does more than select, in SQLite's words; NCCLSCOPE_ENOTFOUND for a
+ * word that is the name of none, or an unknown format; NCCLSCOPE_EDATA for a file that is no store; NCCLSCOPE_EIO if it cannot be read, or
+ * `write` returned other than 0; NCCLSCOPE_ENOMEM. Any thread. Since 0.1. */
+NCCLSCOPE_API int ncclscope_store_query(const char *path, const char *question, const char *format, int flags,
+                                        ncclscope_write_fn *write, void *user, ncclscope_error *err);
+/* The i-th question that has a name, from 0: "findings", and in *words, if it is not NULL, what a row of its answer is. NULL behind the last.
+ * Constants; any thread. Since 0.1. */
+NCCLSCOPE_API const char *ncclscope_store_question(size_t i, const char **words);
+
 #ifdef __cplusplus
 }
 #endif
