@@ -143,7 +143,9 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     if (gpus && name_their_gpus(r->m))
         nsc_printf(r->out, "%llu GPU%s, ", gpus, gpus == 1 ? "" : "s");
     if (comms)
-        nsc_printf(r->out, "%zu communicator%s", comms, comms == 1 ? "" : "s");
+        nsc_printf(r->out, "%s%zu communicator%s",
+                   r->m->repeated || (r->m->whole.battered && comms > 1) ? "at least " : "", comms,
+                   comms == 1 ? "" : "s");
     else
         nsc_puts(r->out, r->m->bare_comms ? "lines of communicators, but not whose they are"
                                           : "no line tells how a communicator was made");

@@ -44,7 +44,11 @@ struct row {
     bool several;
     enum nsc_proof proof;
     struct nsc_map seen; /* pair to its place in `pairs` */
-    NSC_VEC(struct pair_channels { uint64_t word[NSC_CHANNEL_WORDS]; }) pairs;
+    NSC_VEC(struct pair_channels {
+        uint64_t word[NSC_CHANNEL_WORDS];
+        struct nsc_key key;
+    })
+    pairs;
 };
 
 /* The channels of a pair are those of all its links: one text for each NIC. */
@@ -59,6 +63,7 @@ static void add_channels(const struct ncclscope_model *m, struct row *x, const s
         at = (uint32_t)x->pairs.len;
         if (!nsc_vec_push(&x->pairs) || nsc_map_put(&x->seen, key, at))
             return;
+        x->pairs.item[at].key = key;
     }
     for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++) {
         x->pairs.item[at].word[w] |= l->channels[0][w] | l->channels[1][w];
@@ -105,6 +110,19 @@ static void free_row(struct row *x)
     nsc_vec_free(&x->pairs);
 }
 
+/* How many of its pairs have connections of a worse path too, as whose they stand in the matrix. */
+static size_t worse_too(const struct row rows[NSC_PATH_UNKNOWN + 1], int path)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rows[path].pairs.len && path != NSC_PATH_COLLNET; i++) {
+        bool worse = false;
+        for (int p = path + 1; p < NSC_PATH_COLLNET && !worse; p++)
+            worse = nsc_map_get(&rows[p].seen, rows[path].pairs.item[i].key) != NSC_NONE;
+        n += worse;
+    }
+    return n;
+}
+
 static void legend(const struct nsc_report *r, uint32_t comm)
 {
     struct row rows[NSC_PATH_UNKNOWN + 1] = {0};
@@ -114,15 +132,19 @@ static void legend(const struct nsc_report *r, uint32_t comm)
             continue;
         nsc_printf(r->out, "   %c  %-22s ", letters[p], words_of(r, p));
         nsc_safe(r, nsc_say(r->m, rows[p].via));
-        nsc_printf(r->out, "%s   %llu %s%s, %s%llu channel%s%s\n", rows[p].several ? " ..." : "",
-                   (unsigned long long)rows[p].pairs.len, p == NSC_PATH_COLLNET ? "rank" : "pair",
-                   rows[p].pairs.len == 1 ? "" : "s", channels_differ(&rows[p]) ? "up to " : "",
+        size_t partly = worse_too(rows, p);
+        nsc_printf(r->out, "%s   %llu %s%s", rows[p].several ? " ..." : "", (unsigned long long)rows[p].pairs.len,
+                   p == NSC_PATH_COLLNET ? "rank" : "pair", rows[p].pairs.len == 1 ? "" : "s");
+        if (partly)
+            nsc_printf(r->out, partly == rows[p].pairs.len ? " partly" : " (%zu partly)", partly);
+        nsc_printf(r->out, ", %s%llu channel%s%s\n", channels_differ(&rows[p]) ? "up to " : "",
                    (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s",
                    p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE
                        ? rows[p].proof == NSC_PROOF_STATED ? ", stated" : ", inferred"
                        : "");
-        free_row(&rows[p]);
     }
+    for (int p = 0; p <= NSC_PATH_UNKNOWN; p++)
+        free_row(&rows[p]);
 }
 
 static void host_of(const struct nsc_report *r, uint32_t comm, int64_t rank)

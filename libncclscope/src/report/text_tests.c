@@ -101,9 +101,33 @@ double nsc_part_of_layout(const struct ncclscope_model *m)
 
 static const double drop_told = 0.8; /* the largest size carries less than this part of the best */
 
+/* nccl-tests' own average of a table, which its rows can only surround: where it is above all that could be read, the best row was torn.
+ * NULL: it is not. */
+static const struct nsc_own_record *average_above(const struct ncclscope_model *m, const struct table *x, double *gb_s)
+{
+    size_t next = x->first + x->count;
+    const struct nsc_where *last = &x->last->where, *end = next < m->tests.len ? &m->tests.item[next].where : NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *a = &m->happened.item[i];
+        if (a->number == NCCLSCOPE_KIND_TEST_AVERAGE && a->where.source == last->source && a->where.line > last->line &&
+            (!end || end->source != last->source || a->where.line < end->line))
+            return nsc_to_f64(nsc_said(m, a, "bw"), gb_s) && *gb_s > busbw(x->best) ? a : NULL;
+    }
+    return NULL;
+}
+
 static void one_table(const struct nsc_report *r, const struct table *x)
 {
     char line[600], size[40], part[120];
+    double average = 0;
+    const struct nsc_own_record *above = average_above(r->m, x, &average);
+    if (above) {
+        nsc_format(line, sizeof line,
+                   "nccl-tests: average bus bandwidth %.2f GB/s (line %llu); the rows of its table are broken up",
+                   average, (unsigned long long)above->where.line);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        return;
+    }
     nsc_text name = nsc_say(r->m, x->best->collective);
     name.len = name.len < 40 ? name.len : 40;
     compare(r, x, part, sizeof part);

@@ -300,6 +300,23 @@ static const struct nsc_finding *root_of(const struct nsc_report *r, const struc
     return NULL;
 }
 
+/* What the path is like, and not why the job ended: its scheduler's limit. */
+static void tell_limit(const struct nsc_report *r)
+{
+    char line[300];
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        for (size_t k = 0; f->rule->key == NSC_ID_RANKS_EXITED && f->title && k < f->why_rows; k++) {
+            if (strcmp(f->why_row[k], "EXIT_LIMIT") != 0)
+                continue;
+            snprintf(line, sizeof line, "%.280s.", f->title);
+            nsc_indent(r, 3);
+            nsc_wrap(r, 3, nsc_text_of(line));
+            return;
+        }
+    }
+}
+
 static void bad_verdict(const struct nsc_report *r)
 {
     const struct nsc_finding *f = headline(r);
@@ -313,6 +330,8 @@ static void bad_verdict(const struct nsc_report *r)
         line[n - 1] = 0;
     nsc_mark(r, NSC_MARK_BAD);
     nsc_wrap(r, 3, nsc_text_of(line));
+    if (f->severity < NCCLSCOPE_SEVERITY_ERROR)
+        tell_limit(r);
     const struct nsc_finding *root = root_of(r, f);
     if (root) {
         snprintf(line, sizeof line, "%s%s%s.", strcmp(root->confidence, "certain") ? root->confidence : "",

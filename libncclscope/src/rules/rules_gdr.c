@@ -130,7 +130,28 @@ static const struct nsc_rank *reading_rank(const struct ncclscope_model *m, cons
 struct gdr_others {
     enum { GDR_OTHERS, GDR_RECEIVES_HAVE_IT, GDR_NO_RECEIVES } what;
     struct nsc_map nvlink;
+    struct nsc_map no_module; /* host and NIC to the event by which a process says that the NIC cannot do it there */
 };
+
+/* A module is loaded on a host or not: what one process prints of a NIC holds for its neighbours, whose line may be cut off. */
+static void find_modules(const struct ncclscope_model *m, struct gdr_others *others)
+{
+    for (size_t i = 0; i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->kind == NCCLSCOPE_KIND_GDR_NIC && e->proc != NSC_NONE && !m->procs.item[e->proc].nameless &&
+            e->number >= 0)
+            nsc_map_put(&others->no_module, (struct nsc_key){m->procs.item[e->proc].host, (uint64_t)e->number, 0},
+                        m->event_order.item[i]);
+    }
+}
+
+static const struct nsc_event *neighbours_module(const struct ncclscope_model *m, const struct nsc_link *l,
+                                                 const struct gdr_others *others)
+{
+    struct nsc_key key = {m->procs.item[l->proc].host, (uint64_t)l->net_dev, 0};
+    uint32_t at = l->net_dev < 0 ? NSC_NONE : nsc_map_get(&others->no_module, key);
+    return at == NSC_NONE ? NULL : &m->events.item[at];
+}
 
 /* Is it known that this GPU sends with GPUDirect by NCCL's own choice? Ampere and later from 2.19.1 on; NVLink to another GPU. */
 static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_link *l, const struct gdr_others *others)
@@ -158,6 +179,7 @@ static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct
     const struct nsc_gpu_path *path = own ? nsc_nic_path_of(m, own, l->net_dev) : NULL;
     const struct nsc_event *module = disabled(m, l, NULL, NCCLSCOPE_KIND_GDR_NIC),
                            *far = disabled(m, l, own, NCCLSCOPE_KIND_GDR_PAIR);
+    module = module ? module : neighbours_module(m, l, others);
     bool silent =
         !nsc_event_of(m, l->proc, NCCLSCOPE_KIND_OFI_PROVIDER) && /* what its plugin says is not in the input */
         nsc_text_find(nsc_say(m, l->network), "ibfabric") >= 0;
@@ -336,6 +358,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
                   : receives_have_it && !receives_lack_it ? GDR_RECEIVES_HAVE_IT
                   : receives                              ? GDR_OTHERS
                                                           : GDR_NO_RECEIVES;
+    find_modules(m, &others);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         if (!lacks_gdr(m, l))
@@ -355,6 +378,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
             seen[r.cause][l->net_dev < NIC_BITS ? l->net_dev : NIC_BITS] |= (unsigned char)(1u << l->direction);
     }
     nsc_map_free(&others.nvlink);
+    nsc_map_free(&others.no_module);
     for (int i = 0; i < NSC_GDR_REASONS; i++) {
         if (!there[i])
             continue;
