@@ -4,8 +4,9 @@
 #include "opt.h"
 #include "output.h"
 #include "progress.h"
+#include "scan.h"
 
-#include "ncclscope/model.h"
+#include "ncclscope/jobs.h"
 #include "ncclscope/probe.h"
 #include "ncclscope/store.h"
 
@@ -14,11 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct scan {
-    bool json, verbose, quiet, unknown, no_progress;
-    const char *output, *db, *fail_on, *color, *patterns, *expect, *pod, *facts, *jobs;
-};
 
 static int fail_level(const char *word)
 {
@@ -29,7 +25,7 @@ static int fail_level(const char *word)
     return -1;
 }
 
-static int report_flags(const struct scan *s)
+int report_flags(const struct scan *s)
 {
     const char *no_color = getenv("NO_COLOR");
     bool terminal = !s->output && isatty(STDOUT_FILENO) && !(no_color && *no_color);
@@ -39,7 +35,7 @@ static int report_flags(const struct scan *s)
 }
 
 /* ".json" of "reports/run.json"; "" of a name without one. */
-static const char *ending_of(const char *name)
+const char *ending_of(const char *name)
 {
     const char *slash = name ? strrchr(name, '/') : NULL, *base = slash ? slash + 1 : name;
     const char *dot = base ? strrchr(base, '.') : NULL;
@@ -70,7 +66,7 @@ static int write_report(const struct scan *s, struct output *file, const ncclsco
     return rc == NCCLSCOPE_ENOMEM ? EXIT_INPUT : unwritten;
 }
 
-static int exit_code(const struct scan *s, const ncclscope_findings *f, bool damaged)
+int exit_code(const struct scan *s, const ncclscope_findings *f, bool damaged)
 {
     int worst = 0, verdict = ncclscope_findings_verdict(f);
     for (size_t i = 0; i < ncclscope_findings_count(f); i++)
@@ -99,15 +95,21 @@ static long jobs_of(const char *word)
     return *word && !*end && n >= 1 && n <= MOST ? n : 0;
 }
 
+static ncclscope_scan_options options_of(const struct scan *s, struct progress *progress)
+{
+    ncclscope_scan_options how = reading;
+    how.jobs = (uint32_t)jobs_of(s->jobs);
+    if (!s->no_progress)
+        progress_follow(progress, &how);
+    return how;
+}
+
 /* Through the store if there is one; *db is NULL without --db. */
 static int scan(const struct scan *s, const char *const *paths, size_t n, ncclscope_grammar *g, ncclscope_model **m,
                 ncclscope_store **db, ncclscope_error *err)
 {
     struct progress progress = {0};
-    ncclscope_scan_options how = reading;
-    how.jobs = (uint32_t)jobs_of(s->jobs);
-    if (!s->no_progress)
-        progress_follow(&progress, &how);
+    ncclscope_scan_options how = options_of(s, &progress);
     interrupt_hear();
     int rc = s->db ? ncclscope_store_open(db, s->db, err) : NCCLSCOPE_OK;
     if (!rc)
@@ -117,8 +119,6 @@ static int scan(const struct scan *s, const char *const *paths, size_t n, ncclsc
     return rc;
 }
 
-enum { TOLD = -1000 }; /* what went wrong is on stderr already */
-
 /* Before anything is read: is the output fit to be one, and none of what is named as an input? */
 static bool has_bad_output(const struct scan *s, struct output *out, const char *const *paths, size_t n)
 {
@@ -127,31 +127,26 @@ static bool has_bad_output(const struct scan *s, struct output *out, const char 
            output_is_one_of(out, beside, sizeof beside / sizeof beside[0]);
 }
 
-static int run(const struct scan *s, struct output *out, const char *const *paths, size_t n)
+/* Judges and reports a model of one job. */
+static int report_one(const struct scan *s, struct output *out, ncclscope_grammar *g, ncclscope_model *m,
+                      ncclscope_store *db)
 {
     ncclscope_error err = {0};
-    ncclscope_grammar *g = NULL;
-    ncclscope_model *m = NULL;
     ncclscope_findings *f = NULL;
-    ncclscope_store *db = NULL;
     ncclscope_facts *facts = NULL;
     int code = EXIT_INPUT;
     bool lost = false; /* an input beside the logs could not be read */
-    int rc = ncclscope_grammar_new(&g, &err);
-    if (!rc && s->patterns && add_patterns(g, s->patterns))
-        code = EXIT_USAGE, rc = TOLD;
-    rc = rc ? rc : scan(s, paths, n, g, &m, &db, &err);
-    if (!rc && s->pod && ncclscope_model_pods(m, s->pod, &err)) {
+    if (s->pod && ncclscope_model_pods(m, s->pod, &err)) {
         tell(s->pod, err.text); /* the log is reported all the same */
         lost = true;
     }
-    if (!rc && s->facts && ncclscope_facts_load(&facts, s->facts, &err)) {
+    if (s->facts && ncclscope_facts_load(&facts, s->facts, &err)) {
         tell(s->facts, err.text);
         lost = true;
     }
     if (facts)
         ncclscope_model_facts(m, facts);
-    rc = rc ? rc : ncclscope_analyse(&f, m, &err);
+    int rc = ncclscope_analyse(&f, m, &err);
     rc = rc || !s->expect ? rc : ncclscope_expect(f, s->expect, &err);
     if (rc == NCCLSCOPE_OK) {
         bool damaged = tell_problems(m) || lost;
@@ -160,14 +155,116 @@ static int run(const struct scan *s, struct output *out, const char *const *path
         rc = db ? ncclscope_store_add(db, m, f, &err) : NCCLSCOPE_OK;
         code = code == EXIT_FINE ? exit_code(s, f, damaged) : code;
     }
-    if (rc != NCCLSCOPE_OK && rc != TOLD) {
+    if (rc != NCCLSCOPE_OK) {
         tell(s->db ? s->db : "", err.text);
         code = EXIT_INPUT;
     }
-    ncclscope_store_close(db);
     ncclscope_findings_free(f);
-    ncclscope_model_free(m);
     ncclscope_facts_free(facts);
+    return code;
+}
+
+static int scan_one(const struct scan *s, struct output *out, ncclscope_grammar *g, const char *const *paths, size_t n)
+{
+    ncclscope_error err = {0};
+    ncclscope_model *m = NULL;
+    ncclscope_store *db = NULL;
+    int code = EXIT_INPUT;
+    if (scan(s, paths, n, g, &m, &db, &err))
+        tell(s->db ? s->db : "", err.text);
+    else
+        code = report_one(s, out, g, m, db);
+    ncclscope_store_close(db);
+    ncclscope_model_free(m);
+    return code;
+}
+
+/* ---- many jobs ---- */
+
+/* Folders and archives may hold several jobs; files that are named one by one are of one, unless something else is said. */
+static bool may_hold_many(const struct scan *s, const char *const *paths, size_t n)
+{
+    static const char *const archives[] = {".tar", ".tgz", ".zip"};
+    struct stat st;
+    if (s->group_by && !strcmp(s->group_by, "all"))
+        return false;
+    bool many = s->group_by || s->job;
+    for (size_t i = 0; i < n && !many; i++) {
+        many = stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode);
+        for (size_t k = 0; k < sizeof archives / sizeof archives[0]; k++)
+            many = many || strstr(paths[i], archives[k]);
+    }
+    return many && !s->db;
+}
+
+static int no_such_job(const struct scan *s, const ncclscope_jobs *j)
+{
+    enum { SHOWN = 8 };
+    tell(s->job, "no job is called that; there are:");
+    size_t n = ncclscope_jobs_count(j);
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        tell("", ncclscope_job_name(j, i));
+    if (n > SHOWN)
+        fprintf(stderr, "ncclscope: and %zu more\n", n - SHOWN);
+    return EXIT_USAGE;
+}
+
+static int report_job(const struct scan *s, struct output *out, ncclscope_grammar *g, const ncclscope_jobs *j, size_t i)
+{
+    ncclscope_error err = {0};
+    ncclscope_model *m = NULL;
+    int code = EXIT_INPUT;
+    if (ncclscope_job_model(&m, j, i, &err))
+        tell("", err.text);
+    else
+        code = report_one(s, out, g, m, NULL);
+    ncclscope_model_free(m);
+    return code;
+}
+
+static int scan_many(const struct scan *s, struct output *out, ncclscope_grammar *g, const char *const *paths, size_t n)
+{
+    ncclscope_error err = {0};
+    ncclscope_jobs *j = NULL;
+    struct progress progress = {0};
+    ncclscope_scan_options how = options_of(s, &progress);
+    interrupt_hear();
+    int rc = unless_stopped(ncclscope_jobs_scan(&j, g, paths, n, s->group_by ? s->group_by : "auto", &how, &err));
+    progress_end(&progress);
+    if (rc) {
+        tell(rc == NCCLSCOPE_EPATTERN ? "--group-by" : "", err.text);
+        return rc == NCCLSCOPE_EPATTERN ? EXIT_USAGE : EXIT_INPUT;
+    }
+    size_t i = 0, jobs = ncclscope_jobs_count(j);
+    while (s->job && i < jobs && strcmp(ncclscope_job_name(j, i), s->job) != 0)
+        i++;
+    int code;
+    if (s->job && i == jobs)
+        code = no_such_job(s, j);
+    else if (!jobs)
+        code = scan_one(s, out, g, NULL, 0);
+    else if (s->job || jobs <= 1)
+        code = report_job(s, out, g, j, i);
+    else if (s->pod || s->facts) {
+        tell("", "--pod and --facts are of one job: say which by --job");
+        code = EXIT_USAGE;
+    } else
+        code = report_jobs(s, out, j);
+    ncclscope_jobs_free(j);
+    return code;
+}
+
+static int run(const struct scan *s, struct output *out, const char *const *paths, size_t n)
+{
+    ncclscope_error err = {0};
+    ncclscope_grammar *g = NULL;
+    int code = EXIT_INPUT;
+    if (ncclscope_grammar_new(&g, &err))
+        tell("", err.text);
+    else if (s->patterns && add_patterns(g, s->patterns))
+        code = EXIT_USAGE;
+    else
+        code = may_hold_many(s, paths, n) ? scan_many(s, out, g, paths, n) : scan_one(s, out, g, paths, n);
     ncclscope_grammar_free(g);
     return code;
 }
@@ -194,6 +291,10 @@ int cmd_scan(int argc, char **argv)
         {"--quiet", 'q', NULL, "the verdict alone", &s.quiet, NULL},
         {"--verbose", 'v', NULL, "notes in full, all evidence, rules that could not judge", &s.verbose, NULL},
         {"--jobs", 'j', "N", "inputs that are read at a time; else one a core. The report is the same", NULL, &s.jobs},
+        {"--group-by", 0, "WHAT",
+         "what one job is in a folder or an archive: auto (default), file, dir, all, or what REGEX finds in a path", NULL,
+         &s.group_by},
+        {"--job", 0, "NAME", "of several jobs, the report of this one", NULL, &s.job},
         {"--no-progress", 0, NULL, "no line on the terminal that tells how far a long reading is", &s.no_progress,
          NULL},
         {"--color", 0, "WHEN", "auto (default), always or never; NO_COLOR is respected", NULL, &s.color},
@@ -203,7 +304,7 @@ int cmd_scan(int argc, char **argv)
     if (parsed == OPT_HELP) {
         puts("usage: ncclscope [scan] [OPTION...] [INPUT...]\n\nReads logs (files, packed or plain, archives, "
              "directories, - for "
-             "standard input) and prints the report.\n");
+             "standard input) and prints the report; of a folder of many jobs a table, worst first.\n");
         opt_help(table);
         return EXIT_FINE;
     }
@@ -225,6 +326,10 @@ int cmd_scan(int argc, char **argv)
         return EXIT_USAGE;
     }
     ncclscope_error wrong = {0};
+    if (s.db && (s.group_by || s.job)) {
+        fprintf(stderr, "ncclscope: --db takes what is given as one job\n");
+        return EXIT_USAGE;
+    }
     if (s.unknown && s.expect) {
         fprintf(stderr, "ncclscope: --unknown prints no report that --expect could judge\n");
         return EXIT_USAGE;

@@ -1,5 +1,6 @@
 /* test_misuse.c - NULL where something is wanted, and things in the wrong order: EINVAL and nothing done, for every function of the headers. */
 #include "data.h"
+#include "ncclscope/jobs.h"
 #include "ncclscope/probe.h"
 #include "ncclscope/store.h"
 #include "scene.h"
@@ -187,4 +188,47 @@ static void test_machines_and_stores(void)
     ncclscope_grammar_free(g);
 }
 
-CHECKS(TEST(test_reading), TEST(test_records), TEST(test_models), TEST(test_answers), TEST(test_machines_and_stores))
+static int ignore(void *user, const char *bytes, size_t size)
+{
+    (void)user, (void)bytes, (void)size;
+    return 0;
+}
+
+/* Jobs of an archive, and questions to a store. */
+static void test_archives(void)
+{
+    ncclscope_grammar *grammar = NULL;
+    ncclscope_jobs *j = NULL;
+    ncclscope_model *m = NULL;
+    const char *const nothing[] = {NULL}, *const path[] = {"/dev/null"};
+    CHECK_INT(ncclscope_grammar_new(&grammar, NULL), 0);
+    REFUSES_SAYING(ncclscope_jobs_scan(NULL, grammar, path, 1, "auto", NULL, &err));
+    REFUSES_SAYING(ncclscope_jobs_scan(&j, NULL, path, 1, "auto", NULL, &err));
+    REFUSES_SAYING(ncclscope_jobs_scan(&j, grammar, NULL, 1, "auto", NULL, &err));
+    REFUSES_SAYING(ncclscope_jobs_scan(&j, grammar, path, 1, NULL, NULL, &err));
+    REFUSES_SAYING(ncclscope_jobs_scan(&j, grammar, nothing, 1, "auto", NULL, &err));
+    CHECK_INT(ncclscope_jobs_scan(&j, grammar, path, 1, "(", NULL, &err), NCCLSCOPE_EPATTERN);
+    CHECK_INT(ncclscope_jobs_scan(&j, grammar, path, 1, "auto", &(ncclscope_scan_options){0}, &err), NCCLSCOPE_EABI);
+    CHECK(!j && !ncclscope_jobs_count(NULL) && !ncclscope_jobs_without_nccl(NULL));
+    CHECK_INT(ncclscope_jobs_scan(&j, grammar, path, 1, "auto", NULL, &err), 0);
+    CHECK(ncclscope_jobs_count(j) == 1 && !ncclscope_job_name(j, 1) && !ncclscope_job_name(NULL, 0));
+    CHECK(ncclscope_job_file(j, 0, 0) && !ncclscope_job_file(j, 0, 1) && !ncclscope_job_file(j, 1, 0));
+    REFUSES_SAYING(ncclscope_job_model(NULL, j, 0, &err));
+    REFUSES_SAYING(ncclscope_job_model(&m, NULL, 0, &err));
+    CHECK_INT(ncclscope_job_model(&m, j, 1, &err), NCCLSCOPE_ENOTFOUND);
+    CHECK(!m);
+    ncclscope_jobs_free(j);
+    ncclscope_jobs_free(NULL);
+    ncclscope_grammar_free(grammar);
+    REFUSES_SAYING(ncclscope_store_query(NULL, "jobs", "csv", 0, ignore, NULL, &err));
+    REFUSES_SAYING(ncclscope_store_query("a", NULL, "csv", 0, ignore, NULL, &err));
+    REFUSES_SAYING(ncclscope_store_query("a", "jobs", NULL, 0, ignore, NULL, &err));
+    REFUSES_SAYING(ncclscope_store_query("a", "jobs", "csv", 0, NULL, NULL, &err));
+    CHECK_INT(ncclscope_store_query("a", "jobs", "xml", 0, ignore, NULL, &err), NCCLSCOPE_ENOTFOUND);
+    CHECK_INT(ncclscope_store_query("a", "nothing", "csv", 0, ignore, NULL, &err), NCCLSCOPE_ENOTFOUND);
+    CHECK_INT(ncclscope_store_query("/dev/null", "jobs", "csv", 0, ignore, NULL, &err), NCCLSCOPE_EIO);
+    CHECK(ncclscope_store_question(0, NULL) && !ncclscope_store_question(1000, NULL));
+}
+
+CHECKS(TEST(test_archives), TEST(test_reading), TEST(test_records), TEST(test_models), TEST(test_answers),
+       TEST(test_machines_and_stores))

@@ -76,6 +76,11 @@ static void list_path(struct nsc_scan *s, const char *path, bool inside)
         add_input(s, path, &st, NULL);
 }
 
+void nsc_scan_list(struct nsc_scan *s, const char *path)
+{
+    list_path(s, path, false);
+}
+
 /* ---- who watches ---- */
 
 enum { TOLD_EACH_MS = 100 };
@@ -104,29 +109,57 @@ bool nsc_scan_is_over(struct nsc_scan *s)
 static const char stopped_words[] = "interrupted: what follows was not read",
                   memory_words[] = "the limit of memory was reached: what follows was not read";
 
+/* Where the next source goes. NULL: no memory. */
+static struct ncclscope_model *model_for(const struct nsc_scan *s, struct nsc_models *to)
+{
+    if (!s->each && to->list.len)
+        return to->list.item[to->list.len - 1];
+    struct ncclscope_model *m = NULL, **place = NULL;
+    if (!ncclscope_model_new(&m, NULL))
+        place = nsc_vec_push(&to->list);
+    if (place)
+        *place = m;
+    else
+        ncclscope_model_free(m);
+    return place ? m : NULL;
+}
+
+int nsc_models_give(struct nsc_scan *s, struct nsc_models *from, int rc)
+{
+    for (size_t i = 0; i < from->list.len; i++)
+        if (rc)
+            ncclscope_model_free(from->list.item[i]);
+        else
+            rc = s->each(s->each_user, from->list.item[i]);
+    nsc_vec_free(&from->list);
+    return rc;
+}
+
 /* A store keeps the model of its last scan: that is put in, with its sources, names and lines. False: it keeps none that this release
  * reads, and its records are read instead. */
-static bool take_stored(struct nsc_scan *s, struct ncclscope_model *m, const ncclscope_reader *r, int *rc)
+static bool take_stored(struct nsc_scan *s, struct nsc_models *to, const ncclscope_reader *r, int *rc)
 {
     struct nsc_bytes bytes = {NULL, 0};
     struct ncclscope_model *kept = NULL;
     if (s->tap || !r || !r->source.stored || !nsc_stored_model(r->source.stored, &bytes))
         return false;
     bool fine = ncclscope_model_load(&kept, s->g, bytes.item, bytes.len, NULL) == NCCLSCOPE_OK;
+    struct ncclscope_model *m = fine ? model_for(s, to) : NULL;
     if (fine)
-        *rc = ncclscope_model_merge(m, kept, NULL);
+        *rc = m ? ncclscope_model_merge(m, kept, NULL) : NCCLSCOPE_ENOMEM;
     ncclscope_model_free(kept);
     return fine;
 }
 
 /* All records of a source, which is opened (rc OK) or could not be (`why`). `outer` is what is read for it. */
-static int scan_source(struct nsc_scan *s, struct ncclscope_model *m, const char *name, ncclscope_reader *r,
+static int scan_source(struct nsc_scan *s, struct nsc_models *to, const char *name, ncclscope_reader *r,
                        const struct nsc_source *outer, int rc, ncclscope_error *why, const struct nsc_reading *how)
 {
     enum { MEASURED_EACH = 512 }; /* records */
     const ncclscope_record *rec;
     bool full = false;
-    if (ncclscope_model_source(m, name))
+    struct ncclscope_model *m = model_for(s, to);
+    if (!m || ncclscope_model_source(m, name))
         return NCCLSCOPE_ENOMEM;
     if (rc == NCCLSCOPE_OK && s->tap)
         nsc_reader_digest(r);
@@ -149,15 +182,16 @@ static int scan_source(struct nsc_scan *s, struct ncclscope_model *m, const char
     return rc;
 }
 
-static int scan_nothing(struct nsc_scan *s, struct ncclscope_model *m, const char *name, const char *problem)
+static int scan_nothing(struct nsc_scan *s, struct nsc_models *to, const char *name, const char *problem)
 {
-    int rc = ncclscope_model_source(m, name);
+    struct ncclscope_model *m = model_for(s, to);
+    int rc = m ? ncclscope_model_source(m, name) : NCCLSCOPE_ENOMEM;
     rc = rc ? rc : ncclscope_model_source_end(m, NULL, problem);
     return rc || !s->tap ? rc : s->tap->source_end(s->tap->user, NULL, name);
 }
 
 /* "logs.tar/node-1/rank-0.log": each file of an archive is a source, as it would be of a folder. */
-static int scan_member(struct nsc_scan *s, struct ncclscope_model *m, const char *archive, const char *file,
+static int scan_member(struct nsc_scan *s, struct nsc_models *to, const char *archive, const char *file,
                        struct nsc_source *outer, const struct nsc_reading *how)
 {
     ncclscope_reader *r = NULL;
@@ -169,13 +203,13 @@ static int scan_member(struct nsc_scan *s, struct ncclscope_model *m, const char
         return NCCLSCOPE_ENOMEM;
     }
     nsc_source_of_member(&r->source, outer);
-    rc = scan_source(s, m, name, r, outer, NCCLSCOPE_OK, &why, how);
+    rc = scan_source(s, to, name, r, outer, NCCLSCOPE_OK, &why, how);
     free(name);
     ncclscope_reader_free(r);
     return rc;
 }
 
-static int scan_members(struct nsc_scan *s, struct ncclscope_model *m, const char *archive, struct nsc_source *outer,
+static int scan_members(struct nsc_scan *s, struct nsc_models *to, const char *archive, struct nsc_source *outer,
                         const struct nsc_reading *how)
 {
     const char *file;
@@ -184,34 +218,33 @@ static int scan_members(struct nsc_scan *s, struct ncclscope_model *m, const cha
     size_t files = 0;
     int rc = NCCLSCOPE_OK, next;
     while (!rc && !full && (next = nsc_source_member(outer, &file, &why)) == NCCLSCOPE_OK) {
-        rc = scan_member(s, m, archive, file, outer, how);
+        rc = scan_member(s, to, archive, file, outer, how);
         full = how->is_full(how->user, outer->bytes);
         files++;
     }
     if (rc || full)
         return rc;
     return next == NCCLSCOPE_ENOMEM ? next
-           : outer->stopped         ? scan_nothing(s, m, archive, stopped_words)
-           : next < 0               ? scan_nothing(s, m, archive, why.text)
-           : !files                 ? scan_nothing(s, m, archive, "holds no file")
+           : outer->stopped         ? scan_nothing(s, to, archive, stopped_words)
+           : next < 0               ? scan_nothing(s, to, archive, why.text)
+           : !files                 ? scan_nothing(s, to, archive, "holds no file")
                                     : NCCLSCOPE_OK;
 }
 
-int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct nsc_input *in,
-                   const struct nsc_reading *how)
+int nsc_scan_input(struct nsc_scan *s, struct nsc_models *to, const struct nsc_input *in, const struct nsc_reading *how)
 {
     ncclscope_reader *r = NULL;
     ncclscope_error why = {0};
     struct nsc_watch watch = {how->stop, how->user, s->options.most_unpacked};
     if (in->unread)
-        return scan_nothing(s, m, in->path, in->unread);
+        return scan_nothing(s, to, in->path, in->unread);
     int rc = nsc_reader_open(&r, s->g, in->path, &watch, &why);
-    if (take_stored(s, m, r, &rc))
+    if (take_stored(s, to, r, &rc))
         ;
     else if (r && r->source.files)
-        rc = scan_members(s, m, in->path, &r->source, how);
+        rc = scan_members(s, to, in->path, &r->source, how);
     else
-        rc = scan_source(s, m, in->path, r, r ? &r->source : NULL, rc, &why, how);
+        rc = scan_source(s, to, in->path, r, r ? &r->source : NULL, rc, &why, how);
     ncclscope_reader_free(r);
     return rc;
 }
@@ -227,7 +260,7 @@ static bool is_full(void *user, uint64_t bytes)
 {
     struct nsc_scan *s = user;
     s->progress.bytes = s->bytes_before + bytes;
-    s->full = s->full || (s->options.most_memory && nsc_model_bytes(s->m) > s->options.most_memory);
+    s->full = s->full || (s->m && s->options.most_memory && nsc_model_bytes(s->m) > s->options.most_memory);
     return s->full;
 }
 
@@ -236,7 +269,13 @@ static int scan_in_turn(struct nsc_scan *s)
     const struct nsc_reading how = {is_over, is_full, s};
     int rc = NCCLSCOPE_OK;
     for (size_t i = 0; i < s->inputs.len && rc == NCCLSCOPE_OK && !s->full && !nsc_scan_is_over(s); i++) {
-        rc = nsc_scan_input(s, s->m, &s->inputs.item[i], &how);
+        struct ncclscope_model *one[] = {s->m};
+        struct nsc_models to = {0};
+        if (!s->each)
+            to.list.item = one, to.list.len = 1;
+        rc = nsc_scan_input(s, &to, &s->inputs.item[i], &how);
+        if (s->each)
+            rc = nsc_models_give(s, &to, rc);
         s->bytes_before += s->inputs.item[i].size;
         s->progress.bytes = s->bytes_before;
         s->progress.inputs++;
@@ -248,6 +287,20 @@ static void tell_end(struct nsc_scan *s)
 {
     if (s->options.progress)
         s->options.progress(s->options.user, &s->progress);
+}
+
+int nsc_scan_read(struct nsc_scan *s)
+{
+    int rc = s->options.jobs > 1 && s->inputs.len > 1 && !s->tap ? nsc_scan_side_by_side(s) : scan_in_turn(s);
+    tell_end(s);
+    return rc;
+}
+
+void nsc_scan_free(struct nsc_scan *s)
+{
+    nsc_map_free(&s->seen);
+    nsc_vec_free(&s->inputs);
+    nsc_arena_free(&s->paths);
 }
 
 int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
@@ -262,16 +315,12 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
     unsigned before = nsc_failed_allocations();
     for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !nsc_scan_is_over(&s); i++)
         if (paths[i])
-            list_path(&s, paths[i], false);
+            nsc_scan_list(&s, paths[i]);
         else
             rc = nsc_null(err);
     rc = rc ? rc : nsc_settle(rc, before, err);
-    if (rc == NCCLSCOPE_OK)
-        rc = s.options.jobs > 1 && s.inputs.len > 1 && !tap ? nsc_scan_side_by_side(&s) : scan_in_turn(&s);
-    tell_end(&s);
-    nsc_map_free(&s.seen);
-    nsc_vec_free(&s.inputs);
-    nsc_arena_free(&s.paths);
+    rc = rc ? rc : nsc_scan_read(&s);
+    nsc_scan_free(&s);
     if (rc == NCCLSCOPE_OK && tap && tap->whole)
         rc = tap->whole(tap->user, *out);
     if (rc == NCCLSCOPE_OK)

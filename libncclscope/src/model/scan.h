@@ -21,6 +21,11 @@ struct nsc_input {
     uint64_t size;      /* of a regular file; else 0 */
 };
 
+/* Models that grew from an input. */
+struct nsc_models {
+    NSC_VEC(struct ncclscope_model *) list;
+};
+
 /* A scan, in the thread that was asked for it. */
 struct nsc_scan {
     struct ncclscope_model *m;
@@ -34,6 +39,9 @@ struct nsc_scan {
     uint64_t bytes_before; /* of the inputs before the one in hand */
     int64_t told;          /* when progress was told last, ms */
     bool stopped, full;    /* full: the limit of memory was reached */
+    int (*each)(void *user,
+                struct ncclscope_model *m); /* takes the model of each source, in their order; NULL: all are one, `m` */
+    void *each_user;
 };
 
 /* Who is asked while an input is read, in whatever thread. */
@@ -48,9 +56,17 @@ int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *pat
              const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err);
 /* Does nobody want more? Tells how far it is, too. For the thread of the scan. */
 bool nsc_scan_is_over(struct nsc_scan *s);
-/* One input as a source of the model. OK also where it could not be read; ENOMEM, or what the tap says. */
-int nsc_scan_input(struct nsc_scan *s, struct ncclscope_model *m, const struct nsc_input *in,
+/* What is to be read: files, and what directories hold. */
+void nsc_scan_list(struct nsc_scan *s, const char *path);
+/* All inputs, into `m` or, source by source, to `each`; not finished. */
+int nsc_scan_read(struct nsc_scan *s);
+void nsc_scan_free(struct nsc_scan *s); /* but not `m` */
+/* One input as a source of the last model of `to`; with `each` as models of their own. OK also where it could not be read; ENOMEM, or what
+ * the tap says. */
+int nsc_scan_input(struct nsc_scan *s, struct nsc_models *to, const struct nsc_input *in,
                    const struct nsc_reading *how);
+/* Hands them to `each`, which takes them; those that it does not want any more are freed. */
+int nsc_models_give(struct nsc_scan *s, struct nsc_models *from, int rc);
 int nsc_scan_side_by_side(struct nsc_scan *s); /* side_by_side.c: all inputs, options.jobs at a time */
 
 #endif

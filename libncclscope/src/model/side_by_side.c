@@ -15,8 +15,8 @@ struct crew;
 struct part {
     struct crew *crew;
     const struct nsc_input *input;
-    struct ncclscope_model *m; /* NULL: not yet, or no memory */
-    uint64_t memory;           /* of m, as it was measured last */
+    struct nsc_models to; /* one, or with `each` one a source */
+    uint64_t memory;      /* of the last, as it was measured last */
     int rc;
     bool done;
 };
@@ -48,16 +48,15 @@ static bool is_full(void *user, uint64_t bytes)
     struct part *p = user;
     uint64_t most = p->crew->scan->options.most_memory;
     (void)bytes;
-    if (most)
-        note_memory(p, nsc_model_bytes(p->m));
+    if (most && p->to.list.len)
+        note_memory(p, nsc_model_bytes(p->to.list.item[p->to.list.len - 1]));
     return most && atomic_load(&p->crew->memory) > most;
 }
 
 static void read_part(struct part *p)
 {
     const struct nsc_reading how = {is_over, is_full, p};
-    int rc = ncclscope_model_new(&p->m, NULL);
-    rc = rc ? rc : nsc_scan_input(p->crew->scan, p->m, p->input, &how);
+    int rc = nsc_scan_input(p->crew->scan, &p->to, p->input, &how);
     if (!rc && is_full(p, 0))
         atomic_store(&p->crew->over, true);
     atomic_fetch_add(&p->crew->bytes, p->input->size);
@@ -102,6 +101,13 @@ static bool wait_for(struct crew *c, size_t i)
     return done;
 }
 
+static void forget(struct nsc_models *x)
+{
+    for (size_t i = 0; i < x->list.len; i++)
+        ncclscope_model_free(x->list.item[i]);
+    nsc_vec_free(&x->list);
+}
+
 /* As they come, in the order of the inputs. */
 static int put_parts_together(struct crew *c)
 {
@@ -109,12 +115,13 @@ static int put_parts_together(struct crew *c)
     for (size_t i = 0; i < c->scan->inputs.len && wait_for(c, i); i++) {
         struct part *p = &c->part[i];
         rc = rc ? rc : p->rc;
-        if (!rc)
-            rc = ncclscope_model_merge(c->scan->m, p->m, NULL);
+        if (c->scan->each)
+            rc = nsc_models_give(c->scan, &p->to, rc);
+        else if (!rc)
+            rc = p->to.list.len ? ncclscope_model_merge(c->scan->m, p->to.list.item[0], NULL) : NCCLSCOPE_ENOMEM;
         if (rc)
             atomic_store(&c->over, true);
-        ncclscope_model_free(p->m);
-        p->m = NULL;
+        forget(&p->to);
         note_memory(p, 0);
         c->scan->progress.inputs++;
     }
@@ -152,7 +159,7 @@ int nsc_scan_side_by_side(struct nsc_scan *s)
     }
     int rc = run_crew(&c);
     for (size_t i = 0; i < s->inputs.len; i++)
-        ncclscope_model_free(c.part[i].m);
+        forget(&c.part[i].to);
     pthread_cond_destroy(&c.changed);
     pthread_mutex_destroy(&c.lock);
     nsc_free(c.part);

@@ -1,0 +1,476 @@
+/* jobs.c - the files of an archive to jobs: each is read by itself, its model kept as bytes with what tells whose it is; those that share
+ * something are one job, whose model is put together when it is asked for. */
+#include "ncclscope/jobs.h"
+
+#include "base/sized.h"
+#include "model/carried.h"
+#include "model/scan.h"
+#include "read/pattern.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct part {
+    const char *name;
+    char *bytes; /* as saved */
+    size_t len, room;
+    uint32_t parent; /* another part of its job, or itself: the root stands for the job */
+    uint32_t job;    /* of a root: which; NSC_NONE: not yet one */
+    bool tells;      /* has an id or a number of its own, by which others may be known */
+    bool speaks;     /* holds a line of NCCL's, or could not be read */
+};
+
+struct job {
+    uint32_t first;      /* its first part */
+    size_t begin, files; /* its parts, in `order` */
+    nsc_text folder;     /* that all of them are below */
+    const char *name;
+};
+
+struct ncclscope_jobs {
+    ncclscope_grammar *g;
+    NSC_VEC(struct part) parts;
+    NSC_VEC(struct job) jobs;
+    uint32_t *order;
+    struct nsc_map keys; /* hash of what is shared to the first part that has it */
+    struct nsc_arena texts;
+    enum { BY_WHAT_IS_SHARED, BY_FILE, BY_FOLDER, BY_EXPRESSION } by;
+    struct nsc_pattern expression;
+    struct nsc_match match;
+    size_t without_nccl;
+    bool no_memory;
+};
+
+/* ---- which are one ---- */
+
+static uint32_t root_of(const struct ncclscope_jobs *j, uint32_t part)
+{
+    while (j->parts.item[part].parent != part)
+        part = j->parts.item[part].parent = j->parts.item[j->parts.item[part].parent].parent;
+    return part;
+}
+
+static void join(struct ncclscope_jobs *j, uint32_t a, uint32_t b)
+{
+    a = root_of(j, a);
+    b = root_of(j, b);
+    j->parts.item[a < b ? b : a].parent = a < b ? a : b; /* the first stands for them */
+}
+
+/* Parts that share a text of this kind are of one job. */
+static void share(struct ncclscope_jobs *j, uint32_t part, char kind, nsc_text text)
+{
+    struct nsc_key key = {nsc_hash(text.ptr, text.len), (uint64_t)(unsigned char)kind, text.len};
+    uint32_t first = nsc_map_get(&j->keys, key);
+    j->parts.item[part].tells = true;
+    if (first != NSC_NONE)
+        join(j, first, part);
+    else
+        j->no_memory = nsc_map_put(&j->keys, key, part) || j->no_memory;
+}
+
+static nsc_text folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (nsc_text){path, (size_t)(slash - path)} : NSC_TEXT("");
+}
+
+/* How long the folder above it is, of a path that goes on. */
+static size_t folder_within(nsc_text path)
+{
+    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+    return slash ? (size_t)(slash - path.ptr) : 0;
+}
+
+/* "slurm-4711.out", "job_4711/rank0.log", "JobId=4711": the number behind such a word. */
+static nsc_text number_in(nsc_text path)
+{
+    static const char *const words[] = {"slurm", "jobid", "job"};
+    enum { SHORTEST = 3 };
+    for (size_t at = 0; at < path.len; at++)
+        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+            size_t n = 0, from = at + strlen(words[k]), to;
+            while (words[k][n] && at + n < path.len && nsc_lower(path.ptr[at + n]) == words[k][n])
+                n++;
+            if (words[k][n])
+                continue;
+            from += from < path.len && strchr("-_.=", path.ptr[from]);
+            for (to = from; to < path.len && nsc_is_digit(path.ptr[to]);)
+                to++;
+            if (to - from >= SHORTEST)
+                return (nsc_text){path.ptr + from, to - from};
+        }
+    return (nsc_text){NULL, 0};
+}
+
+/* "JOB 4711", "STEP 4711.0" of Slurm's lines. */
+static void share_slurms_number(struct ncclscope_jobs *j, uint32_t part, const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        if (m->happened.item[i].number != NCCLSCOPE_KIND_SLURM_LIMIT)
+            continue;
+        nsc_text name = nsc_said(m, &m->happened.item[i], "name");
+        nsc_next_word(&name);
+        name = nsc_text_trim(name);
+        size_t n = 0;
+        while (n < name.len && nsc_is_digit(name.ptr[n]))
+            n++;
+        if (n)
+            share(j, part, 'j', (nsc_text){name.ptr, n});
+    }
+}
+
+static void share_all(struct ncclscope_jobs *j, uint32_t part, const struct ncclscope_model *m)
+{
+    nsc_text path = nsc_text_of(j->parts.item[part].name), number = number_in(path);
+    if (number.len)
+        share(j, part, 'j', number);
+    share_slurms_number(j, part, m);
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        nsc_text id = nsc_say(m, m->ranks.item[i].comm_id);
+        if (id.len && !nsc_text_is(id, "0"))
+            share(j, part, 'c', id);
+    }
+}
+
+static void share_name(struct ncclscope_jobs *j, uint32_t part)
+{
+    nsc_text path = nsc_text_of(j->parts.item[part].name), name = path;
+    ncclscope_field field;
+    pthread_mutex_t *lock = &j->g->lock;
+    if (j->by == BY_FOLDER)
+        name = folder_of(path.ptr);
+    else if (j->by == BY_EXPRESSION && !(nsc_pattern_match(&j->expression, lock, path, &j->match) &&
+                                         nsc_match_field(&j->match, 0, &field, &name) && name.len))
+        name = path;
+    share(j, part, 'n', name);
+}
+
+/* ---- reading ---- */
+
+static int keep_bytes(void *user, const char *bytes, size_t size)
+{
+    struct part *p = user;
+    char *grown = nsc_grow(p->bytes, &p->room, p->len + size, 1);
+    if (!grown)
+        return -1;
+    memcpy(grown + p->len, bytes, size);
+    p->bytes = grown;
+    p->len += size;
+    return 0;
+}
+
+static int take(void *user, struct ncclscope_model *m)
+{
+    struct ncclscope_jobs *j = user;
+    uint32_t at = (uint32_t)j->parts.len;
+    struct part *p = nsc_vec_push(&j->parts);
+    nsc_text name = m->sources.len ? nsc_say(m, m->sources.item[0].name) : NSC_TEXT("");
+    nsc_text kept = nsc_arena_copy(&j->texts, name);
+    bool fine = p && kept.ptr;
+    if (fine) {
+        const ncclscope_stats *s = &m->sources.item[0].stats;
+        *p = (struct part){.name = kept.ptr, .parent = at, .job = NSC_NONE};
+        p->speaks = m->sources.len > 1 || s->records || m->sources.item[0].problem || m->happened.len || m->tests.len;
+        fine = ncclscope_model_save(m, keep_bytes, p, NULL) == NCCLSCOPE_OK;
+    }
+    if (fine && j->by == BY_WHAT_IS_SHARED && m->sources.len)
+        share_all(j, at, m);
+    else if (fine)
+        share_name(j, at);
+    ncclscope_model_free(m);
+    return fine && !j->no_memory ? NCCLSCOPE_OK : NCCLSCOPE_ENOMEM;
+}
+
+/* ---- folders: which job is the only one in each? ---- */
+
+static const uint32_t several = NSC_NONE - 1;
+
+static uint32_t only(uint32_t before, uint32_t root)
+{
+    return before == NSC_NONE || before == root ? root : several;
+}
+
+static struct nsc_key key_of(nsc_text folder)
+{
+    return (struct nsc_key){nsc_hash(folder.ptr, folder.len), folder.len, 0};
+}
+
+/* Of the parts that speak (of `telling` those that tell something): the folder of each, and with `above` all above it. */
+static void find_owners(struct ncclscope_jobs *j, struct nsc_map *folders, bool telling, bool above)
+{
+    for (uint32_t i = 0; i < j->parts.len; i++) {
+        const struct part *p = &j->parts.item[i];
+        if (!p->speaks || (telling && !p->tells))
+            continue;
+        uint32_t root = root_of(j, i);
+        for (nsc_text f = folder_of(p->name); f.len; f.len = above ? folder_within(f) : 0)
+            j->no_memory = nsc_map_put(folders, key_of(f), only(nsc_map_get(folders, key_of(f)), root)) || j->no_memory;
+    }
+}
+
+/* Those that tell nothing go with the one job of their folder, or with the only one; where nobody tells anything all are one. */
+static void place_the_silent(struct ncclscope_jobs *j)
+{
+    struct nsc_map folders = {0};
+    uint32_t all = NSC_NONE, first = NSC_NONE;
+    find_owners(j, &folders, true, false);
+    for (uint32_t i = 0; i < j->parts.len; i++)
+        if (j->parts.item[i].tells && j->parts.item[i].speaks)
+            all = only(all, root_of(j, i));
+    for (uint32_t i = 0; i < j->parts.len; i++) {
+        const struct part *p = &j->parts.item[i];
+        if (p->tells || !p->speaks)
+            continue;
+        uint32_t there = nsc_map_get(&folders, key_of(folder_of(p->name)));
+        uint32_t with = there < several ? there : all < several ? all : all == NSC_NONE ? first : NSC_NONE;
+        first = first == NSC_NONE ? i : first;
+        if (with < several)
+            join(j, with, i);
+    }
+    nsc_map_free(&folders);
+}
+
+/* ---- jobs, and their names ---- */
+
+static const char *keep(struct ncclscope_jobs *j, char *text, int len)
+{
+    nsc_text kept = len < 0 ? (nsc_text){NULL, 0} : nsc_arena_copy(&j->texts, (nsc_text){text, (size_t)len});
+    j->no_memory = j->no_memory || !kept.ptr;
+    if (len >= 0)
+        free(text);
+    return kept.ptr;
+}
+
+/* What the expression found, the folder, the file; "a.log +3" where files of several jobs lie in one folder. */
+static const char *name_of(struct ncclscope_jobs *j, const struct job *job, const struct nsc_map *owners)
+{
+    nsc_text name = nsc_text_of(j->parts.item[job->first].name), found = {NULL, 0};
+    ncclscope_field field;
+    uint32_t root = root_of(j, job->first);
+    if (j->by == BY_FOLDER)
+        found = job->folder.len ? job->folder : NSC_TEXT(".");
+    else if (j->by == BY_EXPRESSION && nsc_pattern_match(&j->expression, &j->g->lock, name, &j->match))
+        nsc_match_field(&j->match, 0, &field, &found);
+    else if (job->files > 1 && job->folder.len && nsc_map_get(owners, key_of(job->folder)) == root)
+        found = job->folder;
+    char *made = NULL;
+    if (!found.len && job->files == 1)
+        return name.ptr;
+    int len = found.len ? asprintf(&made, "%.*s", (int)found.len, found.ptr)
+                        : asprintf(&made, "%s +%zu", name.ptr, job->files - 1);
+    return keep(j, made, len);
+}
+
+static void add_to_job(struct ncclscope_jobs *j, uint32_t part)
+{
+    struct part *root = &j->parts.item[root_of(j, part)];
+    nsc_text folder = folder_of(j->parts.item[part].name);
+    if (root->job == NSC_NONE) {
+        struct job *new = nsc_vec_push(&j->jobs);
+        j->no_memory = j->no_memory || !new;
+        if (!new)
+            return;
+        *new = (struct job){.first = part, .folder = folder};
+        root->job = (uint32_t)j->jobs.len - 1;
+    }
+    struct job *job = &j->jobs.item[root->job];
+    job->files++;
+    while (job->folder.len && (folder.len < job->folder.len || memcmp(folder.ptr, job->folder.ptr, job->folder.len) ||
+                               (folder.len > job->folder.len && folder.ptr[job->folder.len] != '/')))
+        job->folder.len = folder_within(job->folder);
+}
+
+/* Of one job all files are, as without jobs; so are they where none holds a line of NCCL's. */
+static void take_all_for_one(struct ncclscope_jobs *j)
+{
+    uint32_t one = NSC_NONE;
+    for (uint32_t i = 0; i < j->parts.len; i++)
+        one = j->parts.item[i].speaks ? only(one, root_of(j, i)) : one;
+    for (uint32_t i = 0; i < j->parts.len && one != several; i++) {
+        j->parts.item[i].speaks = true;
+        join(j, 0, i);
+    }
+}
+
+static void make_jobs(struct ncclscope_jobs *j)
+{
+    struct nsc_map owners = {0};
+    take_all_for_one(j);
+    for (uint32_t i = 0; i < j->parts.len && !j->no_memory; i++)
+        if (j->parts.item[i].speaks)
+            add_to_job(j, i);
+        else
+            j->without_nccl++;
+    find_owners(j, &owners, false, true);
+    for (size_t k = 0; k < j->jobs.len && !j->no_memory; k++)
+        j->jobs.item[k].name = name_of(j, &j->jobs.item[k], &owners);
+    nsc_map_free(&owners);
+}
+
+/* The parts of each job, one behind the other, as they were read. */
+static void order_parts(struct ncclscope_jobs *j)
+{
+    size_t at = 0;
+    if (j->no_memory || !(j->order = nsc_alloc((j->parts.len + 1) * sizeof *j->order))) {
+        j->no_memory = true;
+        return;
+    }
+    for (size_t k = 0; k < j->jobs.len; k++) {
+        j->jobs.item[k].begin = at;
+        at += j->jobs.item[k].files;
+        j->jobs.item[k].files = 0;
+    }
+    for (uint32_t i = 0; i < j->parts.len; i++) {
+        if (!j->parts.item[i].speaks)
+            continue;
+        struct job *job = &j->jobs.item[j->parts.item[root_of(j, i)].job];
+        j->order[job->begin + job->files++] = i;
+    }
+}
+
+/* ---- for programs ---- */
+
+static int by_what(struct ncclscope_jobs *j, const char *by, ncclscope_error *err)
+{
+    static const char *const named[] = {"auto", "file", "dir"};
+    char *template = NULL;
+    size_t n = 0;
+    while (n < 3 && strcmp(by, named[n]) != 0)
+        n++;
+    j->by = n;
+    if (n < 3)
+        return NCCLSCOPE_OK;
+    char *escaped = nsc_alloc(2 * strlen(by) + 1);
+    for (size_t i = 0, at = 0; escaped && by[i]; i++) { /* a template ends an expression at a slash */
+        if (by[i] == '\\' && by[i + 1])
+            escaped[at++] = by[i++];
+        else if (by[i] == '/')
+            escaped[at++] = '\\';
+        escaped[at++] = by[i];
+    }
+    if (escaped && asprintf(&template, "{:/.*?/}{pod:/%s/}{:/.*/}", escaped) < 0)
+        template = NULL;
+    nsc_text kept = template ? nsc_arena_copy(&j->texts, nsc_text_of(template)) : (nsc_text){NULL, 0};
+    free(template);
+    nsc_free(escaped);
+    if (!kept.ptr)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    nsc_pattern_init(&j->expression, kept.ptr, false);
+    int rc = nsc_match_new(&j->match, err);
+    return rc ? rc : nsc_pattern_check(&j->expression, &j->g->lock, err);
+}
+
+static int read_all(struct ncclscope_jobs *j, struct nsc_scan *s, const char *const *paths, size_t n)
+{
+    for (size_t i = 0; i < n && !nsc_scan_is_over(s); i++) {
+        if (!paths[i])
+            return NCCLSCOPE_EINVAL;
+        nsc_scan_list(s, paths[i]);
+    }
+    int rc = nsc_scan_read(s);
+    if (!rc && j->by == BY_WHAT_IS_SHARED)
+        place_the_silent(j);
+    if (!rc)
+        make_jobs(j);
+    if (!rc)
+        order_parts(j);
+    return rc ? rc : j->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+}
+
+int ncclscope_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const *paths, size_t n, const char *by,
+                        const ncclscope_scan_options *options, ncclscope_error *err)
+{
+    if (out)
+        *out = NULL;
+    if (!out || !g || (!paths && n) || !by)
+        return nsc_null(err);
+    struct nsc_scan s = {.g = g, .each = take};
+    if (options && !nsc_take_sized(&s.options, sizeof s.options, options, options->size))
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
+    unsigned before = nsc_failed_allocations();
+    struct ncclscope_jobs *j = s.each_user = nsc_alloc(sizeof *j);
+    if (!j)
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    j->g = g;
+    int rc = by_what(j, by, err);
+    if (!rc) {
+        rc = read_all(j, &s, paths, n);
+        rc = rc == NCCLSCOPE_EINVAL ? nsc_null(err) : nsc_settle(rc, before, err);
+        if (rc == NCCLSCOPE_ENOMEM)
+            nsc_fail(err, rc, 0, "out of memory");
+    }
+    nsc_scan_free(&s);
+    if (rc) {
+        ncclscope_jobs_free(j);
+        return rc;
+    }
+    *out = j;
+    return s.stopped ? nsc_fail(err, NCCLSCOPE_ESTOPPED, 0, "the reading was stopped") : rc;
+}
+
+void ncclscope_jobs_free(ncclscope_jobs *j)
+{
+    if (!j)
+        return;
+    for (size_t i = 0; i < j->parts.len; i++)
+        nsc_free(j->parts.item[i].bytes);
+    nsc_vec_free(&j->parts);
+    nsc_vec_free(&j->jobs);
+    nsc_map_free(&j->keys);
+    nsc_arena_free(&j->texts);
+    nsc_pattern_free(&j->expression);
+    nsc_match_free(&j->match);
+    nsc_free(j->order);
+    nsc_free(j);
+}
+
+size_t ncclscope_jobs_count(const ncclscope_jobs *j)
+{
+    return j ? j->jobs.len : 0;
+}
+
+size_t ncclscope_jobs_without_nccl(const ncclscope_jobs *j)
+{
+    return j ? j->without_nccl : 0;
+}
+
+const char *ncclscope_job_name(const ncclscope_jobs *j, size_t i)
+{
+    return j && i < j->jobs.len ? j->jobs.item[i].name : NULL;
+}
+
+const char *ncclscope_job_file(const ncclscope_jobs *j, size_t i, size_t k)
+{
+    return j && i < j->jobs.len && k < j->jobs.item[i].files ? j->parts.item[j->order[j->jobs.item[i].begin + k]].name
+                                                             : NULL;
+}
+
+int ncclscope_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, ncclscope_error *err)
+{
+    if (out)
+        *out = NULL;
+    if (!out || !j)
+        return nsc_null(err);
+    if (i >= j->jobs.len)
+        return nsc_fail(err, NCCLSCOPE_ENOTFOUND, 0, "there is no such job");
+    ncclscope_model *m = NULL, *part = NULL;
+    int rc = ncclscope_model_new(&m, err);
+    for (size_t k = 0; !rc && k < j->jobs.item[i].files; k++) {
+        const struct part *p = &j->parts.item[j->order[j->jobs.item[i].begin + k]];
+        rc = ncclscope_model_load(&part, j->g, p->bytes, p->len, err);
+        rc = rc ? rc : ncclscope_model_merge(m, part, err);
+        ncclscope_model_free(part);
+        part = NULL;
+    }
+    if (!rc) {
+        m->grammar = j->g;
+        rc = ncclscope_model_finish(m, err);
+    }
+    if (rc) {
+        ncclscope_model_free(m);
+        return rc;
+    }
+    *out = m;
+    return NCCLSCOPE_OK;
+}
