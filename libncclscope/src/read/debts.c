@@ -136,8 +136,11 @@ static bool ends_timings(nsc_text s)
 /* "9] 3/-1/-1->2->1 [20] 3/-1/-1->2->1" */
 static bool holds_tree(nsc_text s)
 {
-    for (size_t i = 1; i + 4 < s.len; i++) {
-        if (s.ptr[i] != '-' || s.ptr[i + 1] != '>' || !nsc_is_digit(s.ptr[i - 1]))
+    const char *arrow;
+    for (size_t from = 2; from < s.len && (arrow = memchr(s.ptr + from, '>', s.len - from));) { /* few lines hold one */
+        size_t i = (size_t)(arrow - s.ptr) - 1;
+        from = i + 2;
+        if (i + 4 >= s.len || s.ptr[i] != '-' || !nsc_is_digit(s.ptr[i - 1]))
             continue;
         size_t k = i + 2;
         k += s.ptr[k] == '-';
@@ -158,7 +161,7 @@ static bool holds_tree(nsc_text s)
  * here only its family is looked at. */
 static bool ends_via(nsc_text s)
 {
-    ptrdiff_t at = nsc_text_find(s, "via ");
+    ptrdiff_t at = nsc_text_find_by(s, "via ", 0);
     if (at < 0 || (at > 9 && (s.ptr[at - 1] != ' ' || s.ptr[at - 2] != ']')))
         return false;
     nsc_text via = nsc_text_from(s, (size_t)at + 4);

@@ -126,7 +126,8 @@ static const struct hint *const hints[256] = {
 static bool has_hint(nsc_text t, size_t at)
 {
     for (const struct hint *h = hints[(unsigned char)t.ptr[at]]; h->words; h++)
-        if (at >= h->at && at - h->at + h->len <= t.len && !memcmp(t.ptr + at - h->at, h->words, h->len))
+        if (at >= h->at && at - h->at + h->len <= t.len && t.ptr[at - h->at] == h->words[0] &&
+            !memcmp(t.ptr + at - h->at, h->words, h->len))
             return true;
     return false;
 }
