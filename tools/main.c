@@ -21,6 +21,7 @@ static const struct {
     {"explain", cmd_explain, "what a finding, or a line of a log, means, with its source"},
     {"probe", cmd_probe, "what this machine's GPUs, links and container offer (driver only, changes nothing)"},
     {"confirm", cmd_confirm, "what logs say of this machine's GPUs, against what it offers: a verdict for each pair"},
+    {"fleet", cmd_fleet, "the logs of many jobs: which hosts, GPUs, releases and variables stand in findings"},
     {"query", cmd_query, "a question to a store, in SQL or by name: findings, bad-hosts, links ..."},
     {"diff", cmd_diff, "two runs (logs or stores): what changed in versions, environment, paths, findings"},
     {"grammar", cmd_grammar, "the known lines; --coverage LOG...: what part of a log they explain"},

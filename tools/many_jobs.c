@@ -2,6 +2,8 @@
 #include "commands.h"
 #include "scan.h"
 
+#include "ncclscope/fleet.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +193,7 @@ static int put_json(void *user, const char *bytes, size_t size)
 
 /* One after the other; of all of them what is the exit code? */
 struct tally {
+    ncclscope_fleet *fleet;
     size_t jobs, unanswered;
     bool damaged, found, no_memory;
 };
@@ -214,8 +217,11 @@ static void look_at(const struct scan *s, struct output *out, const ncclscope_jo
         all->found = all->found || code == EXIT_FINDING;
         all->unanswered += code == EXIT_NO_ANSWER;
         all->jobs++;
-        all->no_memory =
-            s->json ? ncclscope_report(m, f, "json", 0, 0, put_json, &json) == NCCLSCOPE_ENOMEM : !put_line(s, x, m, f);
+        if (s->json)
+            all->no_memory = ncclscope_report(m, f, "json", 0, 0, put_json, &json) == NCCLSCOPE_ENOMEM;
+        else
+            all->no_memory =
+                !put_line(s, x, m, f) || ncclscope_fleet_add(all->fleet, x->name, m, f, &err) != NCCLSCOPE_OK;
     } else {
         all->no_memory = true;
     }
@@ -240,8 +246,10 @@ int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs 
     size_t n = ncclscope_jobs_count(j);
     struct output *out = output_or_standard(file);
     struct line *lines = calloc(n + 1, sizeof *lines);
-    struct tally all = {.no_memory = !lines};
+    struct tally all = {0};
+    all.no_memory = !lines || ncclscope_fleet_new(&all.fleet, NULL);
     if (output_open(out)) {
+        ncclscope_fleet_free(all.fleet);
         free(lines);
         return EXIT_INPUT;
     }
@@ -250,8 +258,11 @@ int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs 
     if (!all.no_memory && !s->json) {
         qsort(lines, n, sizeof *lines, worst_first);
         put_table(out, lines, n);
+        output_write(out, "\n", 1);
+        ncclscope_fleet_report(all.fleet, "text", terminal_columns(), terminal_flags(), output_write, out);
         put_rest(out, j);
     }
+    ncclscope_fleet_free(all.fleet);
     for (size_t i = 0; lines && i < n; i++)
         free(lines[i].verdict);
     free(lines);

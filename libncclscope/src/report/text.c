@@ -57,6 +57,21 @@ int ncclscope_write_harmless(const char *text, int flags, ncclscope_write_fn *wr
     return nsc_flush(&out) ? NCCLSCOPE_OK : NCCLSCOPE_EIO;
 }
 
+void nsc_csv_text(const struct nsc_report *r, nsc_text t)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < t.len; i++)
+        quoted = quoted || strchr(",\"\r\n", t.ptr[i]);
+    nsc_puts(r->out, quoted ? "\"" : "");
+    for (size_t i = 0, from = 0; i < t.len; i++)
+        if (t.ptr[i] == '"' || i + 1 == t.len) { /* a quote stands twice */
+            nsc_safe(r, (nsc_text){t.ptr + from, i + 1 - from});
+            nsc_puts(r->out, t.ptr[i] == '"' ? "\"" : "");
+            from = i + 1;
+        }
+    nsc_puts(r->out, quoted ? "\"" : "");
+}
+
 void nsc_safe_line(const struct nsc_report *r, const char *line)
 {
     nsc_text t = nsc_text_of(line);

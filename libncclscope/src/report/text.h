@@ -15,6 +15,7 @@ void nsc_part(const struct nsc_report *r, const char *name,
 void nsc_bold(const struct nsc_report *r, nsc_text text);
 void nsc_safe(const struct nsc_report *r, nsc_text text);         /* what is not harmless becomes '?' */
 void nsc_safe_line(const struct nsc_report *r, const char *line); /* the same; a newline stays */
+void nsc_csv_text(const struct nsc_report *r, nsc_text t);        /* a field of RFC 4180, harmless */
 void nsc_line_of(const struct nsc_report *r, const char *where,
                  nsc_text line); /* a quoted line, cut to the width; ends the line */
 nsc_text nsc_base_name(nsc_text path);

@@ -86,6 +86,8 @@ static bool could_cause(const struct ncclscope_model *m, const struct nsc_findin
             return proxy == root;
         return is_of_proxy(f); /* a proxy tells of what it was told, by a socket that broke */
     }
+    if (f->began == root->began) /* one line, of which a device says why */
+        return root->rule->key == NSC_ID_NET_MIXED_DEVICES;
     if (f->began && is_order_unknown(m, root->began, f->began) && root->part != f->part)
         return root->part == NSC_ROOT; /* what breaks by itself is not what others see when something broke */
     if (f->began)

@@ -128,6 +128,20 @@ static const struct nsc_net_device *device_of(const struct ncclscope_model *m, c
     return NULL;
 }
 
+/* Of those that its host lists, are most of the other kind? */
+static bool is_odd_on_host(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    size_t alike = 0, others = 0;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *x = &m->devices.item[i];
+        if (x->host != d->host || x->net != d->net || !x->kind)
+            continue;
+        alike += x->kind == d->kind;
+        others += x->kind != d->kind;
+    }
+    return others > alike;
+}
+
 /* The one device that all connections of the process to other nodes go through, where most connections of the job go through
  * such of another kind; NULL else. */
 static const struct nsc_net_device *odd_device(const struct ncclscope_model *m, uint32_t proc)
@@ -145,7 +159,7 @@ static const struct nsc_net_device *odd_device(const struct ncclscope_model *m, 
         alike += d && d->kind == own->kind;
         others += d && d->kind && d->kind != own->kind;
     }
-    return others > alike ? own : NULL;
+    return others > alike || (!others && alike && is_odd_on_host(m, own)) ? own : NULL;
 }
 
 /* A request of whose connection came back with an error, by a device of the rarer kind. */
@@ -153,8 +167,9 @@ static const struct nsc_event *failed_by_odd(const struct ncclscope_model *m, co
 {
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        bool is =
-            (e->kind == NCCLSCOPE_KIND_IB_COMPLETION && e->number == 12) || e->kind == NCCLSCOPE_KIND_IB_MODIFY_FAILED;
+        bool is = (e->kind == NCCLSCOPE_KIND_IB_COMPLETION && e->number == 12) ||
+                  e->kind == NCCLSCOPE_KIND_IB_MODIFY_FAILED ||
+                  (e->kind == NCCLSCOPE_KIND_CALL_FAILED && nsc_text_find(e->where.text, "ibv_modify_qp") >= 0);
         *device = is && e->level == NCCLSCOPE_LEVEL_WARN ? odd_device(m, e->proc) : NULL;
         if (*device)
             return e;
@@ -172,9 +187,7 @@ static void tell_odd_device(struct nsc_case *c, const struct nsc_event *e, const
     f->part = NSC_ROOT;
     f->began = e;
     f->title =
-        nsc_words(c,
-                  "The connection that failed%s goes through %s (%.*s) of host %s, most others of the job "
-                  "through %s devices",
+        nsc_words(c, "The connection that failed%s goes through %s (%.*s) of host %s, among %s devices",
                   rank < 0 ? "" : nsc_words(c, ", of rank %lld,", (long long)rank), nsc_say(m, d->name).ptr,
                   (int)kind.len, kind.ptr, nsc_say(m, d->host).ptr, nsc_text_is(kind, "RoCE") ? "InfiniBand" : "RoCE");
     if (rank >= 0)

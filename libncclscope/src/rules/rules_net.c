@@ -120,6 +120,27 @@ static bool is_all_that_is_said(const struct nsc_case *c, const struct nsc_event
     return e->level == NCCLSCOPE_LEVEL_WARN && c->m->hosts.len > 1 && !c->m->link_order.len && !nsc_success_of(c->m);
 }
 
+/* It failed in one process of a host, and others there set it up: then their ranks are on different networks, and do not meet. */
+static void tell_others_with_it(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *e = f->began;
+    const struct nsc_proc *own = &m->procs.item[e->proc], *other = NULL;
+    for (size_t i = 0; i < m->proc_order.len && e->kind == NCCLSCOPE_KIND_OFI_FAILED && !other; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        other = p != own && p->host == own->host && !p->nameless && p->platform_at.line && !p->network ? p : NULL;
+    }
+    if (!other)
+        return;
+    f->title = nsc_words(c, "%s in process %lld%s of %s", f->title, (long long)own->pid,
+                         e->dev < 0 ? "" : nsc_words(c, " [%lld]", (long long)e->dev), nsc_say(m, own->host).ptr);
+    f->cause = nsc_words(c,
+                         "%s Process %lld there sets it up (line %llu): where it comes up, ranks on its network and "
+                         "those on sockets cannot connect.",
+                         f->cause, (long long)other->pid, (unsigned long long)other->platform_at.line);
+    nsc_show(c, f, &other->platform_at);
+}
+
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -173,6 +194,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+    if (f && f->severity > NCCLSCOPE_SEVERITY_NOTE)
+        tell_others_with_it(c, f);
 }
 
 /* ---- libfabric ---- */
@@ -310,9 +333,9 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
     if (f && f->why_rows && nsc_text_starts(nsc_text_of(f->why_row[0]), "DEVICE_SLINGSHOT"))
         f->title = "RDMA is not used on Slingshot: libfabric's plugin, which brings it there, was not loaded";
     if (f && f->hosts.len == 1)
-        f->title = nsc_words(c, "%s (%s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
+        f->title = nsc_words(c, "%s (so says %s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
     else if (f)
-        f->title = nsc_words(c, "%s (%zu hosts)", f->title, f->hosts.len);
+        f->title = nsc_words(c, "%s (%zu hosts say so)", f->title, f->hosts.len);
 }
 
 /* Did a process of the input choose sockets, so that a device is not what it takes? */

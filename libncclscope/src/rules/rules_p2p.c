@@ -214,6 +214,16 @@ static bool has_no_nvlink(const struct ncclscope_model *m)
     return false;
 }
 
+/* Did NCCL warn of what it was doing to set P2P up, and did nothing work behind it? */
+static bool failed_in_p2p(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->events.len && !nsc_success_of(m); i++)
+        if (m->events.item[i].level == NCCLSCOPE_LEVEL_WARN &&
+            nsc_text_find(m->events.item[i].where.text, "transport/p2p.cc:") >= 0)
+            return true;
+    return false;
+}
+
 void nsc_rule_p2p_link_unproven(struct nsc_case *c)
 {
     uint32_t proc = NSC_NONE;
@@ -222,8 +232,13 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
     struct nsc_finding *f = p2p_links(c, is_unproven, &proc);
     if (!f)
         return;
-    f->title = nsc_words(c, "%s use%s P2P; %s or PCIe cannot be told from this log", nsc_count_pairs(c, f, "GPUs"),
-                         f->all_pairs == 1 ? "s" : "", nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
+    bool one = f->all_pairs == 1, failed = failed_in_p2p(c->m);
+    f->title = nsc_words(c, "%s %s P2P; %s or PCIe cannot be told from this log", nsc_count_pairs(c, f, "GPUs"),
+                         failed && one ? "was to use"
+                         : failed      ? "were to use"
+                         : one         ? "uses"
+                                       : "use",
+                         nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
     nsc_explain_by(c, f, 0);
     f->cls = "visibility";
 }

@@ -56,6 +56,19 @@ static void tell_trail(struct nsc_case *c)
     f->title =
         nsc_words(c, "Calls of NCCL returned an error, first %.*s, and the warning that says why is not in this input",
                   (int)(words.len < 120 ? words.len : 120), words.ptr);
+    for (size_t i = 0; i < m->ranks.len; i++) { /* whatever they return behind an abort follows from it */
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (r->proc != first->proc || !r->aborted.line || r->aborted.source != first->where.source ||
+            r->aborted.line > first->where.line)
+            continue;
+        f->title = nsc_words(c,
+                             "Rank %lld's communicator was aborted (line %llu), why is not in this input; behind it "
+                             "calls of NCCL returned errors, first %.*s",
+                             (long long)r->rank, (unsigned long long)r->aborted.line,
+                             (int)(words.len < 120 ? words.len : 120), words.ptr);
+        nsc_show(c, f, &r->aborted);
+        break;
+    }
     struct nsc_ask ask = {.c = c,
                           .m = m,
                           .proc = NSC_NONE,

@@ -80,17 +80,7 @@ static nsc_text cell(const struct answer *a, int column, struct nsc_arena *texts
 
 static void put_csv(const struct answer *a, nsc_text t, bool last)
 {
-    bool quoted = false;
-    for (size_t i = 0; i < t.len; i++)
-        quoted = quoted || strchr(",\"\r\n", t.ptr[i]);
-    nsc_puts(a->r.out, quoted ? "\"" : "");
-    for (size_t i = 0, from = 0; i < t.len; i++)
-        if (t.ptr[i] == '"' || i + 1 == t.len) { /* a quote stands twice */
-            nsc_safe(&a->r, (nsc_text){t.ptr + from, i + 1 - from});
-            nsc_puts(a->r.out, t.ptr[i] == '"' ? "\"" : "");
-            from = i + 1;
-        }
-    nsc_puts(a->r.out, quoted ? "\"" : "");
+    nsc_csv_text(&a->r, t);
     nsc_puts(a->r.out, last ? "\n" : ",");
 }
 
