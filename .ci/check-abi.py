@@ -12,7 +12,7 @@ import sys
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "libncclscope")
 LIST = os.path.join(LIBRARY, "abi.txt")
 INCLUDE = os.path.join(LIBRARY, "include")
-HEADERS = ("ncclscope.h", "ncclscope/model.h", "ncclscope/jobs.h", "ncclscope/rows.h", "ncclscope/store.h", "ncclscope/probe.h")
+HEADERS = ("ncclscope.h", "ncclscope/model.h", "ncclscope/jobs.h", "ncclscope/fleet.h", "ncclscope/rows.h", "ncclscope/store.h", "ncclscope/probe.h")
 
 
 def text(name):

@@ -1,5 +1,6 @@
 /* test_misuse.c - NULL where something is wanted, and things in the wrong order: EINVAL and nothing done, for every function of the headers. */
 #include "data.h"
+#include "ncclscope/fleet.h"
 #include "ncclscope/jobs.h"
 #include "ncclscope/probe.h"
 #include "ncclscope/store.h"
@@ -220,6 +221,17 @@ static void test_archives(void)
     ncclscope_jobs_free(j);
     ncclscope_jobs_free(NULL);
     ncclscope_grammar_free(grammar);
+    ncclscope_fleet *fleet = NULL;
+    REFUSES_SAYING(ncclscope_fleet_new(NULL, &err));
+    CHECK_INT(ncclscope_fleet_new(&fleet, &err), 0);
+    REFUSES_SAYING(ncclscope_fleet_add(fleet, "a", NULL, NULL, &err));
+    REFUSES_SAYING(ncclscope_fleet_add(NULL, "a", NULL, NULL, &err));
+    REFUSES(ncclscope_fleet_report(NULL, "text", 0, 0, ignore, NULL));
+    REFUSES(ncclscope_fleet_report(fleet, "text", 0, 0, NULL, NULL));
+    CHECK_INT(ncclscope_fleet_report(fleet, "xml", 0, 0, ignore, NULL), NCCLSCOPE_ENOTFOUND);
+    CHECK_INT(ncclscope_fleet_report(fleet, "text", 0, 0, ignore, NULL), 0);
+    ncclscope_fleet_free(fleet);
+    ncclscope_fleet_free(NULL);
     REFUSES_SAYING(ncclscope_store_query(NULL, "jobs", "csv", 0, ignore, NULL, &err));
     REFUSES_SAYING(ncclscope_store_query("a", NULL, "csv", 0, ignore, NULL, &err));
     REFUSES_SAYING(ncclscope_store_query("a", "jobs", NULL, 0, ignore, NULL, &err));
