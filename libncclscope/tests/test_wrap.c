@@ -34,6 +34,31 @@ static void test_docker(void)
     CHECK_INT(wrap.time.len, 0);
 }
 
+/* What tells the pod, the container and the time under other collectors' names. */
+static void test_collectors(void)
+{
+    undo("{\"message\":\"x\",\"nodeName\":\"n7\",\"podName\":\"train-3\",\"containerName\":\"pytorch\"}"); /* stern */
+    CHECK_TEXT(wrap.pod, "train-3");
+    CHECK_TEXT(wrap.container, "pytorch");
+    undo(
+        "{\"@timestamp\":\"2026-11-25\",\"message\":\"x\",\"kubernetes\":{\"pod\":{\"uid\":\"u\",\"name\":\"train-3\"},"
+        "\"node\":{\"name\":\"n7\"},\"container\":{\"name\":\"pytorch\"}}}"); /* Elastic's */
+    CHECK_TEXT(wrap.pod, "train-3");
+    CHECK_TEXT(wrap.container, "pytorch");
+    CHECK_TEXT(wrap.time, "2026-11-25");
+    undo("{\"timestamp\": 1764064800123,\"message\":\"x\",\"pod\":{}}"); /* CloudWatch */
+    CHECK_TEXT(wrap.time, "1764064800123");
+    CHECK_INT(wrap.pod.len, 0);
+    CHECK_TEXT(undo("{\"__REALTIME_TIMESTAMP\":\"17640648\",\"MESSAGE\":[118, 109,27,91,51,50,109,58,49,10,999]}"),
+               "vm:1");
+    CHECK_TEXT(wrap.time, "17640648"); /* journald */
+    CHECK_TEXT(undo("{\"MESSAGE\":[118,10"), "v");
+    CHECK_TEXT(undo("{\"MESSAGE\":[]}"), "{\"MESSAGE\":[]}");
+    CHECK_TEXT(undo("{\"MESSAGE\":"), "{\"MESSAGE\":");
+    undo("plain again");
+    CHECK_INT(wrap.container.len, 0);
+}
+
 static void test_docker_cut(void)
 {
     static const char line[] =
@@ -156,5 +181,6 @@ static void test_pieces(void)
     nsc_wrap_free(&wrap);
 }
 
-CHECKS(TEST(test_plain), TEST(test_docker), TEST(test_docker_cut), TEST(test_colour), TEST(test_entities),
-       TEST(test_long), TEST(test_second_look), TEST(test_tails), TEST(test_messages), TEST(test_pieces))
+CHECKS(TEST(test_plain), TEST(test_docker), TEST(test_collectors), TEST(test_docker_cut), TEST(test_colour),
+       TEST(test_entities), TEST(test_long), TEST(test_second_look), TEST(test_tails), TEST(test_messages),
+       TEST(test_pieces))

@@ -170,7 +170,7 @@ void nsc_new_record(ncclscope_reader *r)
         .pod = r->prefix.pod.len ? r->prefix.pod
                : r->wrap.pod.len ? r->wrap.pod
                                  : r->entry.pod,
-        .container = r->prefix.container,
+        .container = r->prefix.container.len ? r->prefix.container : r->wrap.container,
         .launcher_rank = r->prefix.rank,
         .time = r->prefix.time.len ? r->prefix.time
                 : r->wrap.time.len ? r->wrap.time
@@ -334,7 +334,7 @@ static bool is_clean(const ncclscope_reader *r, bool found)
 /* Something may be wrapped around the header that is not looked for in every line. What it helps is taken, else the line stays. */
 static bool look_again(ncclscope_reader *r, bool found)
 {
-    nsc_text before = r->line, time = r->wrap.time, pod = r->wrap.pod;
+    nsc_text before = r->line, time = r->wrap.time, pod = r->wrap.pod, container = r->wrap.container;
     bool unwrapped = before.ptr != r->raw.ptr; /* lies in a buffer that may be written to now */
     bool may_move = unwrapped && nsc_text_find(before, "NCCL") >= 0;
     if (!nsc_unwrap_more(&r->wrap, r->line, &r->line)) {
@@ -348,6 +348,7 @@ static bool look_again(ncclscope_reader *r, bool found)
     r->line = unwrapped ? nsc_unwrap(&r->wrap, r->raw) : before;
     r->wrap.time = unwrapped ? r->wrap.time : time;
     r->wrap.pod = unwrapped ? r->wrap.pod : pod;
+    r->wrap.container = unwrapped ? r->wrap.container : container;
     return look_at_line(r);
 }
 

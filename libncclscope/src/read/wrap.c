@@ -78,7 +78,7 @@ static nsc_text undo_entities(struct nsc_wrap *w, nsc_text text)
 
 nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
 {
-    w->time = w->pod = (nsc_text){NULL, 0};
+    w->time = w->pod = w->container = (nsc_text){NULL, 0};
     while (line.len && !line.ptr[0]) /* a file that was cut to nothing while it was written to begins with a hole */
         line = nsc_text_from(line, 1);
     while (line.len && !line.ptr[line.len - 1])

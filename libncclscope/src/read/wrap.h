@@ -7,9 +7,9 @@
 struct nsc_wrap {
     char *buf; /* the line with its wrapping removed */
     size_t cap;
-    nsc_text time, pod; /* a collector's; borrowed from the line as given */
-    char *other;        /* as buf, for what is mended in a second attempt */
-    char *message;      /* and for a message of that line */
+    nsc_text time, pod, container; /* a collector's; borrowed from the line as given */
+    char *other;                   /* as buf, for what is mended in a second attempt */
+    char *message;                 /* and for a message of that line */
     size_t other_cap, message_cap;
     struct nsc_part { /* pieces of one line that a container runtime cut, of stdout and of stderr */
         char *text;

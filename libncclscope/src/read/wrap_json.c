@@ -112,13 +112,67 @@ static nsc_text string_of(nsc_text line, const char *const keys[], size_t n)
     return s;
 }
 
+/* Digits under one of these names, {"timestamp":1764064800123}: an epoch, as it stands there; len 0: there is none. */
+static nsc_text number_of(nsc_text line, const char *const keys[], size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        ptrdiff_t at = nsc_text_find(line, keys[k]);
+        size_t i = at < 0 ? line.len : (size_t)at + strlen(keys[k]), from;
+        i += i < line.len && line.ptr[i] == ':';
+        i += i < line.len && line.ptr[i] == ' ';
+        for (from = i; i < line.len && nsc_is_digit(line.ptr[i]);)
+            i++;
+        if (at >= 0 && i > from)
+            return (nsc_text){line.ptr + from, i - from};
+    }
+    return (nsc_text){NULL, 0};
+}
+
+/* "pod":{"name":"train-3",...}, as Elastic's agents nest it; len 0: it is not there. */
+static nsc_text name_within(nsc_text line, const char *key)
+{
+    static const char *const name[] = {"\"name\""};
+    ptrdiff_t at = nsc_text_find(line, key);
+    nsc_text rest = nsc_text_trim(at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at + strlen(key)));
+    if (rest.len < 2 || rest.ptr[0] != ':')
+        return (nsc_text){NULL, 0};
+    rest = nsc_text_trim(nsc_text_from(rest, 1));
+    const char *end = rest.len && rest.ptr[0] == '{' ? memchr(rest.ptr, '}', rest.len) : NULL;
+    return end ? string_of((nsc_text){rest.ptr, (size_t)(end - rest.ptr)}, name, 1) : (nsc_text){NULL, 0};
+}
+
+/* "MESSAGE":[118,109,58,...]: journald writes a message with a control character in it, a colour, as its bytes. 0: it did not. */
+static size_t from_bytes(struct nsc_wrap *w, nsc_text line)
+{
+    static const char key[] = "\"MESSAGE\"";
+    ptrdiff_t at = nsc_text_find(line, key);
+    size_t n = 0, i = at < 0 ? line.len : (size_t)at + sizeof key - 1;
+    while (i < line.len && strchr(": ", line.ptr[i]))
+        i++;
+    if (i >= line.len || line.ptr[i] != '[')
+        return 0;
+    for (i++; i < line.len && line.ptr[i] != ']'; i++) {
+        unsigned byte = 0;
+        size_t from = i;
+        for (; i < line.len && nsc_is_digit(line.ptr[i]) && i - from < 3; i++)
+            byte = byte * 10 + (unsigned)(line.ptr[i] - '0');
+        if (i > from && byte < 256 && byte != '\n')
+            w->buf[n++] = (char)byte;
+        i -= i > from;
+    }
+    return n;
+}
+
 /* One object in a line: {"log":"...\n","stream":"stdout","time":"2026-01-02T03:04:05.6Z"} of docker, and what other collectors
  * make of it. The text is the first string under one of these names, or whatever strings hold records. */
 nsc_text nsc_unwrap_json(struct nsc_wrap *w, nsc_text line)
 {
     static const char *const texts[] = {"\"log\"", "\"message\"", "\"msg\"", "\"textPayload\"", "\"line\""};
-    static const char *const times[] = {"\"time\"", "\"@timestamp\"", "\"timestamp\""};
-    static const char *const pods[] = {"\"pod_name\"", "\"pod\""};
+    static const char *const times[] = {"\"time\"", "\"@timestamp\"", "\"timestamp\"", "\"__REALTIME_TIMESTAMP\""};
+    static const char *const pods[] = {"\"pod_name\"", "\"pod\"", "\"podName\"", "\"kubernetes.pod.name\""};
+    static const char *const containers[] = {"\"container_name\"", "\"containerName\"", "\"container\"",
+                                             "\"kubernetes.container.name\""};
+    enum { TIMES = sizeof times / sizeof times[0], PODS = sizeof pods / sizeof pods[0] };
     ptrdiff_t at = first_of(line, texts, sizeof texts / sizeof texts[0]);
     size_t end = 0, n = 0;
     if (!nsc_wrap_room(w, line.len * 3 / 2 + 4))
@@ -132,10 +186,15 @@ nsc_text nsc_unwrap_json(struct nsc_wrap *w, nsc_text line)
             records.len = unquote(w, line, (size_t)at, 0, &end);
         n = records.len;
     }
+    n = n || at >= 0 ? n : from_bytes(w, line);
     if (!n && at < 0)
         return line;
-    w->time = string_of(line, times, sizeof times / sizeof times[0]);
-    w->pod = string_of(line, pods, sizeof pods / sizeof pods[0]);
+    w->time = string_of(line, times, TIMES);
+    w->time = w->time.len ? w->time : number_of(line, times, TIMES);
+    w->pod = string_of(line, pods, PODS);
+    w->pod = w->pod.len ? w->pod : name_within(line, "\"pod\"");
+    w->container = string_of(line, containers, sizeof containers / sizeof containers[0]);
+    w->container = w->container.len ? w->container : name_within(line, "\"container\"");
     return (nsc_text){w->buf, n};
 }
 
