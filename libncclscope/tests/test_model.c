@@ -361,6 +361,20 @@ static void test_env(void)
     CHECK(nsc_env_of(m, NSC_NONE, "NCCL_PROTO") == NULL);
 }
 
+/* Processes are counted, and not how often each tells it. */
+static void test_plugins(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        A " NCCL INFO TUNER/Plugin: Using tuner plugin acme\n"
+        B " NCCL INFO TUNER/Plugin: Using tuner plugin acme\n"
+        A " NCCL INFO TUNER/Plugin: Using tuner plugin acme\n"
+        B " NCCL INFO TUNER/Plugin: Using tuner plugin other\n");
+    CHECK_INT(m->plugins.len, 2);
+    CHECK_TEXT(nsc_say(m, m->plugins.item[0].name), "acme");
+    CHECK_INT(m->plugins.item[0].procs, 2);
+    CHECK_INT(m->plugins.item[1].procs, 1);
+}
+
 static void test_warnings_by_shape(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
@@ -636,5 +650,5 @@ CHECKS(TEST(test_streams), TEST(test_snapshot), TEST(test_misuse), TEST(test_two
        TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless),
        TEST(test_ambiguous), TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files),
        TEST(test_version_of_pytorch), TEST(test_ranks_after_merge), TEST(test_one_host_many_files),
-       TEST(test_same_twice), TEST(test_env), TEST(test_warnings_by_shape), TEST(test_versions),
+       TEST(test_same_twice), TEST(test_env), TEST(test_plugins), TEST(test_warnings_by_shape), TEST(test_versions),
        TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))

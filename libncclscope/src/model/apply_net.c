@@ -119,7 +119,11 @@ static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_reco
     struct nsc_where here = nsc_here(m, rec);
     if (nsc_is_earlier(&here, &p->where)) /* of streams that come together */
         p->where = here;
-    p->procs += p->last_proc != proc;
+    struct nsc_key told = {i, proc, 0}; /* a process tells it of each communicator */
+    if (nsc_map_get(&m->scratch->plugin_of, told) == NSC_NONE) {
+        p->procs++;
+        m->no_memory = nsc_map_put(&m->scratch->plugin_of, told, 0) || m->no_memory;
+    }
     p->last_proc = proc;
     return p;
 }

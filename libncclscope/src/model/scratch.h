@@ -38,6 +38,7 @@ struct nsc_scratch {
     struct nsc_map proc_by, rank_by, link_by, device_by, plugin_by, event_by, warning_by, ring_by, tree_by;
     struct nsc_map call_by;   /* id of the communicator, number, size */
     struct nsc_map passed_by; /* process and what it connects: the last of its first ranks that need not be asked */
+    struct nsc_map plugin_of; /* plugin and process that told of it */
     struct nsc_map use_by,    /* process and pointer: the rank made last with it */
         told_by;              /* process, pointer, id and number among children: the rank that told them last */
 };
@@ -47,7 +48,7 @@ struct nsc_scratch {
 #define NSC_SCRATCH_VECTORS(X) X(streams) X(count_at)
 #define NSC_SCRATCH_MAPS(X) \
     X(proc_by) X(rank_by) X(link_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) X(ring_by) X(tree_by) \
-    X(call_by) X(passed_by) X(use_by) X(told_by)
+    X(call_by) X(passed_by) X(plugin_of) X(use_by) X(told_by)
 /* clang-format on */
 
 /* The source of the record in hand. */
