@@ -182,5 +182,51 @@ static void test_not_there(void)
     CHECK_INT(err.system, EISDIR);
 }
 
-CHECKS(TEST(test_plain), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged),
+/* What units of UTF-16 become: the ends of each length of UTF-8, of the halves of pairs and of the pairs; a lone half is U+FFFD. */
+static void test_utf16(void)
+{
+    static const struct {
+        unsigned unit[3];
+        const char *text;
+    } rows[] = {
+        {{0x41}, "A"},
+        {{0x7f}, "\x7f"},
+        {{0x80}, "\xc2\x80"},
+        {{0x7ff}, "\xdf\xbf"},
+        {{0x800}, "\xe0\xa0\x80"},
+        {{0xd7ff}, "\xed\x9f\xbf"},
+        {{0xe000}, "\xee\x80\x80"},
+        {{0xffff}, "\xef\xbf\xbf"},
+        {{0xd800, 0xdc00}, "\xf0\x90\x80\x80"},
+        {{0xdbff, 0xdfff}, "\xf4\x8f\xbf\xbf"},
+        {{0xd83d, 0xde00}, "\xf0\x9f\x98\x80"},
+        {{0xd800, 0x41}, "\xef\xbf\xbd" "A"},
+        {{0xdbff, 0xe000}, "\xef\xbf\xbd\xee\x80\x80"},
+        {{0xdc00, 0x41}, "\xef\xbf\xbd" "A"},
+        {{0xdfff, 0x41}, "\xef\xbf\xbd" "A"},
+        {{0xd800, 0xd800, 0xdc00}, "\xef\xbf\xbd\xf0\x90\x80\x80"},
+    };
+    struct data out = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int big = 0; big < 2; big++) {
+            char bytes[8];
+            size_t n = 0;
+            for (int k = -1; k < 3 && (k < 0 || rows[i].unit[k]); k++) {
+                unsigned unit = k < 0 ? 0xfeff : rows[i].unit[k];
+                bytes[n++] = (char)(big ? unit >> 8 : unit & 255);
+                bytes[n++] = (char)(big ? unit & 255 : unit >> 8);
+            }
+            CHECK_INT(read_bytes((nsc_text){bytes, n}, 64, &out), NCCLSCOPE_END);
+            CHECK_TEXT(data_text(&out), rows[i].text);
+        }
+    CHECK_INT(read_bytes(NSC_TEXT("\xff" "A"), 64, &out), NCCLSCOPE_END); /* half a mark is none */
+    CHECK_TEXT(data_text(&out), "\xff" "A");
+    CHECK_INT(read_bytes(NSC_TEXT("A\xfe" "B"), 64, &out), NCCLSCOPE_END);
+    CHECK_TEXT(data_text(&out), "A\xfe" "B");
+    CHECK_INT(read_bytes(NSC_TEXT("A\xff" "B"), 64, &out), NCCLSCOPE_END);
+    CHECK_TEXT(data_text(&out), "A\xff" "B");
+    data_drop(&out);
+}
+
+CHECKS(TEST(test_plain), TEST(test_utf16), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged),
        TEST(test_after_the_end), TEST(test_not_there))
