@@ -228,5 +228,18 @@ static void test_utf16(void)
     data_drop(&out);
 }
 
-CHECKS(TEST(test_plain), TEST(test_utf16), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged),
+/* A program that has closed its standard input opens its first file as descriptor 0. */
+static void test_first_descriptor(void)
+{
+    struct data out = {0};
+    int kept = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    CHECK_INT(read_bytes(NSC_TEXT("a log"), 64, &out), NCCLSCOPE_END);
+    CHECK_TEXT(data_text(&out), "a log");
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    data_drop(&out);
+}
+
+CHECKS(TEST(test_plain), TEST(test_utf16), TEST(test_first_descriptor), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged),
        TEST(test_after_the_end), TEST(test_not_there))
