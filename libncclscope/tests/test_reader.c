@@ -138,6 +138,27 @@ static void test_split(void)
     end(r);
 }
 
+/* What a value may go on behind is not taken where another record broke in; of four records on one line all are whole. */
+static void test_value_cut(void)
+{
+    static const char value[] = "vm:1:1 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to PH";
+    static const char other[] = "vm:2:2 [1] NCCL INFO Using network Socket";
+    char text[600];
+    snprintf(text, sizeof text, "%s\n%s\n%s%s\n%s%s%s%s\n", other, value, value, other, value, other, value, other);
+    ncclscope_reader *r = fed(text);
+    next(r);
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_ENV_SET);
+    const ncclscope_record *rec = next(r);
+    CHECK(ncclscope_record_kind(rec) != NCCLSCOPE_KIND_ENV_SET);
+    CHECK(ncclscope_record_flags(rec) & NCCLSCOPE_FLAG_TORN);
+    CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_NET_USING);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_ENV_SET);
+        CHECK_INT(ncclscope_record_kind(next(r)), NCCLSCOPE_KIND_NET_USING);
+    }
+    end(r);
+}
+
 /* Dots alone are a name that somebody took away; an address is one, however many it has. */
 static void test_dotted_host(void)
 {
@@ -629,7 +650,7 @@ static void test_other_inputs(void)
 }
 
 CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_split),
-       TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in), TEST(test_unknown_prefix),
+       TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in), TEST(test_unknown_prefix),
        TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated),
        TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_cut_text), TEST(test_other_lines),
        TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open),

@@ -8,6 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTDATA = os.path.join(HERE, '..', '..', 'testdata')
 LOGS = os.path.join(TESTDATA, 'logs')
 LIMIT_S = 60                                                  # a hang is a failure, not a wait
+STOP_AT_FIRST = 'STOP_AT_FIRST' in os.environ
 
 
 def environment(**more):
@@ -57,7 +58,7 @@ def log_path(name):
 
 
 class Checks:
-    """Collects what is wrong; `end` prints it and gives the exit code."""
+    """Collects what is wrong; `end` prints it and gives the exit code. With STOP_AT_FIRST in the environment the first wrong one is the end."""
 
     def __init__(self):
         self.wrong, self.made = [], 0
@@ -65,13 +66,17 @@ class Checks:
     def equal(self, where, what, is_, should):
         self.made += 1
         if is_ != should:
-            self.wrong.append('%s: %s\n    is      %s\n    should  %s'
-                              % (where, what, show(is_, should), show(should, is_)))
+            self.add('%s: %s\n    is      %s\n    should  %s' % (where, what, show(is_, should), show(should, is_)))
 
     def true(self, where, what, ok):
         self.made += 1
         if not ok:
-            self.wrong.append('%s: %s' % (where, what))
+            self.add('%s: %s' % (where, what))
+
+    def add(self, text):
+        self.wrong.append(text)
+        if STOP_AT_FIRST:
+            sys.exit(self.end())
 
     def end(self):
         for line in self.wrong:

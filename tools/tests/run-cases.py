@@ -112,6 +112,9 @@ def main():
             failed += bool(wrong)
             for text in wrong:
                 print('%s: %s' % (case, text))
+            if failed and harness.STOP_AT_FIRST:
+                pool.shutdown(cancel_futures=True)
+                break
     print('%d cases, %d failed' % (len(cases), failed))
     return 1 if failed or not cases else 0
 
