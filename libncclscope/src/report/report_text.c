@@ -115,7 +115,8 @@ static void pods(const struct nsc_report *r)
     for (size_t i = 0; i < r->m->pods.len && i < shown; i++)
         one_pod(r, &r->m->pods.item[i]);
     if (r->m->pods.len > shown)
-        nsc_printf(r->out, "and %zu more pods (-v lists them)\n", r->m->pods.len - shown);
+        nsc_printf(r->out, "and %zu more pod%s (-v lists them)\n", r->m->pods.len - shown,
+                   r->m->pods.len - shown == 1 ? "" : "s");
 }
 
 /* Does every process name its GPU? Else those of the others would be left out of a count. */
