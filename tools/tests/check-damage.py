@@ -93,7 +93,7 @@ HARMLESS = {
                                        for i in range(0, len(lines), 50)),
     'Loki API, one document': lambda lines: dump({'data': {'result': [
         {'stream': {'pod': 'train-0'}, 'values': [['17%08d' % i, l.decode()] for i, l in enumerate(lines)]}]}}),
-    'Elasticsearch, one document': lambda lines: dump({'took': 3, 'hits': {'total': {'value': len(lines)}, 'hits': [
+    'Elasticsearch, one document': lambda lines: dump({'took': 3, 'timed_out': False, 'hits': {'total': {'value': len(lines)}, 'max_score': None, 'hits': [
         {'_id': str(i), '_source': {'message': l.decode(), 'tags': ['a', 'b'], 'kubernetes': {'pod': {'name': 'train-0'}}}, 'sort': [i]}
         for i, l in enumerate(lines)]}}),
     'jq -c, one document': lambda lines: dump([{'log': l.decode() + '\n', 'pod_name': 'train-0'} for l in lines]),

@@ -190,7 +190,7 @@ static void open_level(struct nsc_entries *e, bool list)
 static void skip_word(struct nsc_entries *e)
 {
     size_t from = e->at;
-    while (e->at < e->doc.len && (nsc_is_digit(e->doc.ptr[e->at]) || (e->doc.ptr[e->at] | 0x20) == 'e' ||
+    while (e->at < e->doc.len && (nsc_is_digit(e->doc.ptr[e->at]) ||
                                   ((e->doc.ptr[e->at] | 0x20) >= 'a' && (e->doc.ptr[e->at] | 0x20) <= 'z') ||
                                   e->doc.ptr[e->at] == '-' || e->doc.ptr[e->at] == '+' || e->doc.ptr[e->at] == '.'))
         e->at++;
