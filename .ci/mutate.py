@@ -121,10 +121,11 @@ def tests(build, wanted):
 
 
 def all_tests():
-    """All that look at what a program does; cases again with the sanitizers, as test.sh has it: they see what is read beyond an end."""
+    """All that look at what a program does; the quick ones again with the sanitizers, as test.sh has it: they see what is read beyond an end."""
     never = ("tables", "parts of a model", "coverage", "arrows", "circles", "abi", "symbols", "standalone", "binary", "install", "growth", "probe")
     ours = lambda t: "elsewhere" not in t["name"] and t["name"] not in never
-    return tests("build", ours) + tests("build-sanitized", lambda t: t["name"] == "cases")
+    quick = lambda t: ours(t) and (t["name"] == "cases" or "/test_" in t["cmd"][0]) and t["name"] not in ("properties", "parts", "scan", "store")
+    return tests("build", ours) + tests("build-sanitized", quick)
 
 
 def copy_changed(source, target):
