@@ -210,6 +210,47 @@ static void test_ambiguous(void)
     CHECK(link_at(m, 0)->other != NSC_NONE);
 }
 
+/* Nothing stands between what two communicators connect, but a connection that the first has already begins the second's; and what a thread
+ * printed as rank 0 is not of the communicator that it names behind it, in which it is rank 1. */
+static void test_batches(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(A, "0x3", "0", "2", "0xcd")
+        VIA(A, "00", "0", "1", "P2P/CUMEM")
+        VIA(A, "01", "0", "1", "P2P/CUMEM")
+        VIA(A, "00", "0", "1", "P2P/CUMEM")
+        VIA(A, "01", "0", "1", "P2P/CUMEM"));
+    CHECK_INT(m->link_order.len, 2);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(link_at(m, i)->lines, 2);
+        CHECK_INT(link_at(m, i)->channels[0][0], 3);
+    }
+    CHECK(link_at(m, 0)->rank != link_at(m, 1)->rank);
+    m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "2", "0xab")
+        COMPLETE(A, "0x3", "1", "2", "0xcd")
+        VIA(A, "00", "0", "1", "P2P/CUMEM")
+        COMPLETE(A, "0x3", "1", "2", "0xcd"));
+    CHECK_INT(m->link_order.len, 1);
+    CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xab");
+}
+
+/* The same of more peers than are looked through one by one. */
+static void test_wide_batches(void)
+{
+    enum { PEERS = 40 };
+    char text[16384];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", COMPLETE(A, "0x1", "0", "41", "0xab") COMPLETE(A, "0x3", "0", "41", "0xcd"));
+    for (int i = 0; i < 2 * PEERS; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s NCCL INFO Channel 00/1 : 0[0] -> %d[0] via P2P/CUMEM\n", A, 1 + i % PEERS);
+    CHECK(n < sizeof text);
+    const struct ncclscope_model *m = scene_of(&scene, text);
+    CHECK_INT(m->link_order.len, 2 * PEERS);
+    for (size_t i = 0; i < m->link_order.len; i++)
+        CHECK_INT(link_at(m, i)->lines, 1);
+}
+
 static void test_rccl_states_it(void)
 {
     const struct ncclscope_model *m = scene_of(&scene,
@@ -648,7 +689,7 @@ static void test_misuse(void)
 
 CHECKS(TEST(test_streams), TEST(test_snapshot), TEST(test_misuse), TEST(test_two_ranks), TEST(test_states),
        TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless),
-       TEST(test_ambiguous), TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files),
+       TEST(test_ambiguous), TEST(test_batches), TEST(test_wide_batches), TEST(test_rccl_states_it), TEST(test_one_name_two_pods), TEST(test_one_process_two_files),
        TEST(test_version_of_pytorch), TEST(test_ranks_after_merge), TEST(test_one_host_many_files),
        TEST(test_same_twice), TEST(test_env), TEST(test_plugins), TEST(test_warnings_by_shape), TEST(test_versions),
        TEST(test_graph_proves), TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))
