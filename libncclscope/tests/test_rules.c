@@ -126,7 +126,8 @@ static void test_findings(void)
 }
 
 /* What is known of a release is a range, of which each end counts: all of it holds, some of it may, or none. */
-static void expect_version(const struct ncclscope_model *m, const char *op, unsigned low, unsigned high, unsigned wanted)
+static void expect_version(const struct ncclscope_model *m, const char *op, unsigned low, unsigned high,
+                           unsigned wanted)
 {
     bool first = false, last = false; /* does it hold for the lowest; for the highest? */
     switch (op[0] == '=' ? 0 : op[0] == '>' ? 1 + !op[1] : 3 + !op[1]) {
@@ -149,12 +150,12 @@ static void expect_version(const struct ncclscope_model *m, const char *op, unsi
 
 static void test_expected_versions(void)
 {
-    static const char *const logs[] = {"vm:1:1 [0] NCCL INFO NCCL version 2.28.9+cuda12.4\n",
-                                       "vm:1:1 [0] NCCL INFO Ring 00 : 0[60] -> 1[70] via P2P/IPC\n"};
+    static const char *const texts[] = {"vm:1:1 [0] NCCL INFO NCCL version 2.28.9+cuda12.4\n",
+                                        "vm:1:1 [0] NCCL INFO Ring 00 : 0[60] -> 1[70] via P2P/IPC\n"};
     static const char *const ops[] = {"=", ">=", ">", "<=", "<"};
     struct scene s = {0};
     for (int i = 0; i < 2; i++) {
-        const struct ncclscope_model *m = scene_of(&s, logs[i]);
+        const struct ncclscope_model *m = scene_of(&s, texts[i]);
         CHECK_INT(m->proc_order.len, 1);
         struct nsc_version v = nsc_version_of(m, m->proc_order.item[0]);
         CHECK_INT(v.low < v.high, i);
@@ -339,6 +340,6 @@ static void test_reservations(void)
     scene_end(&scene);
 }
 
-CHECKS(TEST(test_words), TEST(test_explain), TEST(test_findings), TEST(test_expected_versions), TEST(test_worst_first), TEST(test_skipped),
-       TEST(test_hang_in_connect), TEST(test_machines_of_one_name), TEST(test_missing_of_a_child),
+CHECKS(TEST(test_words), TEST(test_explain), TEST(test_findings), TEST(test_expected_versions), TEST(test_worst_first),
+       TEST(test_skipped), TEST(test_hang_in_connect), TEST(test_machines_of_one_name), TEST(test_missing_of_a_child),
        TEST(test_missing_for_want_of_shm), TEST(test_level), TEST(test_reservations))

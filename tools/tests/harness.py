@@ -26,7 +26,7 @@ class Result:
 def run(tool, *args, stdin=b'', cwd=None, env=None):
     """The tool with these arguments; a crash or a hang raises."""
     try:
-        p = subprocess.run([tool, *args], input=stdin, capture_output=True, timeout=LIMIT_S, cwd=cwd,
+        p = subprocess.run([os.path.abspath(tool), *args], input=stdin, capture_output=True, timeout=LIMIT_S, cwd=cwd,
                            env=env or environment())
     except subprocess.TimeoutExpired:
         raise AssertionError('%s: still running after %d s' % (' '.join(map(os.fsdecode, args)), LIMIT_S)) from None
