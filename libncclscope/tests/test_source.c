@@ -203,6 +203,7 @@ static void test_utf16(void)
         {{0xd800, 0x41}, "\xef\xbf\xbd" "A"},
         {{0xdbff, 0xe000}, "\xef\xbf\xbd\xee\x80\x80"},
         {{0xdc00, 0x41}, "\xef\xbf\xbd" "A"},
+        {{0xdc00, 0xdc00}, "\xef\xbf\xbd\xef\xbf\xbd"},
         {{0xdfff, 0x41}, "\xef\xbf\xbd" "A"},
         {{0xd800, 0xd800, 0xdc00}, "\xef\xbf\xbd\xf0\x90\x80\x80"},
     };
