@@ -33,9 +33,11 @@ CHANGES = (
     (r"\breturn (?!true|false)[a-z][\w>.\-]*(?=;)", "return 0"),
     (r"(?<![\w.])(\d+)(?=[;)])", lambda number: str(int(number) + 1)),
 )
-# No mutants here, as the program would mean the same: the smaller or larger of two; more memory than asked for; who notes that there was
-# none, which whoever is asked counts anyway (alloc.h).
-SAME = (r"no_memory\b[^;]*;", r"([\w.>\-]+) [<>]=? ([\w.>\-]+)(?= \? (?:\1 : \2|\2 : \1)\b)", r"alloc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+# No mutants in what is named "same", as the program would mean the same: who notes that there was no memory, which is counted anyway
+# (alloc.h); more memory than asked for; the smaller or larger of two; which of two comes first that are known to differ.
+SAME = (r"(?P<same>no_memory \|?= [^;]*;)", r"(?P<same>alloc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))",
+        r"(?P<a>[\w.>\-]+)(?P<same> [<>]=? )(?P<b>[\w.>\-]+)(?= \? (?:(?P=a) : (?P=b)|(?P=b) : (?P=a))\b)",
+        r"if \((?P<a>[\w.>\-]+) != (?P<b>[\w.>\-]+)\)\s+return (?P=a)(?P<same> < )(?P=b)")
 
 
 def code_of(text):
@@ -62,7 +64,7 @@ def mutants(only, rng, n):
         with open(os.path.join(PLACE, relative), encoding="utf-8") as f:
             text = f.read()
         code = code_of(text)
-        same = [m.span() for pattern in SAME for m in re.finditer(pattern, code)]
+        same = [m.span("same") for pattern in SAME for m in re.finditer(pattern, code)]
         for pattern, change in CHANGES:
             all_ += [(relative, text, [m.span(i) for i in range(1 + m.re.groups)], change) for m in re.finditer(pattern, code)
                      if not any(a <= m.start() < b for a, b in same)]

@@ -200,11 +200,17 @@ static void test_utf16(void)
         {{0xd800, 0xdc00}, "\xf0\x90\x80\x80"},
         {{0xdbff, 0xdfff}, "\xf4\x8f\xbf\xbf"},
         {{0xd83d, 0xde00}, "\xf0\x9f\x98\x80"},
-        {{0xd800, 0x41}, "\xef\xbf\xbd" "A"},
+        {{0xd800, 0x41},
+         "\xef\xbf\xbd"
+         "A"},
         {{0xdbff, 0xe000}, "\xef\xbf\xbd\xee\x80\x80"},
-        {{0xdc00, 0x41}, "\xef\xbf\xbd" "A"},
+        {{0xdc00, 0x41},
+         "\xef\xbf\xbd"
+         "A"},
         {{0xdc00, 0xdc00}, "\xef\xbf\xbd\xef\xbf\xbd"},
-        {{0xdfff, 0x41}, "\xef\xbf\xbd" "A"},
+        {{0xdfff, 0x41},
+         "\xef\xbf\xbd"
+         "A"},
         {{0xd800, 0xd800, 0xdc00}, "\xef\xbf\xbd\xf0\x90\x80\x80"},
     };
     struct data out = {0};
@@ -220,12 +226,24 @@ static void test_utf16(void)
             CHECK_INT(read_bytes((nsc_text){bytes, n}, 64, &out), NCCLSCOPE_END);
             CHECK_TEXT(data_text(&out), rows[i].text);
         }
-    CHECK_INT(read_bytes(NSC_TEXT("\xff" "A"), 64, &out), NCCLSCOPE_END); /* half a mark is none */
-    CHECK_TEXT(data_text(&out), "\xff" "A");
-    CHECK_INT(read_bytes(NSC_TEXT("A\xfe" "B"), 64, &out), NCCLSCOPE_END);
-    CHECK_TEXT(data_text(&out), "A\xfe" "B");
-    CHECK_INT(read_bytes(NSC_TEXT("A\xff" "B"), 64, &out), NCCLSCOPE_END);
-    CHECK_TEXT(data_text(&out), "A\xff" "B");
+    CHECK_INT(read_bytes(NSC_TEXT("\xff"
+                                  "A"),
+                         64, &out),
+              NCCLSCOPE_END); /* half a mark is none */
+    CHECK_TEXT(data_text(&out), "\xff"
+                                "A");
+    CHECK_INT(read_bytes(NSC_TEXT("A\xfe"
+                                  "B"),
+                         64, &out),
+              NCCLSCOPE_END);
+    CHECK_TEXT(data_text(&out), "A\xfe"
+                                "B");
+    CHECK_INT(read_bytes(NSC_TEXT("A\xff"
+                                  "B"),
+                         64, &out),
+              NCCLSCOPE_END);
+    CHECK_TEXT(data_text(&out), "A\xff"
+                                "B");
     data_drop(&out);
 }
 
@@ -242,5 +260,5 @@ static void test_first_descriptor(void)
     data_drop(&out);
 }
 
-CHECKS(TEST(test_plain), TEST(test_utf16), TEST(test_first_descriptor), TEST(test_gzip), TEST(test_members), TEST(test_padding), TEST(test_cut), TEST(test_damaged),
-       TEST(test_after_the_end), TEST(test_not_there))
+CHECKS(TEST(test_plain), TEST(test_utf16), TEST(test_first_descriptor), TEST(test_gzip), TEST(test_members),
+       TEST(test_padding), TEST(test_cut), TEST(test_damaged), TEST(test_after_the_end), TEST(test_not_there))
