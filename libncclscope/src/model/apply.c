@@ -336,6 +336,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_P2P_QUERY_FAILED] = apply_pair,
     [NCCLSCOPE_KIND_P2P_DRIVER_OFF] = apply_pair,
     [NCCLSCOPE_KIND_P2P_NVLINK_OFF] = apply_pair,
+    [NCCLSCOPE_KIND_P2P_NO_ACCESS] = apply_pair,
     [NCCLSCOPE_KIND_LEGACY_IPC_NO] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SHM_SEGMENT] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_SHM_CUMEM] = apply_host_memory,

@@ -126,6 +126,7 @@ enum nsc_p2p_reason {
     NSC_P2P_REFUSED = 1,
     NSC_P2P_LEGACY_IPC,
     NSC_P2P_NONE_MAY,
+    NSC_P2P_NONE_FOR_GPU,
     NSC_P2P_WEAK_MODEL,
     NSC_P2P_TOLD_AND_USED, /* the driver's no is printed, and P2P used all the same */
     NSC_READ_ASKED,

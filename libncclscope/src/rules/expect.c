@@ -67,22 +67,39 @@ static nsc_text bus_of(const struct ncclscope_model *m, const struct nsc_rank *r
     return !r && dev.len >= 4 ? dev : (nsc_text){NULL, 0}; /* a shorter one is an index */
 }
 
-/* "1a000 1b000" of the event against the two bus ids, or NVML indices. */
+/* How a line that refuses names the GPUs. */
+enum numbering { NO_REFUSAL, BY_BUS_ID, BY_NVML, BY_CUDA };
+
+static enum numbering numbering_of(const struct nsc_event *e)
+{
+    switch (e->kind) {
+    case NCCLSCOPE_KIND_P2P_REFUSED:
+    case NCCLSCOPE_KIND_P2P_QUERY_FAILED: return BY_BUS_ID;
+    case NCCLSCOPE_KIND_P2P_DRIVER_OFF:
+    case NCCLSCOPE_KIND_P2P_NVLINK_OFF:
+    case NCCLSCOPE_KIND_LEGACY_IPC_NO: return BY_NVML;
+    case NCCLSCOPE_KIND_P2P_NO_ACCESS: return BY_CUDA;
+    default: return NO_REFUSAL;
+    }
+}
+
+/* "1a000 1b000" of the event against the two bus ids, or indices. */
 static bool names_pair(const struct ncclscope_model *m, const struct nsc_event *e, const struct nsc_link *l,
-                       const struct ends *x, bool by_bus_id)
+                       const struct ends *x, enum numbering by)
 {
     nsc_text rest = nsc_say(m, e->text), one = nsc_next_word(&rest), other = nsc_next_word(&rest);
     nsc_text a = bus_of(m, x->a, l->src_dev), b = bus_of(m, x->b, l->dst_dev);
     if (!other.len)
         return true; /* the line names no pair: it is of this process */
-    if (by_bus_id)
+    if (by == BY_BUS_ID)
         return !a.len || !b.len || (nsc_text_eq(a, one) && nsc_text_eq(b, other)) ||
                (nsc_text_eq(a, other) && nsc_text_eq(b, one));
     if (!x->a || !x->b)
         return true; /* nor is it known who they are */
-    int64_t i, k;
-    return !nsc_to_i64(one, &i) || !nsc_to_i64(other, &k) || x->a->nvml_dev < 0 || x->b->nvml_dev < 0 ||
-           (i == x->a->nvml_dev && k == x->b->nvml_dev) || (k == x->a->nvml_dev && i == x->b->nvml_dev);
+    int64_t i, k, from = by == BY_CUDA ? x->a->cuda_dev : x->a->nvml_dev,
+                  to = by == BY_CUDA ? x->b->cuda_dev : x->b->nvml_dev;
+    return !nsc_to_i64(one, &i) || !nsc_to_i64(other, &k) || from < 0 || to < 0 || (i == from && k == to) ||
+           (k == from && i == to);
 }
 
 const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const struct nsc_link *l)
@@ -93,12 +110,11 @@ const struct nsc_event *nsc_refusal_of(const struct ncclscope_model *m, const st
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (e->proc != l->proc)
             return NULL;
-        bool by_bus_id = e->kind == NCCLSCOPE_KIND_P2P_REFUSED || e->kind == NCCLSCOPE_KIND_P2P_QUERY_FAILED;
+        enum numbering by = numbering_of(e);
         /* Up to 2.18.6 NCCL says what NVML says, and goes on to use P2P. */
-        bool by_nvml = (e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF &&
-                        (version >= NSC_CHANGE_NVML_REFUSAL_HOLDS || l->family != NSC_P2P)) ||
-                       e->kind == NCCLSCOPE_KIND_P2P_NVLINK_OFF;
-        if ((by_bus_id || by_nvml || e->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO) && names_pair(m, e, l, &x, by_bus_id))
+        bool only_told =
+            e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF && version < NSC_CHANGE_NVML_REFUSAL_HOLDS && l->family == NSC_P2P;
+        if (by != NO_REFUSAL && !only_told && names_pair(m, e, l, &x, by))
             return e;
     }
     return NULL;

@@ -5,20 +5,27 @@
 
 /* ---- what the driver forbids ---- */
 
-/* The GPUs that a line names, once for each pair; NVML's lines name them otherwise than CUDA's. False: it names none. */
+static bool is_refusal(ncclscope_kind kind)
+{
+    return kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF || kind == NCCLSCOPE_KIND_P2P_REFUSED ||
+           kind == NCCLSCOPE_KIND_P2P_QUERY_FAILED || kind == NCCLSCOPE_KIND_P2P_NO_ACCESS ||
+           kind == NCCLSCOPE_KIND_LEGACY_IPC_NO;
+}
+
+/* The GPUs that a line names, once for each pair, by index or by bus id. False: it names none. */
 static bool count_refused(const struct ncclscope_model *m, const struct nsc_event *e, struct nsc_map pairs[2])
 {
     nsc_text rest = nsc_say(m, e->text), one = nsc_next_word(&rest), other = nsc_next_word(&rest);
     if (!other.len)
         return false;
     uint64_t a = nsc_hash(one.ptr, one.len), b = nsc_hash(other.ptr, other.len);
-    nsc_map_put(&pairs[e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF],
+    nsc_map_put(&pairs[e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF || e->kind == NCCLSCOPE_KIND_P2P_NO_ACCESS],
                 (struct nsc_key){m->procs.item[e->proc].host, a < b ? a : b, a < b ? b : a}, 0);
     return true;
 }
 
-/* Are these all pairs of the host's GPUs? Then none of them may: a property of model or machine, where no line shows NVLink. */
-static bool has_no_other_pair(const struct ncclscope_model *m, nsc_str host, uint64_t refused)
+/* Are these all pairs of the host's GPUs, or of one of them? Then that is a property of model or machine, where no line shows NVLink. */
+static bool has_no_other_pair(const struct ncclscope_model *m, nsc_str host, uint64_t refused, bool of_one)
 {
     struct nsc_map gpus = {0};
     for (size_t i = 0; i < m->ranks.len; i++)
@@ -29,7 +36,7 @@ static bool has_no_other_pair(const struct ncclscope_model *m, nsc_str host, uin
     for (size_t i = 0; i < m->gpu_nodes.len; i++)
         if (m->gpu_nodes.item[i].host == host && m->gpu_nodes.item[i].nvlink > 0)
             return false;
-    return n > 1 && refused >= n * (n - 1) / 2;
+    return n > 1 && refused >= (of_one ? n - 1 : n * (n - 1) / 2);
 }
 
 /* The driver's or CUDA's "no". That of NVML for NVLink pairs, an error, is a row of failures.def. */
@@ -38,19 +45,19 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     const struct nsc_event *first = NULL;
-    bool only_told = true, weak = true, named = true;
+    bool only_told = true, only_asked = true, weak = true, named = true;
     struct nsc_map pairs[2] = {{0}};
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         bool told = e->kind == NCCLSCOPE_KIND_P2P_DRIVER_OFF;
-        if (!told && e->kind != NCCLSCOPE_KIND_P2P_REFUSED && e->kind != NCCLSCOPE_KIND_P2P_QUERY_FAILED &&
-            e->kind != NCCLSCOPE_KIND_LEGACY_IPC_NO)
+        if (!is_refusal(e->kind))
             continue;
         struct nsc_gpu_class k = f ? (struct nsc_gpu_class){0} : nsc_gpu_of(m, e->proc);
         weak = f ? weak : k.gpu && !k.gpu->p2p;
         f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
         first = first ? first : e;
         only_told = only_told && told && nsc_version_of(m, e->proc).high < NSC_CHANGE_NVML_REFUSAL_HOLDS;
+        only_asked = only_asked && e->kind == NCCLSCOPE_KIND_P2P_NO_ACCESS;
         f->count++;
         named = count_refused(m, e, pairs) && named;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -69,12 +76,13 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     for (size_t i = 0; i < m->links.len && only_told; i++)
         p2p = p2p || m->links.item[i].family == NSC_P2P;
     only_told = only_told && p2p;
-    bool all_refused =
-        named && nsc_success_of(m) && f->hosts.len == 1 && has_no_other_pair(m, f->hosts.item[0], refused);
+    bool all_refused = named && (only_asked || nsc_success_of(m)) && f->hosts.len == 1 &&
+                       has_no_other_pair(m, f->hosts.item[0], refused, only_asked);
     nsc_explain_by(c, f,
                    weak                                          ? NSC_P2P_WEAK_MODEL
                    : only_told                                   ? NSC_P2P_TOLD_AND_USED
                    : first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO ? NSC_P2P_LEGACY_IPC
+                   : all_refused && only_asked                   ? NSC_P2P_NONE_FOR_GPU
                    : all_refused                                 ? NSC_P2P_NONE_MAY
                                                                  : NSC_P2P_REFUSED);
     f->cls = only_told && !weak                                     ? "visibility"
