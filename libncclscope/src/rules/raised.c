@@ -39,6 +39,12 @@ static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
            nsc_text_find(reason, "CUDA") >= 0;
 }
 
+/* "[rank4]: FileNotFoundError: ...": PyTorch puts the rank before an exception that nothing caught. */
+static bool is_uncaught(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_PY_RAISED && r->torch_rank >= 0;
+}
+
 /* "terminate called after throwing ..." and "what(): ...", a panic and its reason, are two lines, of one process or of several at once. */
 static nsc_text reason_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
@@ -138,7 +144,7 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     f->fix = w->fix;
     struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
     nsc_explain(c, f, &ask);
-    f->part = w->told == DIES ? NSC_ROOT : f->part;
+    f->part = w->told == DIES || is_uncaught(r) ? NSC_ROOT : f->part;
     f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
     if (lived_on) {
         f->part = NSC_NO_FAILURE;
@@ -157,10 +163,24 @@ static bool is_of_store(nsc_text reason)
            nsc_text_find(reason, "EADDRINUSE") >= 0 || nsc_text_find(reason, "Address already in use") >= 0;
 }
 
-/* Does what NCCL said come before it, so that it follows from that? */
-static bool is_wake(const struct words *w, const struct nsc_own_record *r, const struct span *nccl, bool nccl_failed)
+/* Are closed connections and lost patience all that NCCL and its watchdog tell, which a process that ended leaves behind? */
+static bool only_missed(const struct ncclscope_model *m)
 {
-    return w->told == DIES ? nccl->failed && nccl->failed < r->where.line : nccl_failed;
+    for (size_t i = 0; i < m->warnings.len; i++) {
+        ncclscope_kind k = m->warnings.item[i].kind;
+        if (m->warnings.item[i].broke && k != NCCLSCOPE_KIND_REMOTE_CLOSED && k != NCCLSCOPE_KIND_SOCKET_FAILED &&
+            k != NCCLSCOPE_KIND_SOCKET_ERROR)
+            return false;
+    }
+    return !nsc_first_heard(m, NCCLSCOPE_KIND_TORCH_OOM);
+}
+
+/* Does what NCCL said come before it, so that it follows from that? */
+static bool is_wake(const struct ncclscope_model *m, const struct words *w, const struct nsc_own_record *r,
+                    const struct span *nccl, bool nccl_failed)
+{
+    bool before = !nccl->failed || nccl->failed > r->where.line;
+    return w->told == DIES || (is_uncaught(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
 }
 
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
@@ -176,7 +196,7 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         nsc_text name = *w->field ? nsc_text_trim(nsc_said(m, r, w->field)) : (nsc_text){NULL, 0};
         nsc_text reason = reason_of(m, r);
         look_at(m, r->where.source, &nccl);
-        if (is_of_nccl_or_cuda(name, reason) || (is_wake(w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
+        if (is_of_nccl_or_cuda(name, reason) || (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
             continue;
         if (is_of_store(reason) && r->where.line < nccl.first && nccl.up) {
             before = before ? before : r;
