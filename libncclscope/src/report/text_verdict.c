@@ -28,6 +28,8 @@ uint64_t nsc_count_named_gpus(const struct ncclscope_model *m)
         const struct nsc_rank *r = &m->ranks.item[i];
         if (r->bus_id)
             nsc_map_put(&seen, nsc_gpu_key(m, r), 0);
+        else if (r->nvml_dev >= 0)
+            nsc_map_put(&seen, (struct nsc_key){m->procs.item[r->proc].host, (uint64_t)r->nvml_dev, 2}, 0);
         else if (r->cuda_dev >= 0)
             nsc_map_put(&seen, (struct nsc_key){r->proc, (uint64_t)r->cuda_dev, 1}, 0);
     }
