@@ -122,9 +122,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
                      "`nvidia-smi topo -m` and `nvidia-smi topo -p2p r` on the node, or "
                      "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
     if (ends_in_init(r))
-        return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or ranks "
-               "wait "
-               "for others.";
+        return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
+               "ranks wait for others.";
     bool unproven = false; /* else the model of the GPU has no NVLink */
     for (size_t i = 0; i < r->f->list.len; i++)
         unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
