@@ -59,13 +59,14 @@ class _Pieces:
 
     def __init__(self, pieces: Iterable[bytes]):
         self._pieces: Iterator[bytes] = iter(pieces)
-        self._rest = b""
+        self._piece, self._at = b"", 0
 
     def read(self, size: int) -> bytes:
-        while not self._rest:
+        while self._at == len(self._piece):
             piece = next(self._pieces, None)
             if piece is None:
                 return b""
-            self._rest = bytes(piece)
-        out, self._rest = self._rest[:size], self._rest[size:]
+            self._piece, self._at = bytes(piece), 0
+        out = self._piece[self._at:self._at + size]
+        self._at += len(out)
         return out

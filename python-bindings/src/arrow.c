@@ -21,7 +21,13 @@ static void free_schema(struct ArrowSchema *s)
         s->dictionary->release(s->dictionary);
         free(s->dictionary);
     }
+    free(s->private_data);
     s->release = NULL;
+}
+
+void py_arrow_own_name(struct ArrowSchema *s, char *name)
+{
+    s->private_data = name;
 }
 
 void py_arrow_schema(struct ArrowSchema *s, const char *format, const char *name)
@@ -111,6 +117,14 @@ static size_t put_text(char *to, ncclscope_text t)
         i += l ? l : 1;
     }
     return n;
+}
+
+bool py_arrow_is_utf8(ncclscope_text t)
+{
+    size_t i = 0, l = 1;
+    for (; l && i < t.len; i += l)
+        l = letter((const unsigned char *)t.ptr + i, t.len - i);
+    return l > 0;
 }
 
 bool py_arrow_texts(struct ArrowArray *a, const char *texts, size_t n, size_t stride)

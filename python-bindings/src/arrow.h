@@ -48,6 +48,9 @@ void py_arrow_schema(struct ArrowSchema *s, const char *format, const char *name
 /* The same, of texts that repeat: numbers (int32) of words. */
 bool py_arrow_words_schema(struct ArrowSchema *s, const char *name);
 
+/* `name`, of malloc, goes with the schema. */
+void py_arrow_own_name(struct ArrowSchema *s, char *name);
+
 /* An array that owns what hangs on it: buffers of malloc, children, a dictionary. Buffer 0 is the bitmap of what is said. */
 bool py_arrow_array(struct ArrowArray *a, int64_t length, int64_t buffers);
 bool py_arrow_buffer(struct ArrowArray *a, int at, size_t size); /* of zeros */
@@ -56,5 +59,6 @@ void py_arrow_free(struct ArrowArray *a);
 
 /* Texts as utf8, one every `stride` bytes; bytes that are no UTF-8 become U+FFFD, ptr NULL null. Beyond 2 GiB in one array: false. */
 bool py_arrow_texts(struct ArrowArray *a, const char *texts, size_t n, size_t stride);
+bool py_arrow_is_utf8(ncclscope_text t);
 
 #endif

@@ -191,8 +191,9 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
-    bool fine = module && !py_add_type(module, &grammar_spec, &grammar_type) && !py_add_reader(module) &&
-                !py_add_model(module) && !py_add_findings(module) && !py_add_feed(module);
+    bool fine = module && !py_add_type(module, &grammar_spec, &grammar_type) && !py_add_record(module) &&
+                !py_add_table(module) && !py_add_reader(module) && !py_add_model(module) && !py_add_findings(module) &&
+                !py_add_feed(module);
     if (fine)
         return module;
     Py_XDECREF(module);

@@ -44,10 +44,22 @@ PyObject *py_done(int rc, const ncclscope_error *e, const char *what);
 PyObject *py_rows(const ncclscope_model *m, const ncclscope_findings *f, PyObject *args);
 PyObject *py_tables(PyObject *self, PyObject *unused);
 
+/* A Record, with a copy of all that it says; NULL with an exception. */
+PyObject *py_record(PyObject *grammar, const ncclscope_record *rec);
+
+/* A Table of columns that are filled, which has them from then on; NULL with an exception. */
+struct columns;
+PyObject *py_table(struct columns *c, const char *kind);
+
+/* A capsule "arrow_array_stream" of such columns. */
+PyObject *py_arrow_columns(struct columns *c);
+
 /* A capsule "arrow_array_stream" of the rows of a table; `owner` lends them. NULL with an exception. */
 PyObject *py_arrow_stream(PyObject *owner, const ncclscope_model *m, const ncclscope_findings *f, int table);
 
 /* Make the types of a file and put them into the module: 0, or -1 with an exception. */
+int py_add_record(PyObject *module);
+int py_add_table(PyObject *module);
 int py_add_reader(PyObject *module);
 int py_add_model(PyObject *module);
 int py_add_findings(PyObject *module);

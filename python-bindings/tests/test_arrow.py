@@ -41,13 +41,15 @@ Stream._fields_ = [('get_schema', ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(
 def values(schema, array):
     """A column as a list of Python's values."""
     n = array.length
-    said = ctypes.string_at(array.buffers[0], n // 8 + 1)
     bit = lambda bits, i: bits[i // 8] >> (i % 8) & 1
+    said = ctypes.string_at(array.buffers[0], (n + 7) // 8) if array.buffers[0] else b'\xff' * (n // 8 + 1)
     if schema.dictionary:
         words = values(schema.dictionary[0], array.dictionary[0])
         found = [words[k] if 0 <= k < len(words) else None for k in (ctypes.c_int32 * n).from_address(array.buffers[1])]
     elif schema.format == b'l':
         found = list((ctypes.c_int64 * n).from_address(array.buffers[1]))
+    elif schema.format == b'L':
+        found = list((ctypes.c_uint64 * n).from_address(array.buffers[1]))
     elif schema.format == b'g':
         found = list((ctypes.c_double * n).from_address(array.buffers[1]))
     elif schema.format == b'b':
@@ -64,7 +66,10 @@ def values(schema, array):
 
 
 def columns_of(rows):
-    capsule = rows.__arrow_c_stream__()
+    return columns_of_capsule(rows.__arrow_c_stream__())
+
+
+def columns_of_capsule(capsule):
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = P, [ctypes.py_object, ctypes.c_char_p]
     stream = ctypes.cast(get(capsule, b'arrow_array_stream'), ctypes.POINTER(Stream))
@@ -111,6 +116,33 @@ class Arrow(unittest.TestCase):
         envs = ncclscope.scan(b'vm:1:2 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_\xff\xe2\x82\n').env_values
         self.assertEqual([v.encode('utf-8', 'surrogateescape') for v in envs.columns()['value']], [b'mlx5_\xff\xe2\x82'])
         self.assertEqual(columns_of(envs)['value'], ['mlx5_\ufffd\ufffd\ufffd'])
+
+    def test_every_kind(self):
+        kinds = set()
+        for path in sorted(glob.glob(os.path.join(LOGS, '*', '*.log')))[::5]:
+            for kind in {rec.kind for rec in ncclscope.open(path)}:
+                table = ncclscope.open(path).table(kind)
+                should = {c: [as_arrow(v) for v in vs] for c, vs in table.columns().items()}
+                self.assertEqual(columns_of(table), should, (path, kind))
+                kinds.add(kind)
+        self.assertGreater(len(kinds), 60)
+        none = ncclscope.open(b'').table('CONNECT')
+        self.assertEqual(columns_of(none), none.columns())
+
+    def test_kind_large_and_hostile(self):
+        lines = [b'vm-%d:1:2 [0] NCCL INFO Channel %d/0 : 0[0] -> 1[1] via P2P/\xff%d\n' % (i % 5, i % 3 or 2**63 + i, i) for i in range(70000)]
+        table = ncclscope.open(b''.join(lines)).table('CONNECT')
+        should = {c: [as_arrow(v) for v in vs] for c, vs in table.columns().items()}
+        self.assertEqual((len(table), table['via'][69999]), (70000, 'P2P/\udcff69999'))
+        self.assertEqual(columns_of(table), should)
+
+    def test_a_kind_outlives_its_table(self):
+        """Arrays lend the columns: these go with the last of both."""
+        table = ncclscope.open(os.path.join(LOGS, '2.28.9', 'h200x8-p2p-disabled-shm.log')).table('CONNECT')
+        should = table.columns()
+        capsule = table.__arrow_c_stream__()
+        del table
+        self.assertEqual(columns_of_capsule(capsule), should)
 
     def test_nobody_takes_it(self):
         report = ncclscope.scan(os.path.join(LOGS, '2.28.9', 'h200x8-p2p-disabled-shm.log'))

@@ -1,4 +1,5 @@
 """Records: from whatever source, kept or not, and by columns."""
+import glob
 import io
 import os
 import unittest
@@ -7,6 +8,7 @@ import ncclscope
 
 LOGS = os.path.join(os.environ['TESTDATA'], 'logs')
 PLAIN = os.path.join(LOGS, '2.28.9', 'h200x8-p2p-disabled-shm.log')
+HEADS = ('line', 'host', 'pid', 'tid', 'device')
 PACKED = os.path.join(LOGS, '2.30.7', 'h200x4-two-nodes.log.gz')
 
 
@@ -50,13 +52,48 @@ class Reading(unittest.TestCase):
             rec['nothing']
 
     def test_columns(self):
-        kept = [rec for rec in ncclscope.open(PLAIN) if rec.kind == 'CONNECT']
-        columns = ncclscope.open(PLAIN).table('CONNECT')
-        self.assertEqual(len(kept), 32)
-        for name in ('src', 'dst', 'via'):
-            self.assertEqual(columns[name], [rec[name] for rec in kept])
-        self.assertEqual(columns['line'], [rec.line for rec in kept])
-        self.assertEqual(ncclscope.open(PLAIN).table('NO_SUCH_KIND'), {})
+        """Every kind of many logs: its columns are what its records say, None where they do not."""
+        kinds = set()
+        for path in sorted(glob.glob(os.path.join(LOGS, '*', '*.log*')))[::4]:
+            by_kind = {}
+            for rec in ncclscope.open(path):
+                by_kind.setdefault(rec.kind, []).append(rec)
+            for kind, records in by_kind.items():
+                should = {name: [getattr(rec, name) for rec in records] for name in HEADS}
+                for name in dict.fromkeys(name for rec in records for name in rec.fields):
+                    should[name + '_' if name in HEADS else name] = [rec.get(name) for rec in records]
+                table = ncclscope.open(path).table(kind)
+                self.assertEqual(table.columns(), should, (path, kind))
+                self.assertEqual((len(table), table.keys(), list(table), table.kind), (len(records), tuple(should), list(should), kind))
+            kinds |= set(by_kind)
+        self.assertGreater(len(kinds), 70)
+
+    def test_column(self):
+        table = ncclscope.open(PLAIN).table('CONNECT')
+        self.assertEqual(len(table), 32)
+        self.assertEqual((table['src'][0], table['via'][0]), (5, 'SHM/direct/direct'))
+        self.assertTrue('src' in table and 'nothing' not in table)
+        self.assertEqual(dict(table), table.columns())
+        with self.assertRaises(KeyError):
+            table['nothing']
+        none = ncclscope.open(PLAIN).table('NO_SUCH_KIND')
+        self.assertEqual((len(none), none.columns()), (0, {name: [] for name in HEADS}))
+        self.assertIn('32 records CONNECT', repr(table))
+
+    def test_column_of_large_numbers(self):
+        """Beyond 63 bits it is said as it is, beyond 64 a table cannot say it."""
+        log = ''.join('vm:1:2 [0] NCCL INFO Channel %d/0 : 0[0] -> 1[1] via P2P/IPC\n' % n for n in (7, 2**63, 2**64))
+        table = ncclscope.open(log.encode()).table('CONNECT')
+        self.assertEqual((table['channel'], table['line']), ([7, 2**63, None], [1, 2, 3]))
+        self.assertEqual([rec['channel'] for rec in ncclscope.open(log.encode())], [7, 2**63, str(2**64)])
+
+    def test_column_interrupted(self):
+        def pieces():
+            with open(PLAIN, 'rb') as file:
+                yield file.read(9000)
+            raise ZeroDivisionError
+        with self.assertRaises(ZeroDivisionError):
+            ncclscope.open(pieces()).table('CONNECT')
 
     def test_own_rows(self):
         log = b'vm:1:2 [0] NCCL INFO ACME: 4 lanes to node7\n'
