@@ -44,6 +44,7 @@ fi
     echo "test: the Python package does not do what it should"
     broken=$((broken + 1))
 }
+sed -n 's/^not tried:/test: not tried, needs .ci\/python-extras.sh:/p' build-plain/meson-logs/testlog.txt
 
 # The one file that needs no other, in a root directory of its own.
 { said=$(meson test -C build-plain --print-errorlogs standalone 2>&1); } || {

@@ -6,27 +6,23 @@ import os
 import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
-from . import _core, errors
+from . import _core, columns, errors
 from .reading import Source, grammar
 from .rows import Rows, tables
 from .store import Store, is_store
 
 _SEVERITIES = ("note", "warning", "error")
 _VERBOSE = 4
-class Finding:
+
+
+class Finding(columns.FindingColumns):
     """Something that is wrong, or worth to know: every column of the table `finding`, and what belongs to it."""
 
     def __init__(self, report: "Report", place: int, row: Any):
         self._report, self._place, self._row = report, place, row
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._row, name)
-
-    def __dir__(self) -> List[str]:
-        return sorted(set(object.__dir__(self)) | set(self._row._fields))
-
     @property
-    def evidence(self) -> List[Any]:
+    def evidence(self) -> List["columns.Evidence"]:
         """The lines that it rests on, with the name of their input as `name`."""
         return self._report._of_finding("evidence", self._place)
 
@@ -57,22 +53,16 @@ class FindingsError(errors.Error):
         self.findings = findings
 
 
-class Report:
+class Report(columns.Tables):
     """A job, as its logs tell it. Every table of the model is an attribute by the name of its rows: `links`, `ranks`, `comms`, `hosts`,
     `envs`, ...: a sequence of named tuples, None where the log does not say."""
 
     def __init__(self, model: _core.Model, facts: Optional[_core.Facts] = None):
         self._model, self._judged, self._facts = model, _core.Findings(model), facts
-        self._made: Dict[str, Rows] = {}
+        self._made: Dict[str, Rows[Any]] = {}
         self._children: Dict[str, Dict[int, List[Any]]] = {}
 
-    def __getattr__(self, name: str) -> Rows:
-        for table in tables.values():
-            if table.rows == name and not name.startswith("_"):
-                return self._rows(table.name)
-        raise AttributeError("a report has no %s" % name)
-
-    def _rows(self, table: str) -> Rows:
+    def _rows(self, table: str) -> Rows[Any]:
         if table not in self._made:
             owner = self._model if tables[table].owner == "model" else self._judged
             self._made[table] = Rows(tables[table], owner)
@@ -87,12 +77,12 @@ class Report:
         return self._children[table].get(place, [])
 
     @property
-    def communicators(self) -> Rows:
+    def communicators(self) -> Rows["columns.Comm"]:
         """The communicators: `comms` by its long name."""
         return self._rows("comm")
 
     @property
-    def env(self) -> Rows:
+    def env(self) -> Rows["columns.Env"]:
         """The variables of all processes: `envs`."""
         return self._rows("env")
 

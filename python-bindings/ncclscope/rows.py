@@ -2,11 +2,12 @@
 
 import keyword
 from collections import namedtuple
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union, overload
 
 from . import _core
 
 _AT_ONCE = 1024
+_Row = TypeVar("_Row")
 
 
 class Table:
@@ -17,25 +18,34 @@ class Table:
         self._type: Optional[type] = None
 
     @property
+    def title(self) -> str:
+        """The name of that class, which is in ncclscope.columns: "FindingRank" of finding_rank."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+    @property
     def type(self) -> type:
         """The class of its rows: a named tuple whose members are the columns, None where the log does not say."""
         if self._type is None:
-            title = "".join(word.capitalize() for word in self.name.split("_"))
             members = [name + "_" if keyword.iskeyword(name) else name for name, _, _, _ in self.columns]  # class_
-            made = namedtuple(title, members)  # type: ignore[misc]
-            made.__doc__ = self.words + "\n\n" + "\n".join("%s: %s" % (name, words) for name, _, _, words in self.columns)
-            made.__module__ = __name__
+            made = namedtuple(self.title, members)  # type: ignore[misc]
+            made.__doc__ = self.words + "\n\n" + "\n".join(_told(*column) for column in self.columns)
+            made.__module__ = "ncclscope.columns"
             self._type = made
         return self._type
+
+
+def _told(name: str, type_: int, unit: str, words: str) -> str:
+    """A column of a docstring: "bytes: as given, compressed if it was (bytes)"."""
+    return "%s: %s%s" % (name, words, " (%s)" % unit if unit != "none" else "")
 
 
 tables: Dict[str, Table] = {t[0]: Table(i, *t) for i, t in enumerate(_core.tables())}
 
 
-class Rows(Sequence[Any]):
+class Rows(Sequence[_Row], Generic[_Row]):
     """The rows of a table, as a sequence: some are fetched at a time, none before it is asked for."""
 
-    def __init__(self, table: Table, owner: Any, make: Optional[Callable[[int, Any], Any]] = None):
+    def __init__(self, table: Table, owner: Any, make: Optional[Callable[[int, Any], _Row]] = None):
         self.table = table
         self._owner = owner
         self._len: int = owner.rows(table.number)
@@ -45,14 +55,20 @@ class Rows(Sequence[Any]):
     def __len__(self) -> int:
         return self._len
 
-    def _at(self, i: int) -> Any:
+    def _at(self, i: int) -> _Row:
         if not self._first <= i < self._first + len(self._kept):
             self._first = i - i % _AT_ONCE
             self._kept = self._owner.rows(self.table.number, self._first, _AT_ONCE)
-        row = self.table.type._make(self._kept[i - self._first])  # type: ignore[attr-defined]
+        row: Any = self.table.type._make(self._kept[i - self._first])  # type: ignore[attr-defined]
         return row if self._make is None else self._make(i, row)
 
-    def __getitem__(self, i: Any) -> Any:
+    @overload
+    def __getitem__(self, i: int) -> _Row: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> List[_Row]: ...
+
+    def __getitem__(self, i: Union[int, slice]) -> Union[_Row, List[_Row]]:
         if isinstance(i, slice):
             return [self._at(k) for k in range(*i.indices(self._len))]
         k = i + self._len if i < 0 else i
@@ -60,7 +76,7 @@ class Rows(Sequence[Any]):
             raise IndexError("%s has %d rows" % (self.table.rows, self._len))
         return self._at(k)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[_Row]:
         return (self._at(i) for i in range(self._len))
 
     def columns(self) -> Dict[str, List[Any]]:

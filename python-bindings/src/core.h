@@ -47,7 +47,7 @@ PyObject *py_tables(PyObject *self, PyObject *unused);
 /* A Record, with a copy of all that it says; NULL with an exception. */
 PyObject *py_record(PyObject *grammar, const ncclscope_record *rec);
 
-/* A Table of columns that are filled, which has them from then on; NULL with an exception. */
+/* A RecordTable of columns that are filled, which has them from then on; NULL with an exception. */
 struct columns;
 PyObject *py_table(struct columns *c, const char *kind);
 

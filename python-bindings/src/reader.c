@@ -181,7 +181,7 @@ static PyObject *reader_stats(PyObject *o, PyObject *unused)
 }
 
 static PyMethodDef reader_methods[] = {
-    {"table", reader_table, METH_VARARGS, "table(kind): what is left of the log, of one kind, as a Table."},
+    {"table", reader_table, METH_VARARGS, "table(kind): what is left of the log, of one kind, as a RecordTable."},
     {"stats", reader_stats, METH_NOARGS, "stats(): what was read so far, counted."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,4 @@
-/* table.c - Table: the records of one kind as columns, which become lists of Python when they are asked for. */
+/* table.c - RecordTable: the records of one kind as columns, which become lists of Python when they are asked for. */
 #include "columns.h"
 #include "core.h"
 
@@ -142,16 +142,19 @@ static PyObject *table_columns(PyObject *self, PyObject *unused)
     return all;
 }
 
-static PyObject *table_arrow(PyObject *self, PyObject *args)
+static PyObject *table_arrow(PyObject *self, PyObject *args, PyObject *names)
 {
+    static char *keys[] = {"requested_schema", NULL}; /* a wish, which the protocol lets us pass over */
     PyObject *requested = NULL;
-    return PyArg_ParseTuple(args, "|O", &requested) ? py_arrow_columns(((struct table *)self)->c) : NULL;
+    return PyArg_ParseTupleAndKeywords(args, names, "|O", keys, &requested)
+               ? py_arrow_columns(((struct table *)self)->c)
+               : NULL;
 }
 
 static PyObject *table_repr(PyObject *self)
 {
     struct table *t = (struct table *)self;
-    return PyUnicode_FromFormat("<Table of %zu records %U: %R>", t->c->rows, t->kind, t->names);
+    return PyUnicode_FromFormat("<RecordTable of %zu %U: %R>", t->c->rows, t->kind, t->names);
 }
 
 static PyObject *table_kind(PyObject *self, void *unused)
@@ -170,7 +173,7 @@ static PyMethodDef table_methods[] = {
     {"keys", table_keys, METH_NOARGS, "keys(): the names of its columns, a tuple."},
     {"columns", table_columns, METH_NOARGS,
      "columns(): all of it as {name: [value, ...]}, None where a record does not say."},
-    {"__arrow_c_stream__", table_arrow, METH_VARARGS,
+    {"__arrow_c_stream__", (PyCFunction)(void (*)(void))table_arrow, METH_VARARGS | METH_KEYWORDS,
      "The columns for pyarrow.table(), polars.from_arrow(), duckdb and others, as they lie: int64, double, and "
      "dictionaries of texts."},
     {NULL, NULL, 0, NULL},
@@ -189,7 +192,8 @@ static PyType_Slot table_slots[] = {
     {Py_tp_dealloc, (void *)table_free},
     {0, NULL},
 };
-static PyType_Spec table_spec = {"ncclscope._core.Table", sizeof(struct table), 0, Py_TPFLAGS_DEFAULT, table_slots};
+static PyType_Spec table_spec = {"ncclscope._core.RecordTable", sizeof(struct table), 0, Py_TPFLAGS_DEFAULT,
+                                 table_slots};
 
 int py_add_table(PyObject *module)
 {

@@ -78,7 +78,7 @@ class Reading(unittest.TestCase):
             table['nothing']
         none = ncclscope.open(PLAIN).table('NO_SUCH_KIND')
         self.assertEqual((len(none), none.columns()), (0, {name: [] for name in HEADS}))
-        self.assertIn('32 records CONNECT', repr(table))
+        self.assertIn('32 CONNECT', repr(table))
 
     def test_column_of_large_numbers(self):
         """Beyond 63 bits it is said as it is, beyond 64 a table cannot say it."""
