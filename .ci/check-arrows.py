@@ -3,7 +3,7 @@
 
     check-arrows.py [ROOT]      ROOT of the source tree, by default the one that this script stands in
 
-One line and exit 1 for each include that goes up or sideways, out of a public header into the library, out of a tool into
+One line and exit 1 for each include that goes up or sideways, out of a public header into the library, out of a tool or Python's extension into
 anything but the public headers, or to a file that is not there; and for each call of the C library whose result hangs on the
 locale of the process, outside of base/neutral.c."""
 
@@ -103,7 +103,7 @@ def main():
     root = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     source = os.path.join(root, "libncclscope", "src")
     problems = checked = 0
-    for path in files(root, "libncclscope/src", "libncclscope/include", "tools"):
+    for path in files(root, "libncclscope/src", "libncclscope/include", "tools", "python-bindings/src"):
         inside = os.path.relpath(path, source)
         for line, quoted, name in includes(path):
             checked += 1

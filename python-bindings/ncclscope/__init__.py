@@ -10,6 +10,7 @@
 from ._core import Facts, Grammar, Reader, Record, RecordTable, version
 from .errors import DataError, Error, InvalidArgument, NotFound, OtherRelease, PatternError, ReadError, Stopped, Unsupported
 from .job import capture
+from .machine import confirm
 from .reading import open_log as open
 from .report import Finding, FindingsError, Report, diff, explain, probe, scan
 from .rows import Rows, tables
@@ -17,6 +18,6 @@ from .store import Store
 from .stream import Stream
 
 __version__ = version()
-__all__ = ["scan", "open", "diff", "explain", "probe", "capture", "Report", "Finding", "FindingsError", "Stream", "Store", "Reader", "Record", "RecordTable", "Rows",
+__all__ = ["scan", "open", "diff", "explain", "probe", "confirm", "capture", "Report", "Finding", "FindingsError", "Stream", "Store", "Reader", "Record", "RecordTable", "Rows",
            "Grammar", "Facts", "tables", "version", "Error", "InvalidArgument", "ReadError", "DataError", "PatternError", "NotFound",
            "Unsupported", "OtherRelease", "Stopped"]

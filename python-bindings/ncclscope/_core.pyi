@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, final
 @final
 class Grammar:
     def __new__(cls, patterns: Optional[str] = None) -> Grammar: ...
+    def prepare(self) -> None: ...
 
 @final
 class Record:

@@ -1,22 +1,40 @@
 """The records of a log, one after the other."""
 
 import os
+import threading
+import weakref
 from typing import Any, Iterable, Iterator, Optional, Union
 
 from . import _core, errors
 
 Source = Union[str, bytes, "os.PathLike[str]", Any]
 _default: Optional[_core.Grammar] = None
+_grammars: "weakref.WeakSet[_core.Grammar]" = weakref.WeakSet()
+_making = threading.Lock()  # held while a grammar is made, and while this process forks
 
 
 def grammar(patterns: Optional[str] = None) -> _core.Grammar:
     """The known lines; of a file of your own too. The one without is made once."""
     global _default
-    if patterns is not None:
-        return _core.Grammar(os.fspath(patterns))
-    if _default is None:
-        _default = _core.Grammar()
-    return _default
+    with _making:
+        if patterns is None and _default is not None:
+            return _default
+        made = _core.Grammar() if patterns is None else _core.Grammar(os.fspath(patterns))
+        _grammars.add(made)
+        if patterns is None:
+            _default = made
+        return made
+
+
+def _before_fork() -> None:
+    """A thread that compiles rows holds a lock of PCRE2 now and then, for which a child would wait without end: all are compiled before."""
+    _making.acquire()
+    if threading.active_count() > 1:
+        for known in list(_grammars):
+            known.prepare()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_making.release, after_in_child=_making.release)
 
 
 def open_log(source: Source, patterns: Optional[str] = None) -> _core.Reader:

@@ -58,7 +58,7 @@ class Report(columns.Tables):
     `envs`, ...: a sequence of named tuples, None where the log does not say."""
 
     def __init__(self, model: _core.Model, facts: Optional[_core.Facts] = None):
-        self._model, self._judged, self._facts = model, _core.Findings(model), facts
+        self._model, self._judged, self.facts = model, _core.Findings(model), facts
         self._made: Dict[str, Rows[Any]] = {}
         self._children: Dict[str, Dict[int, List[Any]]] = {}
 
@@ -131,7 +131,8 @@ class Report(columns.Tables):
         return self._judged.report("text", columns, (_VERBOSE if verbose else 0) | (8 if verdict else 0))
 
     def confirm(self) -> Dict[str, Any]:
-        """The log against the facts that the scan was given: a verdict for each pair of ranks, schema ncclscope.confirm/1."""
+        """The log against the facts that the scan was given: a verdict for each pair of ranks, schema ncclscope.confirm/1. NotFound
+        where it was given none."""
         return json.loads(self._judged.report("json", 0, 0, "confirm"))  # type: ignore[no-any-return]
 
     def _repr_html_(self) -> str:

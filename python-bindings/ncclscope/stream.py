@@ -1,5 +1,6 @@
 """Logs that still grow."""
 
+import threading
 from typing import Any, Dict, Optional, Sequence
 
 from . import _core
@@ -13,28 +14,35 @@ class Stream:
         with ncclscope.Stream() as s:
             s.feed("pod-0", data)
             print(s.report().to_text())
+
+    Threads may feed it, and ask it for reports: one of them at a time, the others wait.
     """
 
     def __init__(self, patterns: Optional[str] = None):
         self._grammar = grammar(patterns)
         self._model = _core.Model(self._grammar)
         self._feeds: Dict[str, _core.Feed] = {}
+        self._lock = threading.Lock()
 
     def feed(self, name: str, data: bytes) -> None:
         """Bytes of the stream of that name, cut anywhere."""
-        if name not in self._feeds:
-            self._feeds[name] = _core.Feed(self._grammar, self._model, name)
-        self._feeds[name].feed(data)
+        with self._lock:
+            if name not in self._feeds:
+                self._feeds[name] = _core.Feed(self._grammar, self._model, name)
+            self._feeds[name].feed(data)
 
     def end(self, name: str) -> None:
         """The stream has ended."""
-        self._feeds[name].end()
+        with self._lock:
+            self._feeds[name].end()
 
     def report(self) -> Report:
         """What is known so far; the streams go on."""
-        for feed in self._feeds.values():
-            feed.flush()
-        return Report(self._model.snapshot())
+        with self._lock:
+            for feed in self._feeds.values():
+                feed.flush()
+            known = self._model.snapshot()
+        return Report(known)
 
     def findings(self) -> Sequence[Finding]:
         """The findings of what is known so far."""
@@ -42,8 +50,9 @@ class Stream:
 
     def close(self) -> None:
         """End all streams."""
-        for feed in self._feeds.values():
-            feed.end()
+        with self._lock:
+            for feed in self._feeds.values():
+                feed.end()
 
     def __enter__(self) -> "Stream":
         return self

@@ -1,12 +1,16 @@
 /* core.c - the module itself: its errors, texts, and the grammar. */
 #include "core.h"
 
+#include <structmember.h>
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct grammar {
     PyObject_HEAD ncclscope_grammar *g;
+    PyObject *weak; /* references to it */
 };
 static PyTypeObject *grammar_type;
 
@@ -98,8 +102,10 @@ static PyObject *grammar_new(PyTypeObject *type, PyObject *args, PyObject *names
     struct grammar *self = (struct grammar *)py_make(type);
     ncclscope_error e = {0};
     int rc = self ? ncclscope_grammar_new(&self->g, &e) : NCCLSCOPE_ENOMEM;
+    Py_BEGIN_ALLOW_THREADS
     if (!rc && path)
         rc = ncclscope_grammar_add_file(self->g, PyBytes_AsString(path), &e);
+    Py_END_ALLOW_THREADS
     Py_XDECREF(path);
     if (!rc)
         return (PyObject *)self;
@@ -111,8 +117,21 @@ static PyObject *grammar_new(PyTypeObject *type, PyObject *args, PyObject *names
 
 static void grammar_free(PyObject *self)
 {
+    if (((struct grammar *)self)->weak)
+        PyObject_ClearWeakRefs(self);
     ncclscope_grammar_free(((struct grammar *)self)->g);
     py_release(self);
+}
+
+static PyObject *grammar_prepare(PyObject *self, PyObject *unused)
+{
+    ncclscope_error e = {0};
+    int rc;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_grammar_prepare(((struct grammar *)self)->g, &e);
+    Py_END_ALLOW_THREADS
+    return py_done(rc, &e, "the rows could not be compiled");
 }
 
 ncclscope_grammar *py_grammar(PyObject *o)
@@ -123,10 +142,20 @@ ncclscope_grammar *py_grammar(PyObject *o)
     return NULL;
 }
 
+static PyMethodDef grammar_methods[] = {
+    {"prepare", grammar_prepare, METH_NOARGS, "prepare(): compile all rows now; it takes no lock from then on."},
+    {NULL, NULL, 0, NULL},
+};
+static PyMemberDef grammar_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct grammar, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
 static PyType_Slot grammar_slots[] = {
     {Py_tp_doc, "Grammar(patterns=None): the known lines, and those of a file of your own."},
     {Py_tp_new, (void *)grammar_new},
     {Py_tp_dealloc, (void *)grammar_free},
+    {Py_tp_methods, grammar_methods},
+    {Py_tp_members, grammar_members},
     {0, NULL},
 };
 static PyType_Spec grammar_spec = {"ncclscope._core.Grammar", sizeof(struct grammar), 0, Py_TPFLAGS_DEFAULT,
@@ -139,12 +168,18 @@ static PyObject *explain(PyObject *self, PyObject *args)
     const char *text;
     PyObject *grammar;
     struct py_sink s = {0};
+    int rc;
     (void)self;
-    if (!PyArg_ParseTuple(args, "Os", &grammar, &text) || !py_grammar(grammar))
+    if (!PyArg_ParseTuple(args, "Os", &grammar, &text))
         return NULL;
-    int rc = ncclscope_explain(text, py_sink_take, &s);
+    ncclscope_grammar *g = py_grammar(grammar);
+    if (!g)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_explain(text, py_sink_take, &s);
     if (rc == NCCLSCOPE_ENOTFOUND)
-        rc = ncclscope_explain_line(py_grammar(grammar), text, 0, 0, py_sink_take, &s);
+        rc = ncclscope_explain_line(g, text, 0, 0, py_sink_take, &s);
+    Py_END_ALLOW_THREADS
     if (!rc)
         return py_sink_text(&s);
     free(s.bytes);

@@ -53,9 +53,13 @@ static PyObject *findings_expect(PyObject *self, PyObject *args)
 {
     const char *list;
     ncclscope_error e = {0};
+    int rc;
     if (!PyArg_ParseTuple(args, "s", &list))
         return NULL;
-    return py_done(ncclscope_expect(((struct findings *)self)->f, list, &e), &e, "this cannot be expected");
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_expect(((struct findings *)self)->f, list, &e);
+    Py_END_ALLOW_THREADS
+    return py_done(rc, &e, "this cannot be expected");
 }
 
 /* report(format, columns, flags, page): page "log", "probe" or "confirm". */
@@ -66,7 +70,7 @@ static PyObject *findings_report(PyObject *self, PyObject *args)
     const char *format, *page = "log";
     int columns = 0, flags = 0, rc;
     struct py_sink s = {0};
-    if (!PyArg_ParseTuple(args, "s|iis", &format, &columns, &flags, &page))
+    if (!m || !PyArg_ParseTuple(args, "s|iis", &format, &columns, &flags, &page))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     rc = !strcmp(page, "log")     ? ncclscope_report(m, x->f, format, columns, flags, py_sink_take, &s)
@@ -87,10 +91,15 @@ static PyObject *findings_diff(PyObject *self, PyObject *args)
     int columns = 0, flags = 0;
     size_t n = 0;
     struct py_sink s = {0};
+    int rc;
     if (!PyArg_ParseTuple(args, "O!s|ii", findings_type, &b, &format, &columns, &flags))
         return NULL;
-    int rc = ncclscope_diff(py_model(a->model), a->f, py_model(b->model), b->f, format, columns, flags, py_sink_take,
-                            &s, &n);
+    const ncclscope_model *m = py_model(a->model), *other = py_model(b->model);
+    if (!m || !other)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_diff(m, a->f, other, b->f, format, columns, flags, py_sink_take, &s, &n);
+    Py_END_ALLOW_THREADS
     if (rc) {
         free(s.bytes);
         return py_raise(rc, NULL, "the runs could not be compared");

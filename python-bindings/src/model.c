@@ -170,8 +170,11 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *names)
         return NULL;
     Py_INCREF(grammar);
     self->grammar = grammar;
-    int rc = bytes ? ncclscope_model_load(&self->m, py_grammar(grammar), bytes, (size_t)len, &e)
-                   : ncclscope_model_new(&self->m, &e);
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = bytes ? ncclscope_model_load(&self->m, py_grammar(grammar), bytes, (size_t)len, &e)
+               : ncclscope_model_new(&self->m, &e);
+    Py_END_ALLOW_THREADS
     if (!rc)
         return (PyObject *)self;
     py_raise(rc, &e, "there is no model");
@@ -209,20 +212,33 @@ static PyObject *model_merge(PyObject *self, PyObject *args)
     PyObject *other;
     ncclscope_model *into = py_model(self), *from;
     ncclscope_error e = {0};
+    int rc;
     if (!into || !PyArg_ParseTuple(args, "O", &other) || !(from = py_model(other)))
         return NULL;
-    return py_done(ncclscope_model_merge(into, from, &e), &e, "the models could not be merged");
+    py_model_busy(self, true);
+    py_model_busy(other, true);
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_model_merge(into, from, &e);
+    Py_END_ALLOW_THREADS
+    py_model_busy(self, false);
+    py_model_busy(other, false);
+    return py_done(rc, &e, "the models could not be merged");
 }
 
 static PyObject *model_save(PyObject *self, PyObject *unused)
 {
     struct py_sink s = {0};
     ncclscope_error e = {0};
+    int rc;
     (void)unused;
     ncclscope_model *m = py_model(self);
     if (!m)
         return NULL;
-    int rc = ncclscope_model_save(m, py_sink_take, &s, &e);
+    py_model_busy(self, true);
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_model_save(m, py_sink_take, &s, &e);
+    Py_END_ALLOW_THREADS
+    py_model_busy(self, false);
     return rc ? py_raise(rc, &e, "the model could not be saved") : py_sink_bytes(&s);
 }
 
@@ -231,12 +247,17 @@ static PyObject *model_snapshot(PyObject *self, PyObject *unused)
     ncclscope_model *m = py_model(self);
     struct model *copy = m ? (struct model *)py_make(model_type) : NULL;
     ncclscope_error e = {0};
+    int rc;
     (void)unused;
     if (!copy)
         return NULL;
     Py_INCREF(self);
     copy->grammar = self; /* it borrows the texts of that model */
-    int rc = ncclscope_model_snapshot(&copy->m, m, &e);
+    py_model_busy(self, true);
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_model_snapshot(&copy->m, m, &e);
+    Py_END_ALLOW_THREADS
+    py_model_busy(self, false);
     if (!rc)
         return (PyObject *)copy;
     py_raise(rc, &e, "there is no snapshot");
@@ -246,11 +267,17 @@ static PyObject *model_snapshot(PyObject *self, PyObject *unused)
 
 static PyObject *model_pods(PyObject *self, PyObject *args)
 {
+    ncclscope_model *m = py_model(self);
     PyObject *path;
     ncclscope_error e = {0};
-    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+    int rc;
+    if (!m || !PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
-    int rc = ncclscope_model_pods(((struct model *)self)->m, PyBytes_AsString(path), &e);
+    py_model_busy(self, true);
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_model_pods(m, PyBytes_AsString(path), &e);
+    Py_END_ALLOW_THREADS
+    py_model_busy(self, false);
     Py_DECREF(path);
     return py_done(rc, &e, "the pods could not be read");
 }
@@ -259,9 +286,13 @@ static PyObject *model_facts(PyObject *self, PyObject *args)
 {
     struct model *x = (struct model *)self;
     PyObject *facts;
-    if (!PyArg_ParseTuple(args, "O!", facts_type, &facts))
+    if (!py_model(self) || !PyArg_ParseTuple(args, "O!", facts_type, &facts))
         return NULL;
+    py_model_busy(self, true);
+    Py_BEGIN_ALLOW_THREADS
     ncclscope_model_facts(x->m, ((struct facts *)facts)->f);
+    Py_END_ALLOW_THREADS
+    py_model_busy(self, false);
     Py_INCREF(facts);
     Py_XDECREF(x->facts);
     x->facts = facts;

@@ -41,18 +41,16 @@ static bool is_interrupted(void)
 static ptrdiff_t read_descriptor(void *user, void *to, size_t size)
 {
     struct reader *self = user;
-    for (;;) {
-        struct pollfd waits = {self->fd, POLLIN, 0};
-        int ready = poll(&waits, 1, PATIENCE_MS);
-        if (ready <= 0) { /* silent, or a signal came */
-            if (is_interrupted())
-                return -1;
-            continue;
-        }
-        ssize_t n = read(self->fd, to, size);
-        if (n >= 0 || errno != EINTR)
-            return n;
+    struct pollfd waits = {self->fd, POLLIN, 0};
+    ssize_t n = -1;
+    for (bool given = false; !given;) {
+        bool ready = poll(&waits, 1, PATIENCE_MS) > 0; /* else it is silent, or a signal came */
+        if (is_interrupted())
+            return -1;
+        n = ready ? read(self->fd, to, size) : -1;
+        given = ready && (n >= 0 || errno != EINTR);
     }
+    return n;
 }
 
 /* What a read(size) of Python gives: bytes; an error of it stays set, and is raised where the record was asked for. */
@@ -63,7 +61,7 @@ static ptrdiff_t read_object(void *user, void *to, size_t size)
     ptrdiff_t n = -1;
     char *bytes;
     Py_ssize_t len;
-    PyObject *got = PyObject_CallFunction(self->read, "n", (Py_ssize_t)size);
+    PyObject *got = PyErr_CheckSignals() ? NULL : PyObject_CallFunction(self->read, "n", (Py_ssize_t)size);
     if (got && !PyBytes_AsStringAndSize(got, &bytes, &len)) {
         if ((size_t)len <= size) {
             memcpy(to, bytes, (size_t)len);
