@@ -87,7 +87,7 @@ class Report(columns.Tables):
         return self._rows("env")
 
     @property
-    def findings(self) -> Sequence[Finding]:
+    def findings(self) -> Rows[Finding]:
         """What was found, the gravest first."""
         return Rows(tables["finding"], self._judged, lambda i, row: Finding(self, i, row))
 

@@ -2,7 +2,7 @@
 
 import keyword
 from collections import namedtuple
-from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union, overload
+from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, Tuple, TypeVar, Union, overload
 
 from . import _core
 
@@ -42,8 +42,10 @@ def _told(name: str, type_: int, unit: str, words: str) -> str:
 tables: Dict[str, Table] = {t[0]: Table(i, *t) for i, t in enumerate(_core.tables())}
 
 
-class Rows(Sequence[_Row], Generic[_Row]):
-    """The rows of a table, as a sequence: some are fetched at a time, none before it is asked for."""
+class Rows(Generic[_Row]):
+    """The rows of a table, by their number, by a slice, or one after the other: some are fetched at a time, none before it is asked for.
+
+    They are no `Sequence` by name, for data frames take such a thing row by row, and this as Arrow's columns."""
 
     def __init__(self, table: Table, owner: Any, make: Optional[Callable[[int, Any], _Row]] = None):
         self.table = table

@@ -1,11 +1,12 @@
 """Logs that still grow."""
 
 import threading
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, Optional
 
 from . import _core
 from .reading import grammar
 from .report import Finding, Report
+from .rows import Rows
 
 
 class Stream:
@@ -44,7 +45,7 @@ class Stream:
             known = self._model.snapshot()
         return Report(known)
 
-    def findings(self) -> Sequence[Finding]:
+    def findings(self) -> Rows[Finding]:
         """The findings of what is known so far."""
         return self.report().findings
 
