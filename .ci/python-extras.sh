@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 . .ci/setup.sh
 
 venv=build-extras/venv
-[ -x $venv/bin/python ] || python3 -m venv $venv
+[ -x $venv/bin/python ] || "${PYTHON:-python3}" -m venv $venv
 $venv/bin/pip install --quiet torch numpy pyarrow polars pandas duckdb kubernetes clearml mlflow-skinny mypy
 configure build-plain -Dbuildtype=release -Dtests=enabled -Dpython=enabled
 build build-plain
