@@ -41,6 +41,8 @@ def open_log(source: Source, patterns: Optional[str] = None) -> _core.Reader:
     """The records of a log, one after the other.
 
     `source`: a path, bytes, a file object, a descriptor, or an iterator of bytes (an HTTP response, a pipe).
+    ReadError where a path cannot be opened, or `patterns` not be read, PatternError for a row in it; while it is read Unsupported for zstd, xz
+    and the like, DataError behind the last good record of damaged gzip, and what `source` raises.
     """
     known = grammar(patterns)
     if isinstance(source, int):

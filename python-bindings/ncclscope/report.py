@@ -28,7 +28,7 @@ class Finding(columns.FindingColumns):
 
     @property
     def ranks(self) -> List[int]:
-        """Ranks that it is about."""
+        """Ranks that it is about, of its communicator; some, where `ranks_more` tells of others."""
         return [r.rank for r in self._report._of_finding("finding_rank", self._place)]
 
     @property
@@ -102,18 +102,19 @@ class Report(columns.Tables):
         return self.verdict == "ok"
 
     def at_least(self, severity: str) -> List[Finding]:
-        """The findings of "note", "warning" or "error" and above."""
+        """The findings of "note", "warning" or "error" and above, the gravest first. ValueError for another word."""
         least = _SEVERITIES.index(severity)
         return [f for f in self.findings if _SEVERITIES.index(f.severity) >= least]
 
     def raise_for_findings(self, severity: str = "warning") -> None:
-        """FindingsError where there are findings of this severity or above: for preflight checks."""
+        """FindingsError, which has them, where there are findings of this severity or above: for preflight checks."""
         found = self.at_least(severity)
         if found:
             raise FindingsError(self.to_text(verdict=True).strip(), found)
 
     def expect(self, expected: str) -> bool:
-        """Hold a list like "nvlink,no-socket,ranks=16" against the report; True if nothing of it is broken."""
+        """Hold a list like "nvlink,no-socket,ranks=16" against the report; True if nothing of it is broken. InvalidArgument for a word that is
+        none; docs/contract.md has them."""
         self._judged.expect(expected)
         self._made.pop("expectation", None)
         return all(e.state != "broken" for e in self._rows("expectation"))
@@ -127,7 +128,7 @@ class Report(columns.Tables):
         return json.loads(self.to_json())  # type: ignore[no-any-return]
 
     def to_text(self, columns: int = 80, verbose: bool = False, verdict: bool = False) -> str:
-        """As the command prints it; `verdict`: the first lines alone."""
+        """As the command prints it, `columns` characters wide; `verdict`: the first lines alone; `verbose`: notes, pairs and ranks in full."""
         return self._judged.report("text", columns, (_VERBOSE if verbose else 0) | (8 if verdict else 0))
 
     def confirm(self) -> Dict[str, Any]:
@@ -207,10 +208,10 @@ def diff(a: Report, b: Report) -> Dict[str, Any]:
 
 
 def explain(what: str) -> str:
-    """What the id of a finding means, or what a line of a log says and proves."""
+    """What the id of a finding means, or what a line of a log says and proves; NotFound where nobody knows either."""
     return _core.explain(grammar(), what)
 
 
 def probe() -> _core.Facts:
-    """What this machine's GPUs, links and container offer; nothing is set or changed."""
+    """What this machine's GPUs, links and container offer, asked in some seconds; nothing is set or changed. Without a GPU the rest is there."""
     return _core.Facts()

@@ -17,7 +17,8 @@ def is_store(path: str) -> bool:
 
 
 class Store:
-    """A file of `ncclscope scan --db`: its tables by SQL. It is read by Python's own sqlite3, and never written here."""
+    """A file of `ncclscope scan --db`: its tables by SQL. It is read by Python's own sqlite3, and never written here. DataError for a file
+    that is no store."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
         self.path = os.fspath(path)
@@ -30,7 +31,7 @@ class Store:
         return db
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> List[sqlite3.Row]:
-        """The rows that a SELECT gives; docs/schema.md describes the tables."""
+        """The rows that a SELECT gives; docs/schema.md describes the tables. Errors are those of sqlite3."""
         db = self._open()
         try:
             return db.execute(sql, parameters).fetchall()
