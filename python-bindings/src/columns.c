@@ -216,6 +216,20 @@ static struct column *column_of(struct columns *c, const ncclscope_record *rec, 
     return name ? add_column(c, name, strchr("uif", type) ? type : 't', f) : NULL;
 }
 
+/* As most numbers are, and sooner told than by asking the record for its field. */
+static bool is_whole(ncclscope_text t, uint64_t *out)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < t.len; i++) {
+        unsigned digit = (unsigned)(t.ptr[i] - '0');
+        if (digit > 9)
+            return false;
+        v = v * 10 + digit;
+    }
+    *out = v;
+    return t.len > 0 && t.len < 19; /* no overflow */
+}
+
 static bool put_field(struct column *c, size_t row, const ncclscope_record *rec, ncclscope_text text)
 {
     uint64_t u;
@@ -223,7 +237,7 @@ static bool put_field(struct column *c, size_t row, const ncclscope_record *rec,
     double d;
     switch (c->type) {
     case 'u':
-        if (ncclscope_record_u64(rec, c->field, &u) == NCCLSCOPE_OK) {
+        if (is_whole(text, &u) || ncclscope_record_u64(rec, c->field, &u) == NCCLSCOPE_OK) {
             put(c, row, &u);
             c->beyond = c->beyond || u > INT64_MAX;
         }
