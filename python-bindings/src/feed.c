@@ -12,21 +12,22 @@ static PyTypeObject *feed_type;
 static PyObject *feed_new(PyTypeObject *type, PyObject *args, PyObject *names)
 {
     static char *keys[] = {"grammar", "model", "name", NULL};
-    PyObject *grammar, *model;
-    const char *name;
+    PyObject *grammar, *model, *name = NULL;
     ncclscope_error e = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, names, "OOs", keys, &grammar, &model, &name) || !py_grammar(grammar) ||
-        !py_model(model))
+    if (!PyArg_ParseTupleAndKeywords(args, names, "OOO&", keys, &grammar, &model, PyUnicode_FSConverter, &name))
         return NULL;
-    struct feed *self = (struct feed *)py_make(type);
-    if (!self)
+    struct feed *self = py_grammar(grammar) && py_model(model) ? (struct feed *)py_make(type) : NULL;
+    if (!self) {
+        Py_DECREF(name);
         return NULL;
+    }
     Py_INCREF(model);
     self->model = model;
     Py_INCREF(grammar);
     self->grammar = grammar;
     int rc = ncclscope_reader_new(&self->r, py_grammar(grammar), &e);
-    rc = rc ? rc : ncclscope_model_stream(py_model(model), name, &self->id);
+    rc = rc ? rc : ncclscope_model_stream(py_model(model), PyBytes_AsString(name), &self->id);
+    Py_DECREF(name);
     self->open = !rc;
     if (!rc)
         return (PyObject *)self;
@@ -102,11 +103,14 @@ static PyObject *feed_flush(PyObject *o, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static PyObject *feed_end(PyObject *o, PyObject *unused)
+/* `problem`: why there was no more to feed, though there should be. */
+static PyObject *feed_end(PyObject *o, PyObject *args)
 {
     struct feed *self = (struct feed *)o;
+    const char *problem = NULL;
     ncclscope_error e = {0};
-    (void)unused;
+    if (!PyArg_ParseTuple(args, "|z", &problem))
+        return NULL;
     if (!self->open)
         Py_RETURN_NONE;
     if (!py_model(self->model))
@@ -114,7 +118,10 @@ static PyObject *feed_end(PyObject *o, PyObject *unused)
     ncclscope_reader_finish(self->r);
     int rc = take(self, &e);
     self->open = false;
-    int ended = ncclscope_model_stream_end(py_model(self->model), self->id, self->r, rc ? e.text : NULL);
+    int ended = ncclscope_model_stream_end(py_model(self->model), self->id, self->r,
+                                           problem ? problem
+                                           : rc    ? e.text
+                                                   : NULL);
     if (rc == NCCLSCOPE_ENOMEM || ended)
         return py_raise(rc ? rc : ended, &e, "the stream could not be ended");
     Py_RETURN_NONE;
@@ -123,7 +130,7 @@ static PyObject *feed_end(PyObject *o, PyObject *unused)
 static PyMethodDef feed_methods[] = {
     {"feed", feed_feed, METH_VARARGS, "feed(data): bytes, cut anywhere."},
     {"flush", feed_flush, METH_NOARGS, "flush(): nothing has come for a while."},
-    {"end", feed_end, METH_NOARGS, "end(): no more bytes will come."},
+    {"end", feed_end, METH_VARARGS, "end(problem=None): no more bytes will come."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot feed_slots[] = {{Py_tp_doc, "Feed(grammar, model, name): a stream of a model."},
