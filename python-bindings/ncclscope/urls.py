@@ -19,8 +19,9 @@ def is_url(path: Any) -> bool:
 
 def _system(url: str, options: Options) -> Tuple[Any, str]:
     """The file system of a URL, and the path there. ImportError and ValueError say what is missing for it."""
-    found: Tuple[Any, str] = importlib.import_module("fsspec.core").url_to_fs(url, **(options or {}))
-    return found
+    system, path = importlib.import_module("fsspec.core").url_to_fs(url, **(options or {}))
+    system.invalidate_cache(path)  # logs grow, and come: what it was listed as before is not asked
+    return system, path
 
 
 def _found(system: Any, path: str) -> List[str]:
@@ -58,7 +59,8 @@ def expanded(url: str, options: Options = None) -> List[str]:
     not there, or is not to be listed, stands for itself: who reads it is told why."""
     system, path = _system(url, options)
     try:
-        files = [] if system.isfile(path) else _found(system, path)
+        alone = not url.endswith("/") and system.isfile(path)  # a web server's index is a file too
+        files = [] if alone else _found(system, path)
     except Exception:  # a store's client raises what it likes
         files = []
     return list(dict.fromkeys(_named(url, system, f) for f in files)) or [url]
