@@ -46,6 +46,14 @@ fi
 }
 sed -n 's/^not tried:/test: not tried, needs .ci\/python-extras.sh:/p' build-plain/meson-logs/testlog.txt
 
+# What of it needs other packages (.ci/beyond.sh installs them): tried as far as they are here.
+{ said=$(meson test -C build-plain --no-rebuild --print-errorlogs --suite beyond 2>&1); } || {
+    printf '%s\n' "$said"
+    echo "test: the Python package does not do beyond this machine what it should"
+    broken=$((broken + 1))
+}
+case $said in *" SKIP "*) echo "test: not tried, for its packages are not here:$(printf '%s\n' "$said" | sed -n 's/.*beyond \/ python \([a-z0-9]*\) *SKIP.*/ \1/p' | tr -d '\n')" ;; esac
+
 # The one file that needs no other, in a root directory of its own.
 { said=$(meson test -C build-plain --print-errorlogs standalone 2>&1); } || {
     printf '%s\n' "$said"

@@ -30,20 +30,11 @@ static int keep(void *user, const char *bytes, size_t size)
 static int read_part(struct bytes *out, ncclscope_grammar *g, const char *path, ncclscope_error *err)
 {
     ncclscope_model *m = NULL;
-    ncclscope_reader *r = NULL;
-    const ncclscope_record *rec;
     int rc = ncclscope_model_new(&m, err);
     if (!rc)
-        rc = ncclscope_reader_open(&r, g, path, err);
-    if (!rc)
-        rc = ncclscope_model_source(m, path);
-    while (!rc && (rc = ncclscope_reader_next(r, &rec, err)) == NCCLSCOPE_OK)
-        rc = ncclscope_model_add(m, rec);
-    if (rc == NCCLSCOPE_END)
-        rc = ncclscope_model_source_end(m, r, NULL);
+        rc = ncclscope_model_read(m, g, &path, 1, NULL, err);
     if (!rc)
         rc = ncclscope_model_save(m, keep, out, err);
-    ncclscope_reader_free(r);
     ncclscope_model_free(m);
     return rc;
 }

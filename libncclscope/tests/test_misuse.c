@@ -107,6 +107,10 @@ static void test_models(void)
     REFUSES_SAYING(ncclscope_model_save(m, NULL, NULL, &err));
     REFUSES_SAYING(ncclscope_model_load(NULL, g, "x", 1, &err));
     REFUSES_SAYING(ncclscope_model_load(&other, NULL, "x", 1, &err));
+    REFUSES_SAYING(ncclscope_model_read(NULL, g, NULL, 0, NULL, &err));
+    REFUSES_SAYING(ncclscope_model_read(m, NULL, NULL, 0, NULL, &err));
+    REFUSES_SAYING(ncclscope_model_read(m, g, NULL, 1, NULL, &err));
+    REFUSES_SAYING(ncclscope_model_read(m, g, null_path, 1, NULL, &err));
     REFUSES_SAYING(ncclscope_scan(NULL, g, NULL, 0, NULL, &err));
     REFUSES_SAYING(ncclscope_scan(&other, NULL, NULL, 0, NULL, &err));
     REFUSES_SAYING(ncclscope_scan(&other, g, NULL, 1, NULL, &err));

@@ -34,6 +34,45 @@ static void test_jobs(void)
     data_drop(&one);
 }
 
+static ncclscope_model *read_to_model(const char *path, uint32_t jobs)
+{
+    ncclscope_model *m = NULL;
+    ncclscope_scan_options o = {.size = sizeof o, .jobs = jobs};
+    CHECK_INT(ncclscope_model_new(&m, NULL), 0);
+    CHECK_INT(ncclscope_model_read(m, grammar, &path, 1, &o, NULL), 0);
+    return m;
+}
+
+/* Two folders and a file that is not there, each read where it lies and carried, are one scan of the three. */
+static void test_read(void)
+{
+    char first[600], second[600];
+    snprintf(first, sizeof first, "%s/logs/2.28.9", getenv("TESTDATA"));
+    snprintf(second, sizeof second, "%s/logs/2.30.7", getenv("TESTDATA"));
+    const char *paths[] = {first, second, "/no/such/log"};
+    struct data one = scanned(paths, 3, 1);
+    for (uint32_t jobs = 1; jobs < 4; jobs += 2) {
+        ncclscope_model *all = read_to_model(paths[0], jobs);
+        for (size_t i = 1; i < 3; i++) {
+            struct data bytes = {0};
+            ncclscope_model *part = read_to_model(paths[i], jobs), *come = NULL;
+            CHECK_INT(ncclscope_model_save(part, data_take, &bytes, NULL), 0);
+            CHECK_INT(ncclscope_model_load(&come, grammar, bytes.ptr, bytes.len, NULL), 0);
+            CHECK_INT(ncclscope_model_merge(all, come, NULL), 0);
+            ncclscope_model_free(part);
+            ncclscope_model_free(come);
+            data_drop(&bytes);
+        }
+        CHECK_INT(ncclscope_model_finish(all, NULL), 0);
+        struct data many = scene_report(all);
+        CHECK(nsc_text_eq(data_text(&one), data_text(&many)));
+        CHECK_INT(ncclscope_model_read(all, grammar, paths, 1, NULL, NULL), NCCLSCOPE_EINVAL);
+        ncclscope_model_free(all);
+        data_drop(&many);
+    }
+    data_drop(&one);
+}
+
 struct watched {
     uint64_t calls, bytes, inputs, all;
     bool backwards;
@@ -82,10 +121,18 @@ static void test_stop(void)
     int keep = open(pipe_path, O_RDWR | O_CLOEXEC); /* else opening it waits for a writer */
     const char *paths[] = {path, pipe_path, path};
     for (uint32_t jobs = 1; jobs < 4; jobs += 2) {
-        ncclscope_model *m = NULL;
+        ncclscope_model *m = NULL, *grows = NULL;
         struct watched w = {.stop_after = 20};
         ncclscope_scan_options o = {.size = sizeof o, .stop = stop_soon, .user = &w, .jobs = jobs};
         CHECK_INT(ncclscope_scan(&m, grammar, paths, 3, &o, NULL), NCCLSCOPE_ESTOPPED);
+        w.stop_after = 20;
+        CHECK_INT(ncclscope_model_new(&grows, NULL), 0);
+        CHECK_INT(ncclscope_model_read(grows, grammar, paths, 3, &o, NULL), NCCLSCOPE_ESTOPPED);
+        CHECK_INT(ncclscope_model_read(grows, grammar, paths, 1, NULL, NULL), 0); /* it goes on */
+        CHECK(ncclscope_model_source_name(grows, 2) && !ncclscope_model_source_name(grows, 3));
+        CHECK_INT(ncclscope_model_source(grows, "open"), 0);
+        CHECK_INT(ncclscope_model_read(grows, grammar, paths, 1, NULL, NULL), NCCLSCOPE_EINVAL);
+        ncclscope_model_free(grows);
         CHECK(m && ncclscope_model_source_name(m, 0) && !ncclscope_model_source_name(m, 2));
         CHECK_TEXT(nsc_text_of(ncclscope_model_problem(m, 1)), "interrupted: what follows was not read");
         struct data out = scene_report(m);
@@ -192,5 +239,5 @@ static void test_sizes(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_jobs), TEST(test_progress), TEST(test_stop), TEST(test_stop_before_others), TEST(test_limits),
-       TEST(test_sizes))
+CHECKS(TEST(test_jobs), TEST(test_read), TEST(test_progress), TEST(test_stop), TEST(test_stop_before_others),
+       TEST(test_limits), TEST(test_sizes))

@@ -1,11 +1,13 @@
 """The records of a log, one after the other."""
 
+import itertools
 import os
 import threading
 import weakref
-from typing import Any, Iterable, Iterator, Optional, Union
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
-from . import _core, errors
+from . import _core, errors, urls
 
 Source = Union[str, bytes, "os.PathLike[str]", Any]
 _default: Optional[_core.Grammar] = None
@@ -37,14 +39,17 @@ def _before_fork() -> None:
 os.register_at_fork(before=_before_fork, after_in_parent=_making.release, after_in_child=_making.release)
 
 
-def open_log(source: Source, patterns: Optional[str] = None) -> _core.Reader:
+def open_log(source: Source, patterns: Optional[str] = None, storage_options: urls.Options = None) -> _core.Reader:
     """The records of a log, one after the other.
 
-    `source`: a path, bytes, a file object, a descriptor, or an iterator of bytes (an HTTP response, a pipe).
+    `source`: a path, a URL, bytes, a file object, a descriptor, or an iterator of bytes (an HTTP response, a pipe).
+    `storage_options`: what fsspec's file system of a URL is told.
     ReadError where a path cannot be opened, or `patterns` not be read, PatternError for a row in it; while it is read Unsupported for zstd, xz
     and the like, DataError behind the last good record of damaged gzip, and what `source` raises.
     """
     known = grammar(patterns)
+    if urls.is_url(source):
+        return _core.Reader(known, read=_url(source, storage_options).read)
     if isinstance(source, int):
         return _core.Reader(known, fd=source)
     if isinstance(source, (str, os.PathLike)):
@@ -55,6 +60,37 @@ def open_log(source: Source, patterns: Optional[str] = None) -> _core.Reader:
     if hasattr(source, "read"):
         return _core.Reader(known, read=source.read)
     return _core.Reader(known, read=_Pieces(source).read)
+
+
+def _url(url: Any, options: urls.Options) -> Any:
+    try:
+        return urls.opened(url, options)
+    except OSError as e:
+        raise errors.of(-3, "%s: %s" % (url, urls.words("open", e)), e.errno or 0) from None
+
+
+def gather(paths: Sequence[str], known: _core.Grammar, jobs: int = 1, progress: Optional[Callable[[int, int, int, int], Any]] = None,
+           most_memory: int = 0, options: urls.Options = None) -> _core.Model:
+    """What files, folders and URLs say as one job, in their order: a model that grows. `jobs` inputs are read at a time."""
+    runs: Dict[Tuple[str, ...], None] = {}  # in order, each once: a URL, or neighbours that lie on this machine
+    for remote, run in itertools.groupby(paths, urls.is_url):
+        runs.update(dict.fromkeys([(one,) for url in run for one in urls.expanded(url, options)] if remote else [tuple(run)]))
+
+    def part_of(run: Sequence[str]) -> _core.Model:
+        part = _core.Model(known)
+        if urls.is_url(run[0]):
+            urls.read(part, known, run[0], options)
+        else:
+            part.read([os.fsencode(path) for path in run], jobs, progress, most_memory)
+        return part
+
+    if len(runs) == 1:
+        return part_of(*runs)
+    model = _core.Model(known)
+    with ThreadPoolExecutor(jobs) as pool:
+        for part in pool.map(part_of, runs) if jobs > 1 else map(part_of, runs):
+            model.merge(part)
+    return model
 
 
 class _File:

@@ -6,8 +6,8 @@ import os
 import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
-from . import _core, columns, errors
-from .reading import Source, grammar
+from . import _core, columns, errors, urls
+from .reading import Source, gather, grammar
 from .rows import Rows, tables
 from .store import Store, is_store
 
@@ -145,9 +145,7 @@ class Report(columns.Tables):
 
 def _model_of_store(path: str) -> _core.Model:
     """By Python's own SQLite: two copies of it in one process, each with the file open, would drop each other's locks."""
-    model = _core.Model(grammar(), Store(path).saved())
-    model.finish()
-    return model
+    return _core.Model(grammar(), Store(path).saved())
 
 
 def _spool(source: Any, folder: str, number: int) -> str:
@@ -168,13 +166,14 @@ def _spool(source: Any, folder: str, number: int) -> str:
 def scan(sources: Union[Source, Iterable[Source]], *, pods: Optional[Union[str, Iterable[str]]] = None,
          facts: Optional[Union[str, _core.Facts]] = None, expect: Optional[str] = None, jobs: Optional[int] = None,
          progress: Optional[Callable[[int, int, int, int], Any]] = None, patterns: Optional[str] = None,
-         most_memory: int = 0) -> Report:
+         most_memory: int = 0, storage_options: urls.Options = None) -> Report:
     """Read logs of one job, and judge them.
 
-    `sources`: a path, a list of them (files, folders, "-"), bytes, a file object, or an iterator of bytes; gzip is unpacked.
+    `sources`: a path, a list of them (files, folders, "-"), bytes, a file object, or an iterator of bytes; gzip is unpacked. Also URLs that
+    fsspec knows (s3://bucket/x.log), of a file, a folder or a pattern; `storage_options` is what its file system is told.
     `pods`: files of `kubectl get pod -o json`. `facts`: what `ncclscope probe --save` wrote, or probe().
     `expect`: "nvlink,no-socket,ranks=16". `jobs`: inputs that are read at a time. `progress`: called some times a second with bytes read,
-    bytes in all, inputs read, inputs in all. `most_memory`: bytes that the model may take; 0: any.
+    bytes in all, inputs read, inputs in all. `most_memory`: bytes that the model may take; 0: any. Both know of no URLs.
 
     A source that cannot be read is no error: its `problem` says why. KeyboardInterrupt ends it, also while an input is silent.
     """
@@ -191,7 +190,8 @@ def scan(sources: Union[Source, Iterable[Source]], *, pods: Optional[Union[str, 
         if len(paths) == 1 and is_store(paths[0]):
             model = _model_of_store(paths[0])
         else:
-            model = _core.Model.scan(grammar(patterns), [os.fsencode(p) for p in paths], jobs or 1, progress, most_memory)
+            model = gather(paths, grammar(patterns), jobs or 1, progress, most_memory, storage_options)
+    model.finish()
     for path in [pods] if isinstance(pods, (str, os.PathLike)) else pods or []:
         model.pods(path)
     if known is not None:

@@ -8,7 +8,9 @@ from . import errors
 
 
 def is_store(path: str) -> bool:
-    """Is the file a database?"""
+    """Is the file a database? A pipe is not asked: what is read of it is gone."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"

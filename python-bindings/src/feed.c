@@ -103,6 +103,7 @@ static PyObject *feed_flush(PyObject *o, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* `problem`: why there was no more to feed, though there should be. */
 static PyObject *feed_end(PyObject *o, PyObject *args)
 {
     struct feed *self = (struct feed *)o;
@@ -117,7 +118,10 @@ static PyObject *feed_end(PyObject *o, PyObject *args)
     ncclscope_reader_finish(self->r);
     int rc = take(self, &e);
     self->open = false;
-    int ended = ncclscope_model_stream_end(py_model(self->model), self->id, self->r, rc ? e.text : problem);
+    int ended = ncclscope_model_stream_end(py_model(self->model), self->id, self->r,
+                                           problem ? problem
+                                           : rc    ? e.text
+                                                   : NULL);
     if (rc == NCCLSCOPE_ENOMEM || ended)
         return py_raise(rc ? rc : ended, &e, "the stream could not be ended");
     Py_RETURN_NONE;

@@ -77,7 +77,7 @@ static PyType_Slot facts_slots[] = {{Py_tp_doc, "Facts(path=None): what a machin
                                     {0, NULL}};
 static PyType_Spec facts_spec = {"ncclscope._core.Facts", sizeof(struct facts), 0, Py_TPFLAGS_DEFAULT, facts_slots};
 
-/* ---- scan ---- */
+/* ---- what the logs say ---- */
 
 struct watched {
     PyObject *progress; /* or NULL */
@@ -119,39 +119,35 @@ static const char **paths_of(PyObject *list, Py_ssize_t *n)
     return paths ? paths : *n < 0 ? NULL : (const char **)PyErr_NoMemory();
 }
 
-static PyObject *model_scan(PyObject *type, PyObject *args)
+static PyObject *model_read(PyObject *o, PyObject *args)
 {
-    PyObject *grammar, *list, *progress = Py_None;
+    PyObject *list, *progress = Py_None;
+    ncclscope_model *m = py_model(o);
+    ncclscope_grammar *g = m ? py_grammar(((struct model *)o)->grammar) : NULL;
     unsigned jobs = 1;
     unsigned long long memory = 0;
     Py_ssize_t n;
-    if (!PyArg_ParseTuple(args, "OO|IOK", &grammar, &list, &jobs, &progress, &memory) || !py_grammar(grammar))
+    if (!g || !PyArg_ParseTuple(args, "O|IOK", &list, &jobs, &progress, &memory))
         return NULL;
     const char **paths = paths_of(list, &n);
-    struct model *self = paths ? (struct model *)py_make((PyTypeObject *)type) : NULL;
+    if (!paths)
+        return NULL;
     struct watched w = {progress == Py_None ? NULL : progress, false};
-    ncclscope_scan_options o = {.size = sizeof o,
-                                .stop = stop,
-                                .user = &w,
-                                .progress = w.progress ? tell : NULL,
-                                .jobs = jobs,
-                                .most_memory = memory};
+    ncclscope_scan_options options = {.size = sizeof options,
+                                      .stop = stop,
+                                      .user = &w,
+                                      .progress = w.progress ? tell : NULL,
+                                      .jobs = jobs,
+                                      .most_memory = memory};
     ncclscope_error e = {0};
-    int rc = NCCLSCOPE_ENOMEM;
-    if (self) {
-        Py_INCREF(grammar);
-        self->grammar = grammar;
-        Py_BEGIN_ALLOW_THREADS
-        rc = ncclscope_scan(&self->m, ((ncclscope_grammar *)py_grammar(grammar)), paths, (size_t)n, &o, &e);
-        Py_END_ALLOW_THREADS
-    }
+    int rc;
+    py_model_busy(o, true);
+    Py_BEGIN_ALLOW_THREADS
+    rc = ncclscope_model_read(m, g, paths, (size_t)n, &options, &e);
+    Py_END_ALLOW_THREADS
+    py_model_busy(o, false);
     free(paths);
-    if (self && !rc)
-        return (PyObject *)self;
-    if (self && !PyErr_Occurred())
-        py_raise(rc, &e, "the logs could not be read");
-    Py_XDECREF((PyObject *)self);
-    return NULL;
+    return rc && PyErr_Occurred() ? NULL : py_done(rc, &e, "the logs could not be read");
 }
 
 /* ---- a model by hand ---- */
@@ -312,7 +308,7 @@ static PyObject *model_arrow(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef model_methods[] = {
-    {"scan", model_scan, METH_VARARGS | METH_CLASS, "scan(grammar, paths, jobs, progress, most_memory)"},
+    {"read", model_read, METH_VARARGS, "read(paths, jobs, progress, most_memory)"},
     {"finish", model_finish, METH_NOARGS, "finish()"},
     {"merge", model_merge, METH_VARARGS, "merge(other)"},
     {"save", model_save, METH_NOARGS, "save(): bytes"},

@@ -1,4 +1,5 @@
-"""run.py CORE TOOL STUB [--all] - the tests of the package, as it would be installed: its modules, the extension CORE and the types STUB in one folder.
+"""run.py CORE TOOL STUB [NAME|--all] - the tests of the package, as it would be installed: its modules, the extension CORE and the types STUB in one
+folder; or those of beyond/test_NAME.py, which need other packages: 77 is returned where one is not there. "many ENGINE N" runs beyond/many.py.
 
 A test that needs a package which is not installed is not tried, and told. With --all it has failed: .ci/python-extras.sh installs them."""
 import os
@@ -7,6 +8,25 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+BEYOND = os.path.join(HERE, 'beyond')
+SKIPPED = 77
+
+
+def run(where, which, left_out):
+    """What is returned: `left_out` where a test was not tried."""
+    found = unittest.defaultTestLoader.discover(where, which)
+    done = unittest.TextTestRunner(stream=sys.stdout).run(found)
+    for test, why in done.skipped:
+        print('not tried: %s: %s' % (test.id(), why))
+    if not done.wasSuccessful() or not done.testsRun:
+        return 1
+    return left_out if done.skipped else 0
+
+
+def many(engine, n):
+    sys.path.insert(0, BEYOND)
+    import many as by_hand
+    return by_hand.main(engine, int(n))
 
 
 def main():
@@ -22,11 +42,11 @@ def main():
         os.symlink(core, os.path.join(package, '_core.abi3.so'))
         sys.path.insert(0, folder)
         os.environ['PYTHONPATH'] = folder
-        found = unittest.defaultTestLoader.discover(HERE, 'test_*.py')
-        done = unittest.TextTestRunner(stream=sys.stdout).run(found)
-    for test, why in done.skipped:
-        print('not tried: %s: %s' % (test.id(), why))
-    return 0 if done.wasSuccessful() and done.testsRun and not (done.skipped and '--all' in sys.argv) else 1
+        if sys.argv[4:5] == ['many']:
+            return many(*sys.argv[5:])
+        if sys.argv[4:] and sys.argv[4] != '--all':
+            return run(BEYOND, 'test_%s.py' % sys.argv[4], SKIPPED)
+        return run(HERE, 'test_*.py', '--all' in sys.argv)
 
 
 if __name__ == '__main__':

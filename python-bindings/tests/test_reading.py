@@ -2,6 +2,8 @@
 import glob
 import io
 import os
+import subprocess
+import sys
 import unittest
 
 import ncclscope
@@ -119,6 +121,12 @@ class Reading(unittest.TestCase):
             list(ncclscope.open(Broken()))
         with self.assertRaises(ncclscope.ReadError):
             list(ncclscope.open(987654))
+
+    def test_nothing_else_is_imported(self):
+        """Packages that some of it needs are imported there alone."""
+        program = 'import ncclscope, sys; ncclscope.scan(sys.argv[1]); print({"fsspec", "pyarrow", "ray", "numpy"} & set(sys.modules))'
+        done = subprocess.run([sys.executable, '-c', program, PLAIN], stdout=subprocess.PIPE, check=True)
+        self.assertEqual(done.stdout, b'set()\n')
 
     def test_hostile(self):
         rec, = ncclscope.open(b'vm:1:2 [0] NCCL INFO NCCL_X set by environment to \xff\xfe\n')

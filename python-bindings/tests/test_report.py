@@ -88,6 +88,15 @@ class Reports(unittest.TestCase):
         with open(PLAIN, 'rb') as file:
             self.assertEqual(ncclscope.scan(file).verdict, 'findings')
 
+    def test_pipe(self):
+        """A named pipe is read from its first byte."""
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, 'fifo')
+            os.mkfifo(fifo)
+            writer = subprocess.Popen(['cp', PLAIN, fifo])
+            report = ncclscope.scan(fifo)
+            self.assertEqual((writer.wait(), report.sources[0].bytes), (0, os.path.getsize(PLAIN)))
+
     def test_missing(self):
         report = ncclscope.scan('/no/such/log')
         self.assertFalse(report.ok)

@@ -129,6 +129,13 @@ typedef struct ncclscope_scan_options {
 NCCLSCOPE_API int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
                                  const ncclscope_scan_options *options, ncclscope_error *err);
 
+/* The same into a model that grows, and stays so: to be saved where it was read, merged with what others read, or finished. A file that is
+ * reached twice is read once within one call. Where `options` limit memory it is that of the whole model; with more than one of `jobs`, of
+ * what this call reads. `g` is the grammar of the model's records.
+ * Codes as of ncclscope_scan; NCCLSCOPE_EINVAL also for a finished model, or where a source is open (ncclscope_model_source). Since 0.1. */
+NCCLSCOPE_API int ncclscope_model_read(ncclscope_model *m, ncclscope_grammar *g, const char *const *paths, size_t n,
+                                       const ncclscope_scan_options *options, ncclscope_error *err);
+
 /* Add what Kubernetes says of the job's pods: `path` is a file of `kubectl get pod -o json`, one pod or a List. For a finished model of
  * which there are no findings yet, for its rows are made anew; processes find their pod by its name or host name. May be called for
  * several files, whose pods it knows one behind the other.

@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "model/on_machine.h"
 #include "model/path.h"
+#include "model/scratch.h"
 
 #include "ncclscope/probe.h"
 
@@ -303,37 +304,63 @@ void nsc_scan_free(struct nsc_scan *s)
     nsc_arena_free(&s->paths);
 }
 
+/* All that the paths hold, into s->m. */
+static int read_paths(struct nsc_scan *s, const char *const *paths, size_t n, const ncclscope_scan_options *options,
+                      ncclscope_error *err)
+{
+    if (options && !nsc_take_sized(&s->options, sizeof s->options, options, options->size))
+        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
+    int rc = NCCLSCOPE_OK;
+    unsigned before = nsc_failed_allocations();
+    for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !nsc_scan_is_over(s); i++)
+        if (paths[i])
+            nsc_scan_list(s, paths[i]);
+        else
+            rc = nsc_null(err);
+    rc = nsc_settle(rc, before, err);
+    rc = rc ? rc : nsc_scan_read(s);
+    nsc_scan_free(s);
+    return nsc_settle(rc, before, err);
+}
+
+static int say_stopped(const struct nsc_scan *s, ncclscope_error *err)
+{
+    return s->stopped ? nsc_fail(err, NCCLSCOPE_ESTOPPED, 0, "the reading was stopped") : NCCLSCOPE_OK;
+}
+
 int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
              const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err)
 {
     struct nsc_scan s = {.g = g, .tap = tap};
-    *out = NULL;
-    if (options && !nsc_take_sized(&s.options, sizeof s.options, options, options->size))
-        return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
-    int rc = ncclscope_model_new(&s.m, err);
-    *out = s.m;
     unsigned before = nsc_failed_allocations();
-    for (size_t i = 0; i < n && rc == NCCLSCOPE_OK && !nsc_scan_is_over(&s); i++)
-        if (paths[i])
-            nsc_scan_list(&s, paths[i]);
-        else
-            rc = nsc_null(err);
-    rc = rc ? rc : nsc_settle(rc, before, err);
-    rc = rc ? rc : nsc_scan_read(&s);
-    nsc_scan_free(&s);
+    int rc = ncclscope_model_new(&s.m, err);
+    rc = rc ? rc : read_paths(&s, paths, n, options, err);
     if (rc == NCCLSCOPE_OK && tap && tap->whole)
-        rc = tap->whole(tap->user, *out);
+        rc = tap->whole(tap->user, s.m);
     if (rc == NCCLSCOPE_OK)
-        rc = ncclscope_model_finish(*out, err);
+        rc = ncclscope_model_finish(s.m, err);
     rc = nsc_settle(rc, before, err);
-    if (rc != NCCLSCOPE_OK) {
-        ncclscope_model_free(*out);
-        *out = NULL;
-        if (rc == NCCLSCOPE_ENOMEM)
-            nsc_fail(err, rc, 0, "out of memory");
-        return rc;
-    }
-    return s.stopped ? nsc_fail(err, NCCLSCOPE_ESTOPPED, 0, "the reading was stopped") : rc;
+    *out = s.m;
+    if (rc == NCCLSCOPE_OK)
+        return say_stopped(&s, err);
+    ncclscope_model_free(s.m);
+    *out = NULL;
+    return rc == NCCLSCOPE_ENOMEM ? nsc_fail(err, rc, 0, "out of memory") : rc;
+}
+
+int ncclscope_model_read(ncclscope_model *m, ncclscope_grammar *g, const char *const *paths, size_t n,
+                         const ncclscope_scan_options *options, ncclscope_error *err)
+{
+    if (!m || !g || (!paths && n))
+        return nsc_null(err);
+    if (m->finished || m->scratch->alone != NSC_NONE)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0,
+                        "a model reads before it is finished, and when its last source has ended");
+    struct nsc_scan s = {.m = m, .g = g};
+    int rc = read_paths(&s, paths, n, options, err);
+    if (rc == NCCLSCOPE_ENOMEM)
+        return nsc_fail(err, rc, 0, "out of memory");
+    return rc ? rc : say_stopped(&s, err);
 }
 
 int ncclscope_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,
