@@ -615,9 +615,9 @@ static void test_other_inputs(void)
     ncclscope_reader *r = NULL;
     struct data plain = data_load("logs/2.28.9/h200x4-default.log.gz"), packed = {0};
     data_pack(&packed, data_text(&plain));
-    nsc_text whole = data_text(&packed), left = whole,
-             snappy = NSC_TEXT("\xff\x06\0\0sNaPpY0123456789"), zstd = NSC_TEXT("(\xb5/\xfd"
-                                                                              "0123456789");
+    nsc_text whole = data_text(&packed), left = whole, snappy = NSC_TEXT("\xff\x06\0\0sNaPpY0123456789"),
+             zstd = NSC_TEXT("(\xb5/\xfd"
+                             "0123456789");
     CHECK_INT(ncclscope_grammar_new(&g, NULL), 0);
     snprintf(path, sizeof path, "%s/logs/2.28.9/h200x4-default.log.gz", getenv("TESTDATA"));
     CHECK_INT(ncclscope_reader_open(&r, g, path, NULL), 0);
@@ -650,8 +650,8 @@ static void test_other_inputs(void)
 }
 
 CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_split),
-       TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in), TEST(test_unknown_prefix),
-       TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated),
-       TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_cut_text), TEST(test_other_lines),
-       TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open),
-       TEST(test_chunks))
+       TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in),
+       TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_cut_text),
+       TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions),
+       TEST(test_open), TEST(test_chunks))
