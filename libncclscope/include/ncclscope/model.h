@@ -49,8 +49,9 @@ NCCLSCOPE_API int ncclscope_model_stream(ncclscope_model *m, const char *name, u
  * Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stream_add(ncclscope_model *m, uint32_t id, const ncclscope_record *rec);
 /* The stream has ended. Its counts (lines, records, bytes) are taken from `reader`, which may be freed behind this (NULL: they stay 0);
- * `problem` says in words why it could not be read whole, and is copied, or is NULL. A model that has a source with a problem gives no
- * verdict that all is well. NCCLSCOPE_OK; NCCLSCOPE_EINVAL as above; NCCLSCOPE_ENOMEM. Since 0.1. */
+ * `problem` says in words why it could not be read whole, and is copied, or is NULL. The verdict of such a model is that of what was
+ * read; that it is no all-clear say ncclscope_model_problem and the text of the report. NCCLSCOPE_OK; NCCLSCOPE_EINVAL as above;
+ * NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_model_stream_end(ncclscope_model *m, uint32_t id, const ncclscope_reader *reader,
                                              const char *problem);
 /* What the stream's reader has counted so far: told before a snapshot, so that it has lines, records and torn lines as well. The stream
