@@ -32,7 +32,7 @@ def readme():
 
 def lay(folder):
     """The files that the commands name."""
-    for name in ('job.log', 'bad.log', 'pod0.log', 'pod1.log', 'logs/rank-0.log'):
+    for name in ('job.log', 'bad.log', 'pod0.log', 'pod1.log', 'logs/rank-0.log', 'archive/job-1/rank-0.log', 'archive/job-2/rank-0.log'):
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         shutil.copy(LOG, os.path.join(folder, name))
     shutil.copy(GOOD, os.path.join(folder, 'good.log'))
