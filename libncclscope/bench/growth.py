@@ -599,8 +599,8 @@ SHAPES = {
     closed_by_peers: (400, 10000), paths_of_machines: (150, 10000), tests: (600, 20000), small_files: (120, 5000),
     files_of_one_name: (200, 5000), pod_variable_repeated: (400, 5000), pod_variables: (400, 5000), pod_limits: (400, 2500),
     pods: (150, 5000), pod_containers: (300, 2500),
-    ranks_of_a_large_old_communicator: (240, 10000), one_id_again: (300, 10000), unused_comms: (120, 5000),
-    failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (240, 5000), different_variables: (150, 10000),
+    ranks_of_a_large_old_communicator: (120, 10000), one_id_again: (300, 10000), unused_comms: (120, 5000),
+    failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
     net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), ras_json: (200, 10000), matrices: (200, 10000),
     unknown_lines: (400, 20000), torn_lines: (300, 10000),
 }
