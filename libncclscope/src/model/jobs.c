@@ -1,5 +1,5 @@
-/* jobs.c - the files of an archive to jobs: each is read by itself, its model kept as bytes with what tells whose it is; those that share
- * something are one job, whose model is put together when it is asked for. */
+/* jobs.c - the files of an archive to jobs: each is read by itself, its model kept (as bytes where they are many) with what tells whose it is;
+ * those that share something are one job, whose model is put together when it is asked for. */
 #include "ncclscope/jobs.h"
 
 #include "base/sized.h"
@@ -12,7 +12,8 @@
 
 struct part {
     const char *name;
-    char *bytes; /* as saved */
+    ncclscope_model *model; /* of one of the first few; else NULL */
+    char *bytes;            /* as saved */
     size_t len, room;
     uint32_t parent; /* another part of its job, or itself: the root stands for the job */
     uint32_t job;    /* of a root: which; NSC_NONE: not yet one */
@@ -160,6 +161,19 @@ static int keep_bytes(void *user, const char *bytes, size_t size)
     return 0;
 }
 
+/* A folder of few files is mostly one job: packing and unpacking each would be as much work as its reading. Frees the model, or keeps it. */
+static bool keep_model(struct ncclscope_jobs *j, struct part *p, ncclscope_model *m)
+{
+    enum { KEPT_AS_MODELS = 64 };
+    if (j->parts.len <= KEPT_AS_MODELS) {
+        p->model = m;
+        return true;
+    }
+    bool fine = ncclscope_model_save(m, keep_bytes, p, NULL) == NCCLSCOPE_OK;
+    ncclscope_model_free(m);
+    return fine;
+}
+
 static int take(void *user, struct ncclscope_model *m)
 {
     struct ncclscope_jobs *j = user;
@@ -172,13 +186,15 @@ static int take(void *user, struct ncclscope_model *m)
         const ncclscope_stats *s = &m->sources.item[0].stats;
         *p = (struct part){.name = kept.ptr, .parent = at, .job = NSC_NONE};
         p->speaks = m->sources.len > 1 || s->records || m->sources.item[0].problem || m->happened.len || m->tests.len;
-        fine = ncclscope_model_save(m, keep_bytes, p, NULL) == NCCLSCOPE_OK;
     }
     if (fine && j->by == BY_WHAT_IS_SHARED && m->sources.len)
         share_all(j, at, m);
     else if (fine)
         share_name(j, at);
-    ncclscope_model_free(m);
+    if (fine)
+        fine = keep_model(j, p, m);
+    else
+        ncclscope_model_free(m);
     return fine && !j->no_memory ? NCCLSCOPE_OK : NCCLSCOPE_ENOMEM;
 }
 
@@ -413,8 +429,10 @@ void ncclscope_jobs_free(ncclscope_jobs *j)
 {
     if (!j)
         return;
-    for (size_t i = 0; i < j->parts.len; i++)
+    for (size_t i = 0; i < j->parts.len; i++) {
+        ncclscope_model_free(j->parts.item[i].model);
         nsc_free(j->parts.item[i].bytes);
+    }
     nsc_vec_free(&j->parts);
     nsc_vec_free(&j->jobs);
     nsc_map_free(&j->keys);
@@ -458,8 +476,8 @@ int ncclscope_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i
     int rc = ncclscope_model_new(&m, err);
     for (size_t k = 0; !rc && k < j->jobs.item[i].files; k++) {
         const struct part *p = &j->parts.item[j->order[j->jobs.item[i].begin + k]];
-        rc = ncclscope_model_load(&part, j->g, p->bytes, p->len, err);
-        rc = rc ? rc : ncclscope_model_merge(m, part, err);
+        rc = p->model ? NCCLSCOPE_OK : ncclscope_model_load(&part, j->g, p->bytes, p->len, err);
+        rc = rc ? rc : ncclscope_model_merge(m, p->model ? p->model : part, err);
         ncclscope_model_free(part);
         part = NULL;
     }
