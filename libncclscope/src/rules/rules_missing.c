@@ -238,17 +238,6 @@ static bool is_connected(const struct ncclscope_model *m, uint32_t comm)
     return at < m->link_order.len && nsc_comm_of(m, &m->links.item[m->link_order.item[at]]) == comm;
 }
 
-/* Is the last record of the input one by which a rank of it connects? There is no end to be seen yet. */
-static bool ends_connecting(const struct ncclscope_model *m, const struct nsc_comm *k)
-{
-    for (uint32_t i = 0; i < k->count; i++) {
-        const struct nsc_proc *p = &m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc];
-        if (p->last_connect && p->last_connect == m->sources.item[p->source].last_record)
-            return true;
-    }
-    return false;
-}
-
 /* Of one rank, which waits for nobody, and its process tells of no failure. */
 static bool is_alone_and_well(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
@@ -409,7 +398,7 @@ static void tell_unfinished(const struct absence *a)
     const struct nsc_comm *k = a->k;
     long long of = (long long)k->nranks;
     bool all_began = nsc_is_all_begun(m, k), alone = is_alone_and_well(m, k) || (of > 1 && !is_certain(a));
-    if (k->state == NSC_INCOMPLETE && all_began && alone && (!is_connected(m, a->comm) || ends_connecting(m, k))) {
+    if (k->state == NSC_INCOMPLETE && all_began && !is_connected(m, a->comm) && alone) {
         a->f->title = of == 1 ? "The input ends while a communicator of one rank initialises"
                               : nsc_words(a->c, "The input ends while the %lld ranks of a communicator initialise", of);
         make_note(a->c, a->f, NSC_MISSING_CUT);
