@@ -97,10 +97,7 @@ int cmd_fleet(int argc, char **argv)
         fprintf(stderr, "ncclscope: --csv and --json are two forms\n");
         return EXIT_USAGE;
     }
-    const char *dot = output ? strrchr(output, '.') : NULL;
-    const char *format = csv || (dot && !strcmp(dot, ".csv"))     ? "csv"
-                         : json || (dot && !strcmp(dot, ".json")) ? "json"
-                                                                  : "text";
+    const char *format = output_format(output, csv, json);
     struct output out;
     int code = output_find(&out, output) || output_is_one_of(&out, (const char *const *)argv, (size_t)left)
                    ? EXIT_INPUT

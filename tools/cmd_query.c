@@ -73,10 +73,7 @@ int cmd_query(int argc, char **argv)
                 left > 2 ? "query takes a store and one question: quote the SQL" : "--csv and --json are two forms");
         return EXIT_USAGE;
     }
-    const char *dot = output ? strrchr(output, '.') : NULL;
-    const char *format = csv || (dot && !strcmp(dot, ".csv"))     ? "csv"
-                         : json || (dot && !strcmp(dot, ".json")) ? "json"
-                                                                  : "text";
+    const char *format = output_format(output, csv, json);
     struct output out;
     int code = output_find(&out, output) ? EXIT_INPUT : ask(&out, argv[0], argv[1], format);
     output_drop(&out);

@@ -156,6 +156,12 @@ static int open_part(struct output *o)
     return -1;
 }
 
+const char *output_format(const char *name, bool csv, bool json)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return csv || (dot && !strcmp(dot, ".csv")) ? "csv" : json || (dot && !strcmp(dot, ".json")) ? "json" : "text";
+}
+
 int output_open(struct output *o)
 {
     if (!o->name)

@@ -28,6 +28,9 @@ bool output_is_one_of(const struct output *o, const char *const *inputs, size_t 
 /* The same of the files that a scan found, those of its directories among them. */
 bool output_is_source(const struct output *o, const ncclscope_model *m);
 
+/* "csv" or "json" where it is asked for, or the file is named so; else "text". */
+const char *output_format(const char *name, bool csv, bool json);
+
 /* Open what output_find found. Not 0: told. */
 int output_open(struct output *o);
 /* A write function of the library, for a struct output. */
