@@ -1,48 +1,8 @@
 /* test_model.c - records to hosts, processes, communicators and links: who is who, and whose is what. */
 #include "data.h"
-#include "scene.h"
+#include "job_lines.h"
 
 static struct scene scene;
-
-#define START(host_pid, ptr, rank, n, id) \
-    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank \
-             " busId 60 commId " id " - Init START\n"
-#define COMPLETE(host_pid, ptr, rank, n, id) \
-    host_pid " NCCL INFO ncclCommInitRank comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank \
-             " busId 60 commId " id " - Init COMPLETE\n"
-#define SPLIT(host_pid, ptr, rank, n, parent, count, color, what) \
-    host_pid " NCCL INFO ncclCommSplit comm " ptr " rank " rank " nranks " n " cudaDev " rank " nvmlDev " rank \
-             " busId 60 parent " parent " splitCount " count " color " color " key 0" what "\n"
-#define BORN "- Init START"
-#define DONE " - Init COMPLETE"
-#define VIA(host_pid, channel, src, dst, via) \
-    host_pid " NCCL INFO Channel " channel "/0 : " src "[" src "] -> " dst "[" dst "] via " via "\n"
-#define A "vm:10:10 [0]"
-#define B "vm:11:11 [1]"
-
-static const struct nsc_comm *comm_of_id(const struct ncclscope_model *m, const char *id)
-{
-    for (size_t i = 0; i < m->comms.len; i++)
-        if (nsc_text_is(nsc_say(m, m->comms.item[i].id), id))
-            return &m->comms.item[i];
-    CU_FAIL("no communicator of this id");
-    static const struct nsc_comm none;
-    return &none;
-}
-
-static const struct nsc_link *link_at(const struct ncclscope_model *m, size_t i)
-{
-    static const struct nsc_link none;
-    CHECK(i < m->link_order.len);
-    return i < m->link_order.len ? &m->links.item[m->link_order.item[i]] : &none;
-}
-
-static nsc_text comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
-{
-    if (l->rank == NSC_NONE || m->ranks.item[l->rank].comm == NSC_NONE)
-        return (nsc_text){NULL, 0};
-    return nsc_say(m, m->comms.item[m->ranks.item[l->rank].comm].id);
-}
 
 /* One line of a log stands in one line. */
 /* clang-format off */
@@ -182,84 +142,6 @@ static void test_one_id_for_two(void)
     CHECK_INT(comm_of_id(m, "0xab")->count, 3);
     for (size_t i = 0; i < m->comms.len; i++)
         CHECK(m->comms.item[i].count <= (uint64_t)m->comms.item[i].nranks);
-}
-
-/* Connections of a communicator that no line names. */
-static void test_nameless(void)
-{
-    const struct ncclscope_model *m = scene_of(&scene,
-        VIA(A, "00", "0", "1", "NET/Socket/0")
-        VIA(B, "00", "1", "0", "SHM/direct/direct"));
-    CHECK_INT(m->comms.len, 0);
-    CHECK_INT(m->link_order.len, 2);
-    CHECK_INT(link_at(m, 0)->attribution, NSC_UNKNOWN_COMM);
-    CHECK_INT(link_at(m, 0)->rank, NSC_NONE);
-}
-
-/* Two communicators of one size and ranks, made before any connection: nothing tells them apart, and that is said. */
-static void test_ambiguous(void)
-{
-    const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab")
-        COMPLETE(A, "0x3", "0", "2", "0xcd")
-        COMPLETE(B, "0x2", "1", "2", "0xab")
-        COMPLETE(B, "0x4", "1", "2", "0xcd")
-        "vm:10:99 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n");
-    CHECK_INT(m->link_order.len, 1);
-    CHECK_INT(link_at(m, 0)->attribution, NSC_AMBIGUOUS);
-    CHECK(link_at(m, 0)->other != NSC_NONE);
-}
-
-/* Nothing stands between what two communicators connect, but a connection that the first has already begins the second's; and what a thread
- * printed as rank 0 is not of the communicator that it names behind it, in which it is rank 1. */
-static void test_batches(void)
-{
-    const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab")
-        COMPLETE(A, "0x3", "0", "2", "0xcd")
-        VIA(A, "00", "0", "1", "P2P/CUMEM")
-        VIA(A, "01", "0", "1", "P2P/CUMEM")
-        VIA(A, "00", "0", "1", "P2P/CUMEM")
-        VIA(A, "01", "0", "1", "P2P/CUMEM"));
-    CHECK_INT(m->link_order.len, 2);
-    for (size_t i = 0; i < 2; i++) {
-        CHECK_INT(link_at(m, i)->lines, 2);
-        CHECK_INT(link_at(m, i)->channels[0][0], 3);
-    }
-    CHECK(link_at(m, 0)->rank != link_at(m, 1)->rank);
-    m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab")
-        COMPLETE(A, "0x3", "1", "2", "0xcd")
-        VIA(A, "00", "0", "1", "P2P/CUMEM")
-        COMPLETE(A, "0x3", "1", "2", "0xcd"));
-    CHECK_INT(m->link_order.len, 1);
-    CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xab");
-}
-
-/* The same of more peers than are looked through one by one. */
-static void test_wide_batches(void)
-{
-    enum { PEERS = 40 };
-    char text[16384];
-    size_t n = (size_t)snprintf(text, sizeof text, "%s", COMPLETE(A, "0x1", "0", "41", "0xab") COMPLETE(A, "0x3", "0", "41", "0xcd"));
-    for (int i = 0; i < 2 * PEERS; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s NCCL INFO Channel 00/1 : 0[0] -> %d[0] via P2P/CUMEM\n", A, 1 + i % PEERS);
-    CHECK(n < sizeof text);
-    const struct ncclscope_model *m = scene_of(&scene, text);
-    CHECK_INT(m->link_order.len, 2 * PEERS);
-    for (size_t i = 0; i < m->link_order.len; i++)
-        CHECK_INT(link_at(m, i)->lines, 1);
-}
-
-static void test_rccl_states_it(void)
-{
-    const struct ncclscope_model *m = scene_of(&scene,
-        COMPLETE(A, "0x1", "0", "2", "0xab")
-        COMPLETE(A, "0x3", "0", "2", "0xcd")
-        A " NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC comm 0x1 nRanks 02\n");
-    CHECK_INT(link_at(m, 0)->attribution, NSC_STATED);
-    CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xab");
-    CHECK_TEXT(nsc_say(m, link_at(m, 0)->via), "P2P/IPC");
 }
 
 /* ---- several sources ---- */
@@ -688,8 +570,7 @@ static void test_misuse(void)
 }
 
 CHECKS(TEST(test_streams), TEST(test_snapshot), TEST(test_misuse), TEST(test_two_ranks), TEST(test_states),
-       TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_nameless),
-       TEST(test_ambiguous), TEST(test_batches), TEST(test_wide_batches), TEST(test_rccl_states_it),
+       TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), 
        TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_version_of_pytorch),
        TEST(test_ranks_after_merge), TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env),
        TEST(test_plugins), TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves),

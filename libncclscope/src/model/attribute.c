@@ -62,8 +62,7 @@ static void add_link(struct ncclscope_model *m, const struct nsc_link *l)
     }
 }
 
-/* Could `l` be a connection of this rank, as far as it tells of itself? */
-static bool could_be(const struct nsc_rank *r, const struct nsc_link *l)
+bool nsc_could_be_of(const struct nsc_rank *r, const struct nsc_link *l)
 {
     uint64_t most = l->src > l->dst ? l->src : l->dst;
     bool born = r->start.line; /* else its beginning is lost, and it may be older than its first line */
@@ -85,21 +84,35 @@ struct choice {
     bool sure;
 };
 
-/* How well a rank fits a batch, worst first: it said before that it is connected in this way; it has, or may have, just these
- * connections, or is still being made; it fits. */
+/* Has it a channel of collectives that a communicator with "2 coll channels, 2 collnet channels, 0 nvls channels" has not? */
+static bool goes_beyond(const struct nsc_rank *r, const struct nsc_link *l)
+{
+    int64_t most = r->coll > r->nvls ? r->coll : r->nvls;
+    if (r->coll < 0 || l->family == NSC_COLLNET)
+        return false;
+    most = r->collnet > most ? r->collnet : most;
+    for (uint64_t c = (uint64_t)most; c < CHANNELS; c++)
+        if (has_channel(l, 0, c))
+            return true;
+    return false;
+}
+
+/* How well a rank fits a batch, worst first: it said before that it is connected in this way, or has fewer channels; it has, or may
+ * have, just these connections, or is still being made; it fits. */
 enum fit { FIT_NOT, FIT_SPENT, FIT_STALE, FIT_WELL, FITS };
 
 static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *batch, size_t n,
                     enum nsc_structure what)
 {
     const struct nsc_rank *r = &m->ranks.item[rank];
-    bool has = r->start.line && !r->complete.line && !r->used;
+    bool has = r->start.line && !r->complete.line && !r->used, spent = r->done & (unsigned)what;
     for (size_t k = 0; k < n; k++) {
-        if (!could_be(r, &batch[k]))
+        if (!nsc_could_be_of(r, &batch[k]))
             return FIT_NOT;
         has = has || already_has(m, rank, &batch[k]);
+        spent = spent || goes_beyond(r, &batch[k]);
     }
-    if (r->done & (unsigned)what)
+    if (spent)
         return FIT_SPENT;
     return has || (r->done_maybe & (unsigned)what) ? FIT_STALE : FIT_WELL;
 }
@@ -416,69 +429,4 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
     new->where.text = nsc_arena_copy(&t->quotes, new->where.text);
     t->hit = t->waiting.len - 1;
     m->no_memory = m->no_memory || index_batch(t);
-}
-
-/* What the peers' processes say of themselves decides: a communicator whose rank `dst` sits on another device than the line prints is
- * not the one. */
-static bool is_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r, nsc_str dev)
-{
-    uint64_t printed, bus;
-    int64_t index = -1;
-    if (!r || !dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) ||
-        !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
-        return false;
-    nsc_to_i64(nsc_say(m, dev), &index);
-    return printed != bus && index != r->nvml_dev && index != r->cuda_dev && (int64_t)printed != r->cuda_dev;
-}
-
-static bool contradicts(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *l)
-{
-    uint32_t comm = m->ranks.item[rank].comm;
-    return is_elsewhere(m, nsc_member(m, comm, (int64_t)l->src), l->src_dev) ||
-           is_elsewhere(m, nsc_member(m, comm, (int64_t)l->dst), l->dst_dev);
-}
-
-/* Connections of one source, the communicator named only in another: a log that was rotated. */
-static void find_owner(struct ncclscope_model *m, struct nsc_link *l)
-{
-    uint32_t i = m->procs.item[l->proc].first_rank;
-    for (; i != NSC_NONE && l->other == NSC_NONE; i = m->ranks.item[i].after) {
-        if (!could_be(&m->ranks.item[i], l))
-            continue;
-        if (l->rank == NSC_NONE)
-            l->rank = i;
-        else
-            l->other = i;
-    }
-    if (l->rank == NSC_NONE)
-        return;
-    l->attribution = l->other == NSC_NONE ? NSC_INFERRED : NSC_AMBIGUOUS;
-    m->ranks.item[l->rank].used = true;
-}
-
-void nsc_find_owners(struct ncclscope_model *m)
-{
-    for (size_t i = 0; m->sources.len > 1 && i < m->links.len; i++)
-        if (m->links.item[i].rank == NSC_NONE && m->links.item[i].proc != NSC_NONE)
-            find_owner(m, &m->links.item[i]);
-}
-
-/* One of two is left, or none: the communicator that made it is not in the input. */
-void nsc_attribute_rest(struct ncclscope_model *m)
-{
-    for (size_t i = 0; i < m->links.len; i++) {
-        struct nsc_link *l = &m->links.item[i];
-        bool open = l->attribution == NSC_AMBIGUOUS && l->other != NSC_NONE;
-        if (!open && l->attribution != NSC_INFERRED)
-            continue;
-        bool no = contradicts(m, l->rank, l), other_no = !open || contradicts(m, l->other, l);
-        if (no && other_no) {
-            l->rank = l->other = NSC_NONE;
-            l->attribution = NSC_UNKNOWN_COMM;
-        } else if (open && no != other_no) {
-            l->rank = no ? l->other : l->rank;
-            l->other = NSC_NONE;
-            l->attribution = NSC_INFERRED;
-        }
-    }
 }

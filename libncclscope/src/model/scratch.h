@@ -61,4 +61,7 @@ static inline struct nsc_source_info *nsc_source_of_stream(struct ncclscope_mode
     return &m->sources.item[m->scratch->streams.item[m->scratch->at].source];
 }
 
+/* Could `l` be a connection of this rank, as far as it tells of itself? */
+bool nsc_could_be_of(const struct nsc_rank *r, const struct nsc_link *l);
+
 #endif
