@@ -79,7 +79,8 @@ static bool is_placed_elsewhere(const struct nsc_map *places, struct nsc_key key
     return dev && known && known != NSC_NONE && known != dev;
 }
 
-static bool others_contradict(const struct ncclscope_model *m, const struct nsc_map *places, uint32_t rank, const struct nsc_link *l)
+static bool others_contradict(const struct ncclscope_model *m, const struct nsc_map *places, uint32_t rank,
+                              const struct nsc_link *l)
 {
     enum nsc_brackets in = nsc_brackets_of(m, l);
     return in != NSC_BRACKETS_UNKNOWN && (is_placed_elsewhere(places, place_of(m, rank, l->src, in), l->src_dev) ||
