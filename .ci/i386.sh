@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 root=${1:-$(mktemp -d)}
 trap 'umount "$root/proc" 2>/dev/null || true; [ $# -gt 0 ] || rm -rf "$root"' EXIT INT TERM
 [ -d "$root/usr" ] || debootstrap --arch=i386 --variant=minbase \
-    --include=gcc,g++,meson,ninja-build,pkg-config,python3,libpcre2-dev,libsqlite3-dev,zlib1g-dev,libjansson-dev,libcunit1-dev,locales bookworm "$root" >&2
+    --include=gcc,g++,meson,ninja-build,pkg-config,python3,libpcre2-dev,libsqlite3-dev,zlib1g-dev,libarchive-dev,libjansson-dev,libcunit1-dev,locales bookworm "$root" >&2
 rm -rf "$root/src" && mkdir "$root/src"
 git archive HEAD | tar -x -C "$root/src"
 mount -t proc proc "$root/proc" 2>/dev/null || true

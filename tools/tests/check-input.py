@@ -120,7 +120,7 @@ def check_damaged(c, tool, folder, log):
 def check_refused(c, tool, folder, log):
     """What nobody unpacks here is named with its format, and no tick stands over it; alone, in a directory, through a pipe."""
     packed = {'log.7z': (b'7z\xbc\xaf\x27\x1c' + log, 'a 7z archive'), 'log.sz': (b'\xff\x06\0\0sNaPpY' + log, 'compressed by snappy')}
-    if not reads_archives(tool):
+    if not harness.reads_archives(tool):
         packed.update({'log.xz': (lzma.compress(log), 'compressed by xz'), 'log.zip': (zipped({'a.log': log}), 'a zip archive')})
     healthy = open(harness.log_path('2.28.9/h200x2-default.log'), 'rb').read()
     for name, (data, words) in packed.items():
@@ -135,10 +135,6 @@ def check_refused(c, tool, folder, log):
     text = b'BZhost1:7:7 [0] NCCL INFO Using network Socket\n' * 3    # begins as bzip2 does, and is a log
     report, _ = harness.report(tool, put(folder, 'host.log', text))
     c.equal('a host named BZhost1', 'NCCL lines', report['sources'][0]['nccl_lines'], 3)
-
-
-def reads_archives(tool):
-    return b'libarchive' in harness.run(tool, 'version').out
 
 
 def zipped(files):

@@ -118,7 +118,8 @@ def main():
         jobs = lay_out(folder)
         check_apart(c, tool, folder, jobs)
         check_by(c, tool, folder, jobs)
-        check_archive(c, tool, folder, jobs)
+        if harness.reads_archives(tool):
+            check_archive(c, tool, folder, jobs)
         check_numbers(c, tool, os.path.join(root, 'numbers'))
         check_unreadable(c, tool, os.path.join(root, 'unreadable'))
     return c.end()

@@ -36,6 +36,11 @@ def run(tool, *args, stdin=b'', cwd=None, env=None):
     return result
 
 
+def reads_archives(tool):
+    """Was it built with libarchive?"""
+    return b'libarchive' in run(tool, 'version').out
+
+
 def report(tool, *paths, **more):
     """(the JSON report of these inputs, the exit code)"""
     result = run(tool, '--json', *paths, **more)
