@@ -96,6 +96,12 @@ enum nsc_answer nsc_ask_gpu_p2p(struct nsc_ask *q)
     return yes_or(k.gpu->p2p, NSC_NO);
 }
 
+enum nsc_answer nsc_ask_gpu_bridges(struct nsc_ask *q)
+{
+    struct nsc_gpu_class k = nsc_gpu_of(q->m, q->proc);
+    return !k.gpu ? NSC_UNSAID : yes_or(k.gpu->nvlink && !k.gpu->links, NSC_NO);
+}
+
 /* ---- network ---- */
 
 enum nsc_answer nsc_ask_network(struct nsc_ask *q, const char *begins)

@@ -24,6 +24,14 @@ static bool count_refused(const struct ncclscope_model *m, const struct nsc_even
     return true;
 }
 
+static bool shows_nvlink(const struct ncclscope_model *m, nsc_str host)
+{
+    for (size_t i = 0; i < m->gpu_nodes.len; i++)
+        if (m->gpu_nodes.item[i].host == host && m->gpu_nodes.item[i].nvlink > 0)
+            return true;
+    return false;
+}
+
 /* Are these all pairs of the host's GPUs, or of one of them? Then that is a property of model or machine, where no line shows NVLink. */
 static bool has_no_other_pair(const struct ncclscope_model *m, nsc_str host, uint64_t refused, bool of_one)
 {
@@ -33,10 +41,7 @@ static bool has_no_other_pair(const struct ncclscope_model *m, nsc_str host, uin
             nsc_map_put(&gpus, (struct nsc_key){m->ranks.item[i].bus_id, 0, 0}, 0);
     uint64_t n = gpus.used;
     nsc_map_free(&gpus);
-    for (size_t i = 0; i < m->gpu_nodes.len; i++)
-        if (m->gpu_nodes.item[i].host == host && m->gpu_nodes.item[i].nvlink > 0)
-            return false;
-    return n > 1 && refused >= (of_one ? n - 1 : n * (n - 1) / 2);
+    return n > 1 && !shows_nvlink(m, host) && refused >= (of_one ? n - 1 : n * (n - 1) / 2);
 }
 
 /* The driver's or CUDA's "no". That of NVML for NVLink pairs, an error, is a row of failures.def. */
@@ -53,7 +58,7 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
         if (!is_refusal(e->kind))
             continue;
         struct nsc_gpu_class k = f ? (struct nsc_gpu_class){0} : nsc_gpu_of(m, e->proc);
-        weak = f ? weak : k.gpu && !k.gpu->p2p;
+        weak = f ? weak : k.gpu && !k.gpu->p2p && !shows_nvlink(m, m->procs.item[e->proc].host);
         f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
         first = first ? first : e;
         only_told = only_told && told && nsc_version_of(m, e->proc).high < NSC_CHANGE_NVML_REFUSAL_HOLDS;
@@ -78,13 +83,16 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     only_told = only_told && p2p;
     bool all_refused = named && (only_asked || nsc_success_of(m)) && f->hosts.len == 1 &&
                        has_no_other_pair(m, f->hosts.item[0], refused, only_asked);
-    nsc_explain_by(c, f,
-                   weak                                          ? NSC_P2P_WEAK_MODEL
-                   : only_told                                   ? NSC_P2P_TOLD_AND_USED
-                   : first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO ? NSC_P2P_LEGACY_IPC
-                   : all_refused && only_asked                   ? NSC_P2P_NONE_FOR_GPU
-                   : all_refused                                 ? NSC_P2P_NONE_MAY
-                                                                 : NSC_P2P_REFUSED);
+    nsc_explain(c, f,
+                &(struct nsc_ask){.c = c,
+                                  .m = m,
+                                  .proc = first->proc,
+                                  .reason = weak                                          ? NSC_P2P_WEAK_MODEL
+                                            : only_told                                   ? NSC_P2P_TOLD_AND_USED
+                                            : first->kind == NCCLSCOPE_KIND_LEGACY_IPC_NO ? NSC_P2P_LEGACY_IPC
+                                            : all_refused && only_asked                   ? NSC_P2P_NONE_FOR_GPU
+                                            : all_refused                                 ? NSC_P2P_NONE_MAY
+                                                                                          : NSC_P2P_REFUSED});
     f->cls = only_told && !weak                                     ? "visibility"
              : all_refused && f->severity > NCCLSCOPE_SEVERITY_NOTE ? "unknown"
                                                                     : f->cls;
@@ -217,7 +225,7 @@ static bool has_no_nvlink(const struct ncclscope_model *m)
         if (l->proc == NSC_NONE || !is_unproven(m, l))
             continue;
         struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
-        return k.gpu && !k.gpu->links;
+        return k.gpu && !k.gpu->nvlink;
     }
     return false;
 }
