@@ -207,8 +207,10 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
     number = flood ? -1 : number;
     struct nsc_key key = {(uint64_t)rec->kind << 32 | proc, (uint64_t)number, (uint64_t)s << 8 | (uint64_t)rec->level};
     uint32_t i = nsc_map_get(&m->scratch->event_by, key);
+    uint64_t dev = rec->dev >= 0 && rec->dev < 64 ? (uint64_t)1 << rec->dev : 0;
     if (i != NSC_NONE) {
         m->events.item[i].count++;
+        m->events.item[i].devs |= dev;
         m->events.item[i].quoted |= (rec->flags & NCCLSCOPE_FLAG_QUOTED) != 0;
         m->scratch->last_event = i;
         return &m->events.item[i];
@@ -222,6 +224,7 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
         .kind = rec->kind, .proc = proc, .number = number, .text = s, .count = 1, .level = rec->level};
     e->quoted = rec->flags & NCCLSCOPE_FLAG_QUOTED;
     e->dev = rec->dev;
+    e->devs = dev;
     e->nth = m->procs.item[proc].records;
     e->where = nsc_here(m, rec);
     e->time = rec->time.len ? nsc_keep(m, rec->time) : 0;

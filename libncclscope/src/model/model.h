@@ -239,10 +239,11 @@ struct nsc_event {
     nsc_str time;   /* of the first, as printed */
     uint64_t count;
     int level;
-    int64_t dev;  /* of the thread that printed the first; -1: not said */
-    uint64_t nth; /* which record of its process that is */
-    bool quoted;  /* a program's error message quotes it: the program failed of it */
-    bool broke;   /* calls that returned an error came right behind it on its thread: "init.cc:1234 -> 3" */
+    int64_t dev;   /* of the thread that printed the first; -1: not said */
+    uint64_t devs; /* CUDA devices of all threads that printed it: bit N, up to 63 */
+    uint64_t nth;  /* which record of its process that is */
+    bool quoted;   /* a program's error message quotes it: the program failed of it */
+    bool broke;    /* calls that returned an error came right behind it on its thread: "init.cc:1234 -> 3" */
     struct nsc_where where;
 };
 

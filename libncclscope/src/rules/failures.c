@@ -88,9 +88,11 @@ static const char *who(struct nsc_case *c, const struct nsc_event *e)
 
 /* Who said what a row of the table is about. */
 struct tellers {
-    uint64_t processes, same; /* of them: in the words of the first */
-    struct nsc_finding ranks; /* theirs, as far as lines tell */
-    struct nsc_intern peers;  /* "192.0.2.3" of "192.0.2.3<45075>", each once */
+    uint64_t processes, same;   /* of them: in the words of the first */
+    uint64_t gpus;              /* that their lines name: a process may have several */
+    struct nsc_finding ranks;   /* theirs, as far as lines tell */
+    struct nsc_finding devices; /* of the lines that tell no rank */
+    struct nsc_intern peers;    /* "192.0.2.3" of "192.0.2.3<45075>", each once */
 };
 
 static nsc_text without_port(nsc_text peer)
@@ -100,41 +102,66 @@ static nsc_text without_port(nsc_text peer)
     return peer;
 }
 
+/* The GPUs whose threads printed the line; where no number tells one, the process has one. */
+static void hear_gpus(struct nsc_case *c, const struct nsc_event *e, struct tellers *t, struct nsc_map *heard)
+{
+    struct nsc_event one = *e;
+    for (int k = 0; k < 64; k++) {
+        if (e->devs ? !(e->devs >> k & 1) : k > 0)
+            continue;
+        one.dev = e->devs ? k : e->dev;
+        struct nsc_key gpu = {e->proc, (uint64_t)one.dev, 0};
+        if (nsc_map_get(heard, gpu) != NSC_NONE)
+            continue;
+        int64_t rank = c->m->procs.item[e->proc].nameless ? -1 : nsc_rank_of_event(c->m, &one);
+        c->f->no_memory |= nsc_map_put(heard, gpu, 0) != 0;
+        t->gpus++;
+        if (rank >= 0)
+            nsc_name_rank(c, &t->ranks, (uint64_t)rank);
+        else if (one.dev >= 0)
+            nsc_name_rank(c, &t->devices, (uint64_t)one.dev);
+    }
+}
+
 static void hear_tellers(struct nsc_case *c, const struct failure *row, const struct nsc_event *said, struct tellers *t)
 {
     const struct ncclscope_model *m = c->m;
     uint32_t counted = NSC_NONE, alike = NSC_NONE; /* events lie by process in their order */
+    struct nsc_map heard = {0};
     for (size_t i = 0; i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (failure_of(e) != row || (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
             continue;
         nsc_intern(&t->peers, without_port(nsc_say(m, e->text)));
+        hear_gpus(c, e, t, &heard);
         if (e->proc == counted && (e->proc == alike || e->text != said->text))
             continue;
-        int64_t rank = m->procs.item[e->proc].nameless ? -1 : nsc_rank_of_event(m, e);
-        if (rank >= 0)
-            nsc_name_rank(c, &t->ranks, (uint64_t)rank);
         t->processes += e->proc != counted;
         counted = e->proc;
         t->same += e->proc != alike && e->text == said->text;
         alike = e->text == said->text ? e->proc : alike;
     }
+    nsc_map_free(&heard);
 }
 
 static void forget_tellers(struct tellers *t)
 {
     nsc_vec_free(&t->ranks.ranks);
     nsc_map_free(&t->ranks.named);
+    nsc_vec_free(&t->devices.ranks);
+    nsc_map_free(&t->devices.named);
     nsc_intern_free(&t->peers);
 }
 
-/* "; ranks 0-3 say so": by number where each process has told its own, and none stands for two. */
+/* "; ranks 0-3 say so": by number where each has told its own, and none stands for two. "; CUDA devices 0, 1 and 3 say so": of one process. */
 static const char *others_of(struct nsc_case *c, const struct tellers *t)
 {
     const char *how = t->same < t->processes ? "the like" : "so";
-    if (t->processes <= 1)
+    if (t->processes <= 1 && t->devices.ranks.len > 1 && t->devices.ranks.len == t->gpus)
+        return nsc_words(c, "; CUDA device%s say %s", nsc_list_ranks(c, &t->devices) + sizeof "rank" - 1, how);
+    if (t->gpus <= 1 || (t->processes <= 1 && t->ranks.ranks.len != t->gpus))
         return "";
-    return t->ranks.ranks.len == t->processes
+    return t->ranks.ranks.len == t->gpus
                ? nsc_words(c, "; %s say %s", nsc_list_ranks(c, &t->ranks), how)
                : nsc_words(c, "; %llu processes say %s", (unsigned long long)t->processes, how);
 }
@@ -219,7 +246,7 @@ static const struct nsc_rank *only_peer(const struct ncclscope_model *m, const s
 
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
-    struct tellers all = {.ranks = {.rule = c->rule}};
+    struct tellers all = {.ranks = {.rule = c->rule}, .devices = {.rule = c->rule}};
     hear_tellers(c, first, f->began, &all);
     nsc_text text = nsc_say(c->m, f->began->text);
     int64_t number;
@@ -247,7 +274,10 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
         f->title = nsc_words(c, "%s, and %llu other%s", f->title, (unsigned long long)all.peers.text.len - 2,
                              all.peers.text.len > 3 ? "s" : "");
     if (*whose)
-        f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, all.processes > 1 && !tied ? "first " : "",
+        f->title = nsc_words(c, "%s (%s%s%s%s)", f->title,
+                             !*others || tied            ? ""
+                             : strncmp(whose, "host", 4) ? "first "
+                                                         : "first: ",
                              text.len && memchr(text.ptr, '<', text.len) ? "told by " : "", whose, others);
     const struct nsc_rank *lost = all.processes == 1 ? only_peer(c->m, f->began) : NULL;
     if (lost)
