@@ -10,7 +10,7 @@ testdata/rules/<id with a dot for the slash>.txt holds both kinds:
     @log 2.28.9/h200x8-default.log.gz
 
 Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), the row of
-causes.def that explains it (why=NAME), part of its cause (because="words"), part of its advice (fix="words"),
+causes.def that explains it (why=NAME), part of its cause (because="words"), part of its advice (fix="words"), what none of these says (unsaid="words"),
 part of what it costs (cost="words", cost=- for nothing), a line that it shows (see="words"), parts of its title. `silent`
 may be followed by `but` and a severity: the finding may be there, but not above it. `@job` writes the lines of a healthy job (see `job`), `@log`
 those of a recorded one, `@threads` a line of each of so many threads; `---- NAME` begins another input; `---- facts MACHINE gpus.1.nvlinks_up=16 ...` gives --facts with that file of
@@ -137,6 +137,9 @@ def misfits(finding, words):
         elif word.startswith('because='):
             if word[8:] not in (finding['cause'] or ''):
                 yield '%s, not %s' % (word, finding['cause'])
+        elif word.startswith('unsaid='):
+            if word[7:] in '%s\n%s\n%s' % (finding['title'], finding['cause'], finding['fix']):
+                yield '%s, but it is said' % word
         elif word.startswith('fix='):
             if word[4:] not in finding['fix']:
                 yield '%s, not %s' % (word, finding['fix'])

@@ -244,6 +244,55 @@ static const struct nsc_rank *only_peer(const struct ncclscope_model *m, const s
     return peer;
 }
 
+static bool has_warned(const struct ncclscope_model *m, uint32_t proc)
+{
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].proc == proc)
+            return true;
+    for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != proc)
+            return false;
+        if (e->level == NCCLSCOPE_LEVEL_WARN)
+            return true;
+    }
+    return false;
+}
+
+/* "init.cu:915 -> 2", "group.cc:72 -> 2": did the error come as far as the call that the program made? On its way there it may be caught. */
+static bool reached_program(const struct nsc_event *e)
+{
+    return nsc_text_find(e->where.text, "init.c") >= 0 || nsc_text_find(e->where.text, "group.c") >= 0;
+}
+
+/* "init.cu:915 -> 2" of another process, above the failure, and no warning of that process: it had failed already, of what is not here. */
+static const struct nsc_event *failed_above(const struct ncclscope_model *m, const struct nsc_event *began)
+{
+    enum { SUCCESS, LAST_ERROR = 6 }; /* 7: in progress */
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind == NCCLSCOPE_KIND_BACKTRACE && e->number > SUCCESS && e->number <= LAST_ERROR &&
+            e->proc != began->proc && reached_program(e) && !m->procs.item[e->proc].nameless &&
+            nsc_is_before(m, e, began) && !nsc_lived_on(m, e->proc, &e->where) && !has_warned(m, e->proc))
+            return e;
+    }
+    return NULL;
+}
+
+static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_event *e = f->severity == NCCLSCOPE_SEVERITY_ERROR ? failed_above(c->m, f->began) : NULL;
+    if (!e)
+        return;
+    nsc_text call = nsc_message_of(&e->where);
+    f->cause = nsc_words(c,
+                         "%s Above it another process returned an error already (%s: %.*s, line %llu); its warning, "
+                         "which says of what, is not in this input.",
+                         f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr,
+                         (unsigned long long)e->where.line);
+    nsc_show(c, f, &e->where);
+}
+
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
     struct tellers all = {.ranks = {.rule = c->rule}, .devices = {.rule = c->rule}};
@@ -430,5 +479,6 @@ void nsc_tell_failures(struct nsc_case *c)
     if (f) {
         tell(c, f, first, tied);
         tell_beside(c, f, first, &beside);
+        tell_failed_above(c, f);
     }
 }
