@@ -333,14 +333,21 @@ static void tell_absent_for_sure(const struct absence *a)
     const struct ncclscope_model *m = a->c->m;
     const struct nsc_comm *k = a->k;
     bool listed = m->whole.listed == (uint64_t)k->nranks;
+    unsigned long long n = listed ? 0 : (unsigned long long)m->whole.unnamed_gpus;
     const char *gone = listed ? "never came to it" : a->never == 1 ? "never appeared" : "never appear";
     a->f->title = is_unanswered(m, k) /* it goes on trying: of the others nothing is known */
                       ? nsc_words(a->c,
                                   "A communicator of %lld ranks is not complete where this input ends: a connection "
                                   "is not answered, and of %s it holds no line",
                                   (long long)k->nranks, a->who)
-                      : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
-                                  (long long)k->nranks, a->who, gone);
+                      : n /* some of them may be among these */
+                            ? nsc_words(a->c,
+                                        "A communicator of %lld ranks never became complete: no line names %s, and "
+                                        "%llu process%s that %s here tell%s no rank",
+                                        (long long)k->nranks, a->who, n, n == 1 ? "" : "es", n == 1 ? "is" : "are",
+                                        n == 1 ? "s" : "")
+                            : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
+                                        (long long)k->nranks, a->who, gone);
     if (a->spoke) {
         a->f->title = nsc_words(a->c, "%s; %s", a->f->title, nsc_quote_rank(a->c, a->spoke));
         nsc_show_first(a->c, a->f, &a->spoke->where);

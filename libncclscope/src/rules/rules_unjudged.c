@@ -29,6 +29,21 @@ static bool is_of_socket(const struct nsc_event *e)
     return nsc_text_find(e->where.text, "socket.cc:") >= 0;
 }
 
+/* PyTorch aborts what a program leaves open as it ends: the destructor of its process group. */
+static void tell_left_open(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_own_record *left = nsc_first_heard(c->m, NCCLSCOPE_KIND_TORCH_LEFT_OPEN);
+    if (!left)
+        return;
+    f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    f->title =
+        nsc_words(c,
+                  "The program ended without destroy_process_group() (line %llu), and PyTorch aborts the communicators "
+                  "that are left: calls of NCCL that return an error behind that follow from it",
+                  (unsigned long long)left->where.line);
+    nsc_show_first(c, f, &left->where);
+}
+
 /* "transport/p2p.cc:352 -> 1", "transport.cc:197 -> 1", and no warning: only the way that an error took back is in this input. */
 static void tell_trail(struct nsc_case *c)
 {
@@ -67,6 +82,7 @@ static void tell_trail(struct nsc_case *c)
                              (long long)r->rank, (unsigned long long)r->aborted.line,
                              (int)(words.len < 120 ? words.len : 120), words.ptr);
         nsc_show(c, f, &r->aborted);
+        tell_left_open(c, f);
         break;
     }
     struct nsc_ask ask = {.c = c,
