@@ -1,5 +1,6 @@
 /* rules_measured.c - what is odd of what nccl-tests measured, by its table alone. */
 #include "rules/ask.h"
+#include "rules/questions.h"
 
 enum { LINES_APART = 8 }; /* other lines may stand between rows; where hundreds do, each row is of a run of its own */
 
@@ -44,4 +45,39 @@ void nsc_rule_slow_sizes(struct nsc_case *c)
         nsc_show(c, f, &slow->where);
         nsc_show(c, f, &t->where);
     }
+}
+
+enum { LARGE = 16 << 20 };                /* bytes: here starting costs nothing */
+static const double host_memory_gb_s = 2; /* a ninth of what is known of it: rules.def */
+
+/* Do all pairs of one machine talk through its memory? The first such connection; NULL: no, or that is not known. */
+static const struct nsc_link *only_host_memory(const struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->links.len; i++)
+        if (m->links.item[i].family != NSC_SHM)
+            return NULL;
+    return m->links.len && nsc_ask_one_host(&(struct nsc_ask){.c = c, .m = m}) == NSC_YES ? &m->links.item[0] : NULL;
+}
+
+void nsc_rule_slow_host_memory(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_test *best = NULL;
+    for (size_t i = 0; i < m->tests.len; i++) {
+        const struct nsc_test *t = &m->tests.item[i];
+        if (t->bytes >= LARGE && t->sides && (!best || t->busbw[0] > best->busbw[0]))
+            best = t;
+    }
+    const struct nsc_link *l = best && best->busbw[0] < host_memory_gb_s ? only_host_memory(c) : NULL;
+    if (!l)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
+    f->title = nsc_words(c,
+                         "nccl-tests reaches %.2f GB/s of bus bandwidth through host memory at 16 MiB and more: far "
+                         "less than host memory carries",
+                         best->busbw[0]);
+    nsc_explain_by(c, f, 0);
+    nsc_show(c, f, &best->where);
+    nsc_show(c, f, &l->where);
 }
