@@ -322,12 +322,10 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (peer && all.peers.text.len > 2) /* [0] is the empty one, and one is named */
         f->title = nsc_words(c, "%s, and %llu other%s", f->title, (unsigned long long)all.peers.text.len - 2,
                              all.peers.text.len > 3 ? "s" : "");
+    bool told = text.len && memchr(text.ptr, '<', text.len); /* the address is another's */
+    const char *one_of_them = !*others || tied ? "" : told || strncmp(whose, "host", 4) ? "first " : "first: ";
     if (*whose)
-        f->title = nsc_words(c, "%s (%s%s%s%s)", f->title,
-                             !*others || tied            ? ""
-                             : strncmp(whose, "host", 4) ? "first "
-                                                         : "first: ",
-                             text.len && memchr(text.ptr, '<', text.len) ? "told by " : "", whose, others);
+        f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, one_of_them, told ? "told by " : "", whose, others);
     const struct nsc_rank *lost = all.processes == 1 ? only_peer(c->m, f->began) : NULL;
     if (lost)
         f->title = nsc_words(c, "%s; its only peer is rank %lld (host %s, pid %lld)", f->title, (long long)lost->rank,
