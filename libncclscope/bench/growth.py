@@ -89,6 +89,19 @@ def comms_with_batches(n):
     return one_log(out)
 
 
+def jobs_one_after_another(n):
+    """In one file, on one machine, each of new processes: a directory of results put together."""
+    out = []
+    for i in range(n):
+        for dev in (0, 1):
+            pid = 1000 + 2 * i + dev
+            out += begin('vm', pid, dev) + [init('vm', pid, dev, 0x5581f00d0000, dev, 2, name(i), 'START'),
+                                            line('vm', pid, pid, dev, 'NVLS multicast support is not available on dev %d' % dev),
+                                            init('vm', pid, dev, 0x5581f00d0000, dev, 2, name(i), 'COMPLETE'),
+                                            connect('vm', pid, dev, dev, 1 - dev), line('vm', pid, pid, dev, 'Connected all rings')]
+    return one_log(out)
+
+
 def batches_of_old_comms(n):
     """The communicators come first, their connections when they are first used."""
     out, comms = begin('vm', 100, 0), [0x5581f00d0000 + i * 4096 for i in range(n)]
@@ -602,7 +615,7 @@ SHAPES = {
     ranks_of_a_large_old_communicator: (120, 10000), one_id_again: (300, 10000), unused_comms: (120, 5000),
     failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
     net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), ras_json: (200, 10000), matrices: (200, 10000),
-    unknown_lines: (400, 20000), torn_lines: (300, 10000),
+    unknown_lines: (400, 20000), torn_lines: (300, 10000), jobs_one_after_another: (150, 5000),
 }
 
 def write(folder, files):

@@ -453,6 +453,7 @@ struct nsc_whole {
     bool rccl;            /* AMD's library */
     bool unended;         /* a source ends within a line */
     bool battered;        /* one line in ten is torn, or more: what is not there may have been lost */
+    bool no_collnet;      /* its connections were made, and are not used */
     bool stranger_failed; /* a process failed that belongs to no communicator of the input */
     uint32_t done;   /* the line that says that the program had done its work: index into model.happened, or NSC_NONE */
     uint64_t listed; /* ranks that nccl-tests lists */
@@ -600,6 +601,12 @@ void nsc_look_at_whole(struct ncclscope_model *m);                  /* whole.c *
 void nsc_lay_rows(struct ncclscope_model *m);                       /* lay_rows.c: again where what is known grew */
 /* The line by which the job's own program says that it reached its end; NULL: none does. */
 const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
+/* NCCL went back from SHARP or CollNet to ordinary connections. */
+static inline bool nsc_refuses_collnet(const struct nsc_event *e)
+{
+    return (e->kind == NCCLSCOPE_KIND_COLLNET_FAILED || e->kind == NCCLSCOPE_KIND_SHARP_FAILED) &&
+           e->level == NCCLSCOPE_LEVEL_WARN;
+}
 /* The first line of other.def that is of this kind, or NULL. */
 const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind);
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */

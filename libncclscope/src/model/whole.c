@@ -40,6 +40,7 @@ static void look_at_events(struct ncclscope_model *m, struct nsc_whole *w)
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         keep_first(m, &w->event, e->kind, i);
+        w->no_collnet = w->no_collnet || nsc_refuses_collnet(e);
         w->stranger_failed =
             w->stranger_failed || ((e->quoted || e->broke) && m->procs.item[e->proc].last_rank == NSC_NONE);
     }

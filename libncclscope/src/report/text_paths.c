@@ -75,12 +75,11 @@ static void add_channels(const struct ncclscope_model *m, struct row *x, const s
 /* Per kind of path: how many pairs, over how many channels, in whose words. */
 static void tally(const struct ncclscope_model *m, uint32_t comm, struct row rows[NSC_PATH_UNKNOWN + 1])
 {
-    bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = nsc_links_of(m, comm); i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         if (nsc_comm_of_link(m, l) != comm)
             return;
-        if (no_collnet && l->family == NSC_COLLNET)
+        if (m->whole.no_collnet && l->family == NSC_COLLNET)
             continue;
         struct nsc_known_path p = l->known;
         struct row *x = &rows[p.path];
@@ -169,10 +168,10 @@ static void rank_matrix(const struct nsc_report *r, uint32_t comm, uint64_t n)
     memset(cell, '.', sizeof cell);
     for (uint64_t k = 0; k < n; k++)
         seen[k] = nsc_member(r->m, comm, (int64_t)k);
-    bool no_collnet = nsc_collnet_was_refused(r->m);
     for (size_t i = 0; i < r->m->link_order.len; i++) {
         const struct nsc_link *l = &r->m->links.item[r->m->link_order.item[i]];
-        if (nsc_comm_of_link(r->m, l) != comm || l->src >= n || l->dst >= n || (no_collnet && l->family == NSC_COLLNET))
+        if (nsc_comm_of_link(r->m, l) != comm || l->src >= n || l->dst >= n ||
+            (r->m->whole.no_collnet && l->family == NSC_COLLNET))
             continue;
         struct nsc_known_path p = l->known;
         seen[l->src] = seen[l->dst] = true;
@@ -221,11 +220,10 @@ static nsc_str host_of_end(const struct ncclscope_model *m, uint32_t comm, const
 static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pairs *pairs)
 {
     struct nsc_map by = {0}, seen = {0}; /* a pair has a link for each of its NICs */
-    bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p;
-        if (nsc_comm_of_link(m, l) != comm || (no_collnet && l->family == NSC_COLLNET))
+        if (nsc_comm_of_link(m, l) != comm || (m->whole.no_collnet && l->family == NSC_COLLNET))
             continue;
         uint64_t low = l->src < l->dst ? l->src : l->dst, high = l->src < l->dst ? l->dst : l->src;
         nsc_str from = host_of_end(m, comm, l, l->src), to = host_of_end(m, comm, l, l->dst);

@@ -59,10 +59,9 @@ struct seen_paths {
 static struct seen_paths look(const struct ncclscope_model *m)
 {
     struct seen_paths s = {0};
-    bool no_collnet = nsc_collnet_was_refused(m);
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        if (l->family == NSC_COLLNET && no_collnet)
+        if (l->family == NSC_COLLNET && m->whole.no_collnet)
             continue;
         struct nsc_known_path p = l->known;
         s.links[p.path]++;

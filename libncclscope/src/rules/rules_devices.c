@@ -299,20 +299,6 @@ static void tell_unopened(struct nsc_case *c)
 
 /* ---- networks that reduce ---- */
 
-static bool is_refusal(const struct nsc_event *e)
-{
-    return (e->kind == NCCLSCOPE_KIND_COLLNET_FAILED || e->kind == NCCLSCOPE_KIND_SHARP_FAILED) &&
-           e->level == NCCLSCOPE_LEVEL_WARN;
-}
-
-bool nsc_collnet_was_refused(const struct ncclscope_model *m)
-{
-    for (size_t i = 0; i < m->events.len; i++)
-        if (is_refusal(&m->events.item[i]))
-            return true;
-    return false;
-}
-
 /* SHARP or CollNet was tried, and NCCL went back to ordinary connections. */
 void nsc_rule_collnet_refused(struct nsc_case *c)
 {
@@ -320,7 +306,7 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (!is_refusal(e))
+        if (!nsc_refuses_collnet(e))
             continue;
         if (!f) {
             const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
