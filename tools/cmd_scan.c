@@ -194,7 +194,7 @@ static bool may_hold_many(const struct scan *s, const char *const *paths, size_t
         for (size_t k = 0; k < sizeof archives / sizeof archives[0]; k++)
             many = many || strstr(paths[i], archives[k]);
     }
-    return many && !s->db;
+    return many;
 }
 
 static int no_such_job(const struct scan *s, const ncclscope_jobs *j)
@@ -209,30 +209,54 @@ static int no_such_job(const struct scan *s, const ncclscope_jobs *j)
     return EXIT_USAGE;
 }
 
-static int report_job(const struct scan *s, struct output *out, ncclscope_grammar *g, const ncclscope_jobs *j, size_t i)
+static int report_job(const struct scan *s, struct output *out, ncclscope_grammar *g, const ncclscope_jobs *j, size_t i,
+                      ncclscope_store *db)
 {
     ncclscope_error err = {0};
     ncclscope_model *m = NULL;
     int code = EXIT_INPUT;
-    if (ncclscope_job_model(&m, j, i, &err))
-        tell("", err.text);
+    if (db ? ncclscope_store_job(db, &m, i, &err) : ncclscope_job_model(&m, j, i, &err))
+        tell(s->db ? s->db : "", err.text);
     else
-        code = report_one(s, out, g, m, NULL);
+        code = report_one(s, out, g, m, db);
     ncclscope_model_free(m);
     return code;
+}
+
+/* Through the store if there is one; *db is NULL without --db. */
+static int read_jobs(const struct scan *s, const char *const *paths, size_t n, ncclscope_grammar *g, ncclscope_jobs **j,
+                     ncclscope_store **db, ncclscope_error *err)
+{
+    struct progress progress = {0};
+    ncclscope_scan_options how = options_of(s, &progress);
+    const char *by = s->group_by ? s->group_by : "auto";
+    interrupt_hear();
+    int rc = s->db ? ncclscope_store_open(db, s->db, err) : NCCLSCOPE_OK;
+    if (!rc)
+        rc = unless_stopped(s->db ? ncclscope_store_jobs(*db, j, g, paths, n, by, &how, err)
+                                  : ncclscope_jobs_scan(j, g, paths, n, by, &how, err));
+    progress_end(&progress);
+    return rc;
+}
+
+/* There is no file: what is said then is not kept. */
+static int scan_nothing(const struct scan *s, struct output *out, ncclscope_grammar *g)
+{
+    struct scan plain = *s;
+    plain.db = NULL;
+    return scan_one(&plain, out, g, NULL, 0);
 }
 
 static int scan_many(const struct scan *s, struct output *out, ncclscope_grammar *g, const char *const *paths, size_t n)
 {
     ncclscope_error err = {0};
     ncclscope_jobs *j = NULL;
-    struct progress progress = {0};
-    ncclscope_scan_options how = options_of(s, &progress);
-    interrupt_hear();
-    int rc = unless_stopped(ncclscope_jobs_scan(&j, g, paths, n, s->group_by ? s->group_by : "auto", &how, &err));
-    progress_end(&progress);
+    ncclscope_store *db = NULL;
+    int rc = read_jobs(s, paths, n, g, &j, &db, &err);
     if (rc) {
-        tell(rc == NCCLSCOPE_EPATTERN ? "--group-by" : "", err.text);
+        tell(rc == NCCLSCOPE_EPATTERN ? "--group-by" : s->db ? s->db : "", err.text);
+        ncclscope_store_close(db);
+        ncclscope_jobs_free(j);
         return rc == NCCLSCOPE_EPATTERN ? EXIT_USAGE : EXIT_INPUT;
     }
     size_t i = 0, jobs = ncclscope_jobs_count(j);
@@ -242,14 +266,15 @@ static int scan_many(const struct scan *s, struct output *out, ncclscope_grammar
     if (s->job && i == jobs)
         code = no_such_job(s, j);
     else if (!jobs)
-        code = scan_one(s, out, g, NULL, 0);
+        code = scan_nothing(s, out, g);
     else if (s->job || jobs <= 1)
-        code = report_job(s, out, g, j, i);
+        code = report_job(s, out, g, j, i, db);
     else if (s->pod || s->facts) {
         tell("", "--pod and --facts are of one job: say which by --job");
         code = EXIT_USAGE;
     } else
-        code = report_jobs(s, out, j);
+        code = report_jobs(s, out, j, db);
+    ncclscope_store_close(db);
     ncclscope_jobs_free(j);
     return code;
 }
@@ -326,8 +351,8 @@ int cmd_scan(int argc, char **argv)
         return EXIT_USAGE;
     }
     ncclscope_error wrong = {0};
-    if (s.db && (s.group_by || s.job)) {
-        fprintf(stderr, "ncclscope: --db takes what is given as one job\n");
+    if (s.db && s.job) {
+        fprintf(stderr, "ncclscope: --db keeps all jobs, each for itself: leave --job out\n");
         return EXIT_USAGE;
     }
     if (s.unknown && s.expect) {

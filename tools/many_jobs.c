@@ -195,17 +195,17 @@ static int put_json(void *user, const char *bytes, size_t size)
 struct tally {
     ncclscope_fleet *fleet;
     size_t jobs, unanswered;
-    bool damaged, found, no_memory;
+    bool damaged, found, no_memory, unkept; /* unkept: the store took no more */
 };
 
-static void look_at(const struct scan *s, struct output *out, const ncclscope_jobs *j, size_t i, struct line *x,
-                    struct tally *all)
+static void look_at(const struct scan *s, struct output *out, const ncclscope_jobs *j, ncclscope_store *db, size_t i,
+                    struct line *x, struct tally *all)
 {
     ncclscope_model *m = NULL;
     ncclscope_findings *f = NULL;
     ncclscope_error err = {0};
     *x = (struct line){.name = ncclscope_job_name(j, i), .place = i};
-    int rc = ncclscope_job_model(&m, j, i, &err);
+    int rc = db ? ncclscope_store_job(db, &m, i, &err) : ncclscope_job_model(&m, j, i, &err);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
     if (!rc && s->expect)
         rc = ncclscope_expect(f, s->expect, &err);
@@ -222,6 +222,10 @@ static void look_at(const struct scan *s, struct output *out, const ncclscope_jo
         else
             all->no_memory =
                 !put_line(s, x, m, f) || ncclscope_fleet_add(all->fleet, x->name, m, f, &err) != NCCLSCOPE_OK;
+        if (db && ncclscope_store_add(db, m, f, &err)) {
+            tell(s->db, err.text);
+            all->unkept = true;
+        }
     } else {
         all->no_memory = true;
     }
@@ -241,7 +245,7 @@ static void put_rest(struct output *out, const ncclscope_jobs *j)
     output_write(out, more, sizeof more - 1);
 }
 
-int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs *j)
+int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs *j, ncclscope_store *db)
 {
     size_t n = ncclscope_jobs_count(j);
     struct output *out = output_or_standard(file);
@@ -254,7 +258,7 @@ int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs 
         return EXIT_INPUT;
     }
     for (size_t i = 0; i < n && !all.no_memory; i++)
-        look_at(s, out, j, i, &lines[i], &all);
+        look_at(s, out, j, all.unkept ? NULL : db, i, &lines[i], &all);
     if (!all.no_memory && !s->json) {
         qsort(lines, n, sizeof *lines, worst_first);
         put_table(out, lines, n);
@@ -269,9 +273,9 @@ int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs 
     if (all.no_memory)
         tell("", "out of memory");
     int unwritten = output_end(file, !all.no_memory);
-    return all.no_memory || all.damaged ? EXIT_INPUT
-           : unwritten                  ? unwritten
-           : all.found                  ? EXIT_FINDING
-           : all.unanswered == all.jobs ? EXIT_NO_ANSWER
-                                        : EXIT_FINE;
+    return all.no_memory || all.damaged || all.unkept ? EXIT_INPUT
+           : unwritten                                ? unwritten
+           : all.found                                ? EXIT_FINDING
+           : all.unanswered == all.jobs               ? EXIT_NO_ANSWER
+                                                      : EXIT_FINE;
 }

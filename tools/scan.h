@@ -4,7 +4,7 @@
 
 #include "output.h"
 
-#include "ncclscope/jobs.h"
+#include "ncclscope/store.h"
 
 struct scan {
     bool json, verbose, quiet, unknown, no_progress;
@@ -18,6 +18,6 @@ const char *ending_of(const char *name);
 int exit_code(const struct scan *s, const ncclscope_findings *f, bool damaged);
 
 /* A line of each job, the worst first, or with --json an object of each: the exit code. */
-int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs *j);
+int report_jobs(const struct scan *s, struct output *file, const ncclscope_jobs *j, ncclscope_store *db);
 
 #endif

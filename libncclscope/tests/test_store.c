@@ -340,8 +340,8 @@ static void add_hostile(void)
     data_file(log, nsc_text_of(hostile));
     add_path(log);
     unlink(log);
-    ASKS("PRAGMA user_version", "3\n");
-    ASKS("SELECT value FROM meta WHERE name = 'schema'", "3\n");
+    ASKS("PRAGMA user_version", "4\n");
+    ASKS("SELECT value FROM meta WHERE name = 'schema'", "4\n");
     ASKS("SELECT count(*) FROM scan", "2\n");
 }
 
@@ -393,6 +393,21 @@ static void test_version_2(void)
         ASKS(both_know[i], data_text(&was[i]).ptr);
         data_drop(&was[i]);
     }
+    drop_file();
+}
+
+/* Version 3 knew no jobs. */
+static void test_version_3(void)
+{
+    CHECK_INT(add(1, shm), 0);
+    sql("ALTER TABLE scan DROP COLUMN job; UPDATE meta SET value = '3' WHERE name = 'schema'; PRAGMA user_version = 3");
+    ncclscope_model *m = NULL;
+    const char *path = file;
+    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    CHECK_INT(m->comms.len, 1);
+    ncclscope_model_free(m);
+    add_hostile();
+    ASKS("SELECT count(*), count(job) FROM scan", "2|0\n");
     drop_file();
 }
 
@@ -602,5 +617,6 @@ static void test_read_again(void)
 
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
-       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_warnings_again),
-       TEST(test_read_again), TEST(test_misuse), TEST(test_locks), TEST(test_first_writers), TEST(test_refused))
+       TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_version_3),
+       TEST(test_warnings_again), TEST(test_read_again), TEST(test_misuse), TEST(test_locks), TEST(test_first_writers),
+       TEST(test_refused))

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """check-jobs.py TOOL - archives of many jobs: strangers are kept apart, what belongs together is one, and the report of a job is that of its
 files alone; by two jobs at a time as by one."""
+import contextlib
 import gzip
 import json
 import os
 import shutil
+import sqlite3
 import sys
 import tarfile
 import tempfile
@@ -74,6 +76,32 @@ def check_by(c, tool, folder, jobs):
     c.equal('by all', 'sources', len(report['sources']), 2 + sum(map(len, jobs.values())))
 
 
+def check_store(c, tool, folder, jobs):
+    """A store keeps each job as a scan of its own; the same archive again changes nothing, another parting adds its scans."""
+    path = os.path.join(os.path.dirname(folder), 'archive.db')
+    told, _ = objects(tool, folder)
+    kept = harness.run(tool, '--db', path, folder)
+    c.equal('store', 'what is reported', kept.out, harness.run(tool, folder).out)
+    for times in ('once', 'twice'):
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            scans = {job: (scan, verdict) for scan, job, verdict in db.execute('SELECT id, job, verdict FROM scan')}
+            c.equal('store ' + times, 'jobs', sorted(scans), sorted(o['job'] for o in told))
+            for o in told:
+                scan, verdict = scans.get(o['job'], (None, None))
+                c.equal('store ' + times, 'verdict of ' + o['job'], verdict, o['verdict'])
+                c.equal('store ' + times, 'findings of ' + o['job'], [row[0] for row in db.execute('SELECT id FROM finding WHERE scan = ? ORDER BY "row"', (scan,))],
+                        [f['id'] for f in o['findings']])
+                c.equal('store ' + times, 'inputs of ' + o['job'], [row[0] for row in db.execute('SELECT name FROM scan_source WHERE scan = ? ORDER BY "row"', (scan,))],
+                        [s['name'] for s in o['sources']])
+                c.equal('store ' + times, 'records of ' + o['job'], list(db.execute(
+                    'SELECT count(*) FROM record r JOIN scan_content k ON k.source = r.source WHERE k.scan = ?', (scan,))), [(o['totals']['nccl_lines'],)])
+        harness.run(tool, '--db', path, folder)
+    c.equal('store', 'exit code with --job', harness.run(tool, '--db', path, '--job', told[0]['job'], folder).code, 2)
+    harness.run(tool, '--db', path, '--group-by', 'all', folder)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        c.equal('store', 'scans with all as one', list(db.execute('SELECT count(*), count(job) FROM scan')), [(len(told) + 1, len(told))])
+
+
 def check_archive(c, tool, folder, jobs):
     """The same from a tar; its files are known by their path in it."""
     path = os.path.join(os.path.dirname(folder), 'logs.tgz')
@@ -118,6 +146,7 @@ def main():
         jobs = lay_out(folder)
         check_apart(c, tool, folder, jobs)
         check_by(c, tool, folder, jobs)
+        check_store(c, tool, folder, jobs)
         if harness.reads_archives(tool):
             check_archive(c, tool, folder, jobs)
         check_numbers(c, tool, os.path.join(root, 'numbers'))

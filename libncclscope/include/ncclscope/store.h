@@ -7,13 +7,18 @@
  *     ncclscope_analyse(&f, m, &err);
  *     ncclscope_store_add(s, m, f, &err);                         now all of it is kept
  *
+ * An archive of many jobs, each kept as a scan of its own:
+ *     ncclscope_store_jobs(s, &j, g, paths, n, "auto", NULL, &err);
+ *     for (size_t i = 0; i < ncclscope_jobs_count(j); i++)
+ *         ncclscope_store_job(s, &m, i, &err), ncclscope_analyse(&f, m, &err), ncclscope_store_add(s, m, f, &err) ...
+ *
  * A store is an input like any other: ncclscope_scan of its path gives the model of the scan that was added to it last.
  * Threads: one store, one thread at a time. Several processes may write to one file: they wait for each other, ten seconds at most.
  * After a failure a store may only be closed; the file is as it was before the scan. */
 #ifndef NCCLSCOPE_STORE_H
 #define NCCLSCOPE_STORE_H
 
-#include "ncclscope/model.h"
+#include "ncclscope/jobs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +40,17 @@ NCCLSCOPE_API void ncclscope_store_close(ncclscope_store *s);
 NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g,
                                        const char *const *paths, size_t n, const ncclscope_scan_options *options,
                                        ncclscope_error *err);
-/* Keep the last ncclscope_store_scan with its model, to which pods and facts may have been added, and its findings: all tables of both, and
+/* As ncclscope_jobs_scan in one thread, and every record goes to the store on the way. *out is the caller's, and must outlive what is added of it;
+ * NULL after a failure. Others who would write wait from here until the first job is added. Codes as of ncclscope_jobs_scan and
+ * ncclscope_store_scan. Since 0.1. */
+NCCLSCOPE_API int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out, ncclscope_grammar *g,
+                                       const char *const *paths, size_t n, const char *by,
+                                       const ncclscope_scan_options *options, ncclscope_error *err);
+/* As ncclscope_job_model of the i-th job that ncclscope_store_jobs read: ncclscope_store_add keeps it, with its findings, as a scan under the name
+ * of the job. In any order; a job that is not asked for is not kept, only the records of its files. Codes as of ncclscope_job_model; NCCLSCOPE_EINVAL
+ * where the store has read no jobs. Since 0.1. */
+NCCLSCOPE_API int ncclscope_store_job(ncclscope_store *s, ncclscope_model **out, size_t i, ncclscope_error *err);
+/* Keep the last ncclscope_store_scan or ncclscope_store_job with its model, to which pods and facts may have been added, and its findings: all tables of both, and
  * the model itself, for who reads the store. After a failure nothing of the scan is kept. A scan of the very bytes of an earlier one
  * changes nothing. NCCLSCOPE_OK; NCCLSCOPE_EIO (disk full, locked); NCCLSCOPE_EINVAL for another model, or findings of another;
  * NCCLSCOPE_ENOMEM. Since 0.1. */

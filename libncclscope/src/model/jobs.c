@@ -394,14 +394,14 @@ static int read_all(struct ncclscope_jobs *j, struct nsc_scan *s, const char *co
     return rc ? rc : j->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
 }
 
-int ncclscope_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const *paths, size_t n, const char *by,
-                        const ncclscope_scan_options *options, ncclscope_error *err)
+int nsc_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const *paths, size_t n, const char *by,
+                  const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err)
 {
     if (out)
         *out = NULL;
     if (!out || !g || (!paths && n) || !by)
         return nsc_null(err);
-    struct nsc_scan s = {.g = g, .each = take};
+    struct nsc_scan s = {.g = g, .each = take, .tap = tap};
     if (options && !nsc_take_sized(&s.options, sizeof s.options, options, options->size))
         return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
     unsigned before = nsc_failed_allocations();
@@ -412,7 +412,7 @@ int ncclscope_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *
     int rc = by_what(j, by, err);
     if (!rc) {
         rc = read_all(j, &s, paths, n);
-        rc = rc == NCCLSCOPE_EINVAL ? nsc_null(err) : nsc_settle(rc, before, err);
+        rc = rc == NCCLSCOPE_EINVAL ? nsc_null(err) : rc == NSC_TAP_FAILED ? rc : nsc_settle(rc, before, err);
         if (rc == NCCLSCOPE_ENOMEM)
             nsc_fail(err, rc, 0, "out of memory");
     }
@@ -423,6 +423,12 @@ int ncclscope_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *
     }
     *out = j;
     return s.stopped ? nsc_fail(err, NCCLSCOPE_ESTOPPED, 0, "the reading was stopped") : rc;
+}
+
+int ncclscope_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const *paths, size_t n, const char *by,
+                        const ncclscope_scan_options *options, ncclscope_error *err)
+{
+    return nsc_jobs_scan(out, g, paths, n, by, options, NULL, err);
 }
 
 void ncclscope_jobs_free(ncclscope_jobs *j)
@@ -464,7 +470,14 @@ const char *ncclscope_job_file(const ncclscope_jobs *j, size_t i, size_t k)
                                                              : NULL;
 }
 
-int ncclscope_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, ncclscope_error *err)
+const uint32_t *nsc_job_inputs(const ncclscope_jobs *j, size_t i, size_t *n)
+{
+    *n = j->jobs.item[i].files;
+    return j->order + j->jobs.item[i].begin;
+}
+
+int nsc_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, const struct nsc_tap *tap,
+                  ncclscope_error *err)
 {
     if (out)
         *out = NULL;
@@ -481,6 +494,8 @@ int ncclscope_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i
         ncclscope_model_free(part);
         part = NULL;
     }
+    if (!rc && tap)
+        rc = tap->whole(tap->user, m);
     if (!rc) {
         m->grammar = j->g;
         rc = ncclscope_model_finish(m, err);
@@ -491,4 +506,9 @@ int ncclscope_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i
     }
     *out = m;
     return NCCLSCOPE_OK;
+}
+
+int ncclscope_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, ncclscope_error *err)
+{
+    return nsc_job_model(out, j, i, NULL, err);
 }

@@ -3,7 +3,7 @@
 #define NSC_SCAN_H
 
 #include "model/model.h"
-#include "ncclscope/model.h"
+#include "ncclscope/jobs.h"
 #include "read/reader.h"
 
 enum { NSC_TAP_FAILED = -100 }; /* what a tap returns to end the scan; it keeps the reason */
@@ -67,6 +67,13 @@ int nsc_scan_input(struct nsc_scan *s, struct nsc_models *to, const struct nsc_i
                    const struct nsc_reading *how);
 /* Hands them to `each`, which takes them; those that it does not want any more are freed. */
 int nsc_models_give(struct nsc_scan *s, struct nsc_models *from, int rc);
+/* jobs.c: as ncclscope_jobs_scan, with somebody else listening; the model of a job, of which tap->whole is told before it is finished. */
+int nsc_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const *paths, size_t n, const char *by,
+                  const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err);
+int nsc_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, const struct nsc_tap *tap,
+                  ncclscope_error *err);
+/* Which of all inputs of the scan, in the order of reading, are of the job. */
+const uint32_t *nsc_job_inputs(const ncclscope_jobs *j, size_t i, size_t *n);
 int nsc_scan_side_by_side(struct nsc_scan *s); /* side_by_side.c: all inputs, options.jobs at a time */
 
 #endif

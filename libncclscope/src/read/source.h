@@ -10,7 +10,7 @@ struct nsc_packed;
 struct nsc_source;
 struct nsc_stored;
 
-enum { NSC_APPLICATION_ID = 0x4e43434c, NSC_STORE_VERSION = 3 }; /* "NCCL": SQLite files of ours, and their schema */
+enum { NSC_APPLICATION_ID = 0x4e43434c, NSC_STORE_VERSION = 4 }; /* "NCCL": SQLite files of ours, and their schema */
 
 struct nsc_utf16 {
     bool on, big_endian, has_byte;

@@ -140,6 +140,7 @@ static const char *const rows_by_version[NSC_STORE_VERSION + 1] = {
     [1] = ROWS("position", "scan_source", "r.host", "r.time", "r.message", "r.location"),
     [2] = RAW_ROWS("position", "scan_source"),
     [3] = RAW_ROWS("\"row\"", "scan_content"),
+    [4] = RAW_ROWS("\"row\"", "scan_content"),
 };
 
 int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err)

@@ -4,8 +4,8 @@
 
 const char nsc_schema_tables[] =
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
-    "CREATE TABLE scan(id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, tool TEXT NOT NULL, verdict TEXT NOT NULL) "
-    "STRICT;"
+    "CREATE TABLE scan(id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, tool TEXT NOT NULL, verdict TEXT NOT NULL, "
+    "job TEXT) STRICT;"
     "CREATE TABLE source(id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE) STRICT;"
     "CREATE TABLE record(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, line INTEGER NOT NULL, "
     "offset INTEGER NOT NULL,"
@@ -39,6 +39,9 @@ const char nsc_schema_from_1[] = "ALTER TABLE record ADD COLUMN raw_host BLOB;"
                                  "ALTER TABLE record ADD COLUMN raw_time BLOB;"
                                  "ALTER TABLE record ADD COLUMN raw_message BLOB;"
                                  "ALTER TABLE record ADD COLUMN raw_location BLOB;";
+
+/* Version 3 had a scan of all inputs, and no jobs. */
+const char nsc_schema_from_3[] = "ALTER TABLE scan ADD COLUMN job TEXT;";
 
 #define OLD(table) "ALTER TABLE " table " RENAME TO old_" table ";"
 #define ROW "ROW_NUMBER() OVER (PARTITION BY scan ORDER BY rowid) - 1"

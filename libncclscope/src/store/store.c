@@ -14,13 +14,23 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+/* What an input of the scan holds: its row in source (-1: it could not be opened), and its digest. */
+struct content {
+    int64_t source;
+    char digest[48];
+};
+struct contents {
+    NSC_VEC(struct content) of; /* in the order of reading */
+};
+
 struct ncclscope_store {
     sqlite3 *db;
     struct nsc_records records;
-    NSC_VEC(int64_t) sources; /* row in source of each input of the scan, in order; 0: none */
-    NSC_VEC(struct digest { char text[48]; }) digests;
+    struct contents inputs;         /* of the scan */
     NSC_VEC(char) model;            /* of the scan, saved before it was finished */
     const ncclscope_model *scanned; /* the model of the scan that waits to be added */
+    const ncclscope_jobs *jobs;     /* of the scan, each added as a scan of its own; NULL: it is one */
+    size_t job;                     /* whose model waits */
     bool in_scan, noted;            /* noted: under `id`, as one that this process has open */
     struct nsc_file_id id;
     ncclscope_error failure;
@@ -84,13 +94,15 @@ static bool make_model(ncclscope_store *s)
 /* An older store gets what it lacks, unless another process was faster. */
 static int renew(ncclscope_store *s, ncclscope_error *err)
 {
-    static const char done[] = "UPDATE meta SET value = '3' WHERE name = 'schema'; PRAGMA user_version = 3";
+    static const char done[] = "UPDATE meta SET value = '4' WHERE name = 'schema'; PRAGMA user_version = 4";
     bool fine = run(s, "BEGIN IMMEDIATE");
     int64_t version = fine ? pragma(s, "PRAGMA user_version") : INT64_MIN;
     if (version == 1)
         fine = run(s, nsc_schema_from_1);
+    if (version == 1 || version == 2)
+        fine = fine && run(s, nsc_schema_from_2) && make_model(s) && run(s, nsc_schema_copy_2);
     if (version > 0 && version < NSC_STORE_VERSION)
-        fine = fine && run(s, nsc_schema_from_2) && make_model(s) && run(s, nsc_schema_copy_2) && run(s, done);
+        fine = fine && run(s, nsc_schema_from_3) && run(s, done);
     fine = fine && run(s, "COMMIT");
     return fine ? NCCLSCOPE_OK : db_fail(s, err);
 }
@@ -119,7 +131,7 @@ static int make(ncclscope_store *s, ncclscope_error *err)
     bool fine = run(s, "BEGIN IMMEDIATE");
     if (fine && pragma(s, "SELECT count(*) FROM sqlite_master") == 0)
         fine = run(s, mark) && run(s, nsc_schema_tables) && run(s, nsc_schema_saved) && make_model(s) &&
-               run(s, "INSERT INTO meta VALUES('schema', '3'), ('tool', 'ncclscope " NSC_VERSION "')");
+               run(s, "INSERT INTO meta VALUES('schema', '4'), ('tool', 'ncclscope " NSC_VERSION "')");
     fine = fine && run(s, "COMMIT");
     return fine ? NCCLSCOPE_OK : db_fail(s, err);
 }
@@ -188,8 +200,7 @@ void ncclscope_store_close(ncclscope_store *s)
     sqlite3_close(s->db);
     if (s->noted)
         nsc_store_closed(&s->id);
-    nsc_vec_free(&s->sources);
-    nsc_vec_free(&s->digests);
+    nsc_vec_free(&s->inputs.of);
     nsc_vec_free(&s->model);
     nsc_free(s);
 }
@@ -213,26 +224,25 @@ static int on_record(void *user, const ncclscope_record *rec)
 static int on_source_end(void *user, const ncclscope_reader *r, const char *name)
 {
     ncclscope_store *s = user;
-    struct digest *d = nsc_vec_push(&s->digests);
-    int64_t *row = nsc_vec_push(&s->sources);
+    struct content *x = nsc_vec_push(&s->inputs.of);
     (void)name;
-    if (!d || !row)
+    if (!x)
         return NCCLSCOPE_ENOMEM;
     if (!r) { /* it could not be opened: a name and a problem, no content */
-        *row = -1;
-        snprintf(d->text, sizeof d->text, "unread");
+        x->source = -1;
+        snprintf(x->digest, sizeof x->digest, "unread");
         return NCCLSCOPE_OK;
     }
-    nsc_digest_print(nsc_reader_digest_of(r), d->text, sizeof d->text);
+    nsc_digest_print(nsc_reader_digest_of(r), x->digest, sizeof x->digest);
     int64_t old = 0;
-    bool ok =
-        find_digest(s, "SELECT id FROM source WHERE digest = ?", d->text, &old) && (old || insert_source(s, d->text));
-    *row = old ? old : s->records.source;
+    bool ok = find_digest(s, "SELECT id FROM source WHERE digest = ?", x->digest, &old) &&
+              (old || insert_source(s, x->digest));
+    x->source = old ? old : s->records.source;
     s->records.source += !old;
     nsc_records_reset(&s->records);
     const char *sql = old ? "ROLLBACK TO one_source; RELEASE one_source; SAVEPOINT one_source"
                           : "RELEASE one_source; SAVEPOINT one_source";
-    if (ok && sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+    if (ok && run(s, sql))
         return NCCLSCOPE_OK;
     db_fail(s, &s->failure);
     return NSC_TAP_FAILED;
@@ -256,35 +266,75 @@ static int on_whole(void *user, const ncclscope_model *m)
     return ncclscope_model_save(m, keep_bytes, s, NULL) ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
 }
 
+/* Both kinds of scan begin so. */
+static int begin(ncclscope_store *s, bool fit, ncclscope_error *err)
+{
+    if (!s || !fit || s->in_scan)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a store scans once, and adds that, before it scans again");
+    s->inputs.of.len = 0;
+    s->jobs = NULL;
+    s->scanned = NULL;
+    if (sqlite3_exec(s->db, "BEGIN IMMEDIATE; SAVEPOINT one_source", NULL, NULL, NULL))
+        return db_fail(s, err);
+    s->in_scan = true;
+    s->records.source = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM source");
+    s->records.next = s->records.source < 0 ? -1 : pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM record");
+    return s->records.next < 0 ? db_fail(s, err) : NCCLSCOPE_OK;
+}
+
+static int end_of_reading(ncclscope_store *s, int rc, ncclscope_error *err)
+{
+    if (rc != NSC_TAP_FAILED)
+        return rc;
+    if (err)
+        *err = s->failure;
+    return s->failure.code;
+}
+
 int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g, const char *const *paths,
                          size_t n, const ncclscope_scan_options *options, ncclscope_error *err)
 {
     struct nsc_tap tap = {s, on_record, on_source_end, on_whole};
     if (out)
         *out = NULL;
-    if (!s || !out || s->in_scan)
-        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a store scans once, and adds that, before it scans again");
-    s->sources.len = s->digests.len = 0;
-    if (sqlite3_exec(s->db, "BEGIN IMMEDIATE; SAVEPOINT one_source", NULL, NULL, NULL))
-        return db_fail(s, err);
-    s->in_scan = true;
-    s->records.source = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM source");
-    s->records.next = s->records.source < 0 ? -1 : pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM record");
-    if (s->records.next < 0)
-        return db_fail(s, err);
-    int rc = nsc_scan(out, g, paths, n, options, &tap, err);
+    int rc = begin(s, out != NULL, err);
+    if (rc)
+        return rc;
+    rc = end_of_reading(s, nsc_scan(out, g, paths, n, options, &tap, err), err);
     s->scanned = *out;
-    if (rc == NSC_TAP_FAILED) {
-        if (err)
-            *err = s->failure;
-        rc = s->failure.code;
-    }
+    return rc;
+}
+
+int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out, ncclscope_grammar *g, const char *const *paths,
+                         size_t n, const char *by, const ncclscope_scan_options *options, ncclscope_error *err)
+{
+    struct nsc_tap tap = {s, on_record, on_source_end, NULL};
+    if (out)
+        *out = NULL;
+    int rc = begin(s, out != NULL, err);
+    if (rc)
+        return rc;
+    rc = end_of_reading(s, nsc_jobs_scan(out, g, paths, n, by, options, &tap, err), err);
+    s->jobs = *out;
+    return rc;
+}
+
+int ncclscope_store_job(ncclscope_store *s, ncclscope_model **out, size_t i, ncclscope_error *err)
+{
+    struct nsc_tap tap = {s, NULL, NULL, on_whole};
+    if (out)
+        *out = NULL;
+    if (!s || !out || !s->in_scan || !s->jobs)
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "only a job of this store's own scan has a model here");
+    int rc = nsc_job_model(out, s->jobs, i, &tap, err);
+    s->scanned = *out;
+    s->job = i;
     return rc;
 }
 
 /* ---- model and findings ---- */
 
-/* One row: `sql` with a parameter per letter of `types`: n int64, s const char *. */
+/* One row: `sql` with a parameter per letter of `types`: n int64, s const char *, NULL is what is not said. */
 static bool insert(ncclscope_store *s, const char *sql, const char *types, ...)
 {
     sqlite3_stmt *q = NULL;
@@ -312,37 +362,74 @@ static bool add_model(ncclscope_store *s, int64_t scan)
     return sqlite3_finalize(q) == SQLITE_OK && done;
 }
 
+/* The inputs of the job in hand, of all that were read. */
+static bool choose_inputs(const ncclscope_store *s, struct contents *chosen)
+{
+    size_t n = s->inputs.of.len;
+    const uint32_t *at = s->jobs ? nsc_job_inputs(s->jobs, s->job, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = at ? at[i] : i;
+        struct content *x = k < s->inputs.of.len ? nsc_vec_push(&chosen->of) : NULL;
+        if (!x)
+            return false;
+        *x = s->inputs.of.item[k];
+    }
+    return true;
+}
+
 /* Which content each input of the scan is; one that could not be opened has none. */
-static bool add_contents(ncclscope_store *s, int64_t scan, const ncclscope_model *m)
+static bool add_contents(ncclscope_store *s, int64_t scan, const ncclscope_model *m, const struct contents *inputs)
 {
     bool ok = true;
     for (size_t i = 0, k = 0; i < m->sources.len && ok; i++) {
-        if (!m->sources.item[i].stats.size || k == s->sources.len)
+        if (!m->sources.item[i].stats.size || k == inputs->of.len)
             continue;
-        int64_t content = s->sources.item[k++];
-        ok = content < 0 || insert(s, "INSERT INTO scan_content VALUES(?,?,?)", "nnn", scan, (int64_t)i, content);
+        int64_t source = inputs->of.item[k++].source;
+        ok = source < 0 || insert(s, "INSERT INTO scan_content VALUES(?,?,?)", "nnn", scan, (int64_t)i, source);
     }
     return ok;
 }
 
 static int by_digest(const void *a, const void *b)
 {
-    return strcmp(((const struct digest *)a)->text, ((const struct digest *)b)->text);
+    return strcmp(((const struct content *)a)->digest, ((const struct content *)b)->digest);
 }
 
-/* The digest of a scan: those of its sources, whatever their order. */
-static nsc_str scan_digest(ncclscope_store *s, struct nsc_intern *strings)
+/* The digest of a scan: those of its inputs, whatever their order. */
+static const char *scan_digest(const struct contents *inputs, struct nsc_arena *a)
 {
+    size_t n = 0, len = inputs->of.len;
+    struct content *sorted = nsc_arena_alloc(a, (len + 1) * sizeof *sorted);
+    char *all = nsc_arena_alloc(a, len * sizeof sorted->digest + 1);
+    if (!sorted || !all)
+        return NULL;
+    if (len)
+        memcpy(sorted, inputs->of.item, len * sizeof *sorted);
+    qsort(sorted, len, sizeof *sorted, by_digest);
+    *all = 0;
+    for (size_t i = 0; i < len; i++)
+        n += (size_t)sprintf(all + n, "%s%s", n ? " " : "", sorted[i].digest);
+    return all;
+}
+
+/* The row of the scan, and all that belongs to it; nothing where it is known. */
+static bool add_scan(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f, int64_t *known)
+{
+    struct contents inputs = {0};
     struct nsc_arena a = {0};
-    size_t n = 0;
-    char *all = nsc_arena_alloc(&a, s->digests.len * sizeof(struct digest) + 1);
-    if (all && s->digests.len)
-        qsort(s->digests.item, s->digests.len, sizeof(struct digest), by_digest);
-    for (size_t i = 0; all && i < s->digests.len; i++)
-        n += (size_t)sprintf(all + n, "%s%s", n ? " " : "", s->digests.item[i].text);
-    nsc_str id = all ? nsc_intern(strings, (nsc_text){all, n}) : 0;
+    const char *digest = choose_inputs(s, &inputs) ? scan_digest(&inputs, &a) : NULL;
+    bool ok = digest && find_digest(s, "SELECT 1 FROM scan WHERE digest = ?", digest, known);
+    if (ok && !*known) {
+        int64_t scan = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM scan");
+        ok = scan > 0 &&
+             insert(s, "INSERT INTO scan VALUES(?,?,?,?,?)", "nssss", scan, digest, "ncclscope " NSC_VERSION,
+                    nsc_verdict_name(f->verdict), s->jobs ? ncclscope_job_name(s->jobs, s->job) : NULL) &&
+             add_contents(s, scan, m, &inputs) && add_model(s, scan) && nsc_tables_fill(s->db, scan, &m->rows) &&
+             nsc_tables_fill(s->db, scan, &f->rows) && run(s, nsc_schema_indexes);
+    }
+    nsc_vec_free(&inputs.of);
     nsc_arena_free(&a);
-    return id;
+    return ok;
 }
 
 int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f, ncclscope_error *err)
@@ -351,24 +438,12 @@ int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const nccl
         return nsc_fail(err, NCCLSCOPE_EINVAL, 0,
                         "only the model of this store's own scan, and its findings, are added");
     unsigned before = nsc_failed_allocations();
-    struct nsc_intern strings = {0};
     int64_t known = 0;
-    const char *digest = nsc_interned(&strings, scan_digest(s, &strings)).ptr;
-    bool ok = digest && find_digest(s, "SELECT 1 FROM scan WHERE digest = ?", digest, &known);
     nsc_records_free(&s->records);
-    if (ok && !known) {
-        int64_t scan = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM scan");
-        ok = scan > 0 &&
-             insert(s, "INSERT INTO scan VALUES(?,?,?,?)", "nsss", scan, digest, "ncclscope " NSC_VERSION,
-                    nsc_verdict_name(f->verdict)) &&
-             add_contents(s, scan, m) && add_model(s, scan) && nsc_tables_fill(s->db, scan, &m->rows) &&
-             nsc_tables_fill(s->db, scan, &f->rows) &&
-             sqlite3_exec(s->db, nsc_schema_indexes, NULL, NULL, NULL) == SQLITE_OK;
-    }
-    nsc_intern_free(&strings);
-    ok = ok && nsc_failed_allocations() == before;
-    if (!ok || sqlite3_exec(s->db, known ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL))
+    bool ok = add_scan(s, m, f, &known) && nsc_failed_allocations() == before;
+    s->scanned = NULL;
+    if (!ok || !run(s, s->jobs ? "COMMIT; BEGIN IMMEDIATE" : known ? "ROLLBACK" : "COMMIT"))
         return db_fail(s, err);
-    s->in_scan = false;
+    s->in_scan = s->jobs != NULL; /* for the next */
     return NCCLSCOPE_OK;
 }
