@@ -43,7 +43,7 @@ static void help(void)
     puts("\ncommands (`ncclscope COMMAND --help` lists options):");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].words);
-    puts("\nINPUT: log files, .gz, directories, or - for standard input (also without INPUT).");
+    puts("\nINPUT: log files, packed or plain, directories, archives, - for standard input (also without INPUT); a store\n       (its last scan), or one of its scans: runs.db:3.");
     puts("exit: 0 fine, 1 findings, 2 usage, 3 an input could not be read, 4 the log cannot tell, 5 no GPU here,\n     "
          " 6 log and machine contradict each other");
 }

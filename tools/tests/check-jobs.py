@@ -96,6 +96,15 @@ def check_store(c, tool, folder, jobs):
                 c.equal('store ' + times, 'records of ' + o['job'], list(db.execute(
                     'SELECT count(*) FROM record r JOIN scan_content k ON k.source = r.source WHERE k.scan = ?', (scan,))), [(o['totals']['nccl_lines'],)])
         harness.run(tool, '--db', path, folder)
+    again, _ = objects(tool, '--group-by', 'auto', path)
+    bare = [{k: v for k, v in o.items() if k != 'job'} for o in again]
+    c.equal('store', 'number of its jobs, as an input', len(again), len(told))
+    for o in told:
+        one = {k: v for k, v in o.items() if k != 'job'}
+        number = str(scans[o['job']][0])
+        c.equal('store', 'scan %s as an input' % number, harness.report(tool, path + ':' + number)[0], one)
+        c.true('store', 'scan %s is among its jobs' % number, one in bare)
+    c.equal('store', 'exit code of a scan that is not there', harness.run(tool, path + ':999').code, 3)
     c.equal('store', 'exit code with --job', harness.run(tool, '--db', path, '--job', told[0]['job'], folder).code, 2)
     harness.run(tool, '--db', path, '--group-by', 'all', folder)
     with contextlib.closing(sqlite3.connect(path)) as db:

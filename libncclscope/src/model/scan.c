@@ -62,6 +62,24 @@ static bool is_seen(struct nsc_scan *s, const struct stat *st)
     return false;
 }
 
+/* Of a store that is named among many jobs, all scans: each is a job, and was read when it was. */
+static bool list_scans(struct nsc_scan *s, const char *path, const struct stat *st)
+{
+    int64_t *scans;
+    size_t n = S_ISREG(st->st_mode) ? nsc_stored_scans(path, &scans) : 0;
+    for (size_t i = 0; i < n; i++) {
+        char *one = NULL;
+        if (asprintf(&one, "%s:%lld", path, (long long)scans[i]) < 0)
+            nsc_note_no_memory();
+        else
+            add_input(s, one, st, NULL);
+        free(one);
+    }
+    if (S_ISREG(st->st_mode))
+        nsc_free(scans);
+    return n > 0;
+}
+
 static void list_path(struct nsc_scan *s, const char *path, bool inside)
 {
     struct stat st;
@@ -71,6 +89,8 @@ static void list_path(struct nsc_scan *s, const char *path, bool inside)
         return;
     else if (S_ISDIR(st.st_mode))
         list_directory(s, path);
+    else if (s->each && !inside && list_scans(s, path, &st))
+        return;
     else if (inside && !S_ISREG(st.st_mode)) /* it may never end */
         add_input(s, path, &st, "is a pipe, a socket or a device, and is not read where it lies in a directory");
     else

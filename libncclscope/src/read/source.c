@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,7 +177,7 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
     if (s->peek_len >= 2 && s->peeked[0] == 0x1f && s->peeked[1] == 0x8b)
         rc = nsc_gunzip_new(&s->gz, err);
     else if (s->own_fd && nsc_is_store(s->peeked, s->peek_len))
-        return nsc_stored_new(&s->stored, path, err);
+        return nsc_stored_new(&s->stored, path, s->scan, err);
     else if (f && !f->files) {
         s->format = f;
         rc = s->fed.on ? NCCLSCOPE_EUNSUPPORTED : nsc_packed_new(&s->stream, s, nsc_source_raw, f, err);
@@ -189,14 +190,13 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
     return rc ? rc : look_inside(s, err);
 }
 
-int nsc_source_open(struct nsc_source *s, const char *path, const struct nsc_watch *watch, ncclscope_error *err)
+static int open_source(struct nsc_source *s, const char *path, ncclscope_error *err)
 {
-    *s = (struct nsc_source){.fd = STDIN_FILENO, .watch = *watch};
     struct stat st;
     if (strcmp(path, "-") != 0 && nsc_is_open_store(path)) {
         s->fd = -1;
         s->known = true;
-        return nsc_stored_new(&s->stored, path, err);
+        return nsc_stored_new(&s->stored, path, s->scan, err);
     }
     if (strcmp(path, "-") != 0) {
         s->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -212,6 +212,16 @@ int nsc_source_open(struct nsc_source *s, const char *path, const struct nsc_wat
     int rc = find_format(s, path, err);
     if (rc < 0)
         nsc_source_close(s);
+    return rc;
+}
+
+int nsc_source_open(struct nsc_source *s, const char *path, const struct nsc_watch *watch, ncclscope_error *err)
+{
+    char *store = NULL;
+    *s = (struct nsc_source){.fd = STDIN_FILENO, .watch = *watch};
+    bool one_scan = nsc_names_stored_scan(path, &store, &s->scan);
+    int rc = open_source(s, one_scan ? store : path, err);
+    free(store);
     return rc;
 }
 

@@ -72,6 +72,7 @@ struct nsc_source {
     struct nsc_head *head;
     const struct nsc_format *format, *inside; /* of stream, of files, or NULL */
     struct nsc_stored *stored;                /* NULL for what is no store */
+    int64_t scan;                             /* of a store: which; 0 is the last */
     struct nsc_utf16 utf16;
     unsigned char *peeked; /* raw bytes read while the format was found out */
     size_t peek_len, peek_at;
@@ -120,12 +121,17 @@ void nsc_store_closed(const struct nsc_file_id *id);
 bool nsc_is_open_store(const char *path);
 /* Does a file begin so that is a store of ours? Its records as text again. */
 bool nsc_is_store(const unsigned char *head, size_t len);
-int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err);
+/* "runs.db:3" is the third scan of the store runs.db, where no file has that name: its file, allocated, and the number. False: it is no such name. */
+bool nsc_names_stored_scan(const char *path, char **file, int64_t *scan);
+/* The numbers of its scans, allocated, in their order; 0 where the file is no store, or has none. */
+size_t nsc_stored_scans(const char *path, int64_t **scans);
+/* `scan`: 0 is the last. */
+int nsc_stored_new(struct nsc_stored **out, const char *path, int64_t scan, ncclscope_error *err);
 struct nsc_bytes {
     const void *item;
     size_t len;
 };
-/* The model of its last scan as it was saved; borrowed from the store. False: there is none. */
+/* The model of the scan as it was saved; borrowed from the store. False: there is none. */
 bool nsc_stored_model(struct nsc_stored *t, struct nsc_bytes *out);
 int nsc_stored_read(struct nsc_stored *t, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_stored_free(struct nsc_stored *t);

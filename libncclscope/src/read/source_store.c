@@ -1,19 +1,23 @@
-/* source_store.c - a store, as `--db` makes it, to the text of its last scan again: each record on the line where it stood. */
+/* source_store.c - a store, as `--db` makes it, to the text of one of its scans again: each record on the line where it stood. */
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "read/source.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { MOST_BLANK_LINES = 10000000 };
+enum { MOST_BLANK_LINES = 10000000, PATIENCE_MS = 10000 }; /* whoever closes the file last holds it for a moment */
 
 struct nsc_stored {
     sqlite3 *db;
     sqlite3_stmt *rows, *model;
+    int64_t scan;
     int64_t source, line; /* of the record before */
     int64_t blank;        /* lines skipped so far, to keep the numbers of lines */
     char *text;           /* what is not yet given, from `at` to `len` */
@@ -109,6 +113,19 @@ bool nsc_is_store(const unsigned char *head, size_t len)
     return id == NSC_APPLICATION_ID;
 }
 
+/* One that this process has open is not opened a second time: that would drop SQLite's locks. */
+static bool is_store_file(const char *path)
+{
+    unsigned char head[72];
+    if (nsc_is_open_store(path))
+        return true;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof head);
+    if (fd >= 0)
+        close(fd);
+    return got == sizeof head && nsc_is_store(head, sizeof head);
+}
+
 static int refuse(struct nsc_stored *t, ncclscope_error *err)
 {
     int rc =
@@ -131,7 +148,7 @@ static int64_t one_number(sqlite3 *db, const char *sql)
 /* Texts as the log has them; version 1 keeps no others. */
 #define ROWS(place, contents, host, time, message, location) \
     "SELECT " host ", r.pid, r.tid, r.dev, r.level, " time ", " message ", r.line, ss." place ", " location \
-    " FROM " contents " ss JOIN record r ON r.source = ss.source WHERE ss.scan = (SELECT max(id) FROM scan)" \
+    " FROM " contents " ss JOIN record r ON r.source = ss.source WHERE ss.scan = ?1" \
     " ORDER BY ss." place ", r.line, r.id"
 #define RAW_ROWS(place, contents) \
     ROWS(place, contents, "coalesce(r.raw_host, r.host)", "coalesce(r.raw_time, r.time)", \
@@ -143,7 +160,50 @@ static const char *const rows_by_version[NSC_STORE_VERSION + 1] = {
     [4] = RAW_ROWS("\"row\"", "scan_content"),
 };
 
-int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *err)
+static bool has_scan(sqlite3 *db, int64_t scan)
+{
+    sqlite3_stmt *q = NULL;
+    bool has = sqlite3_prepare_v2(db, "SELECT 1 FROM scan WHERE id = ?", -1, &q, NULL) == SQLITE_OK &&
+               sqlite3_bind_int64(q, 1, scan) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
+    sqlite3_finalize(q);
+    return has;
+}
+
+bool nsc_names_stored_scan(const char *path, char **file, int64_t *scan)
+{
+    const char *colon = strrchr(path, ':');
+    struct stat st;
+    if (!colon || !nsc_to_i64(nsc_text_of(colon + 1), scan) || *scan < 1 || stat(path, &st) == 0 ||
+        asprintf(file, "%.*s", (int)(colon - path), path) < 0)
+        return false;
+    if (is_store_file(*file))
+        return true;
+    free(*file);
+    return false;
+}
+
+size_t nsc_stored_scans(const char *path, int64_t **scans)
+{
+    struct nsc_stored *t = NULL;
+    sqlite3_stmt *q = NULL;
+    size_t n = 0, room = 0;
+    *scans = NULL;
+    if (!is_store_file(path) || nsc_stored_new(&t, path, 0, NULL))
+        return 0;
+    if (sqlite3_prepare_v2(t->db, "SELECT id FROM scan ORDER BY id", -1, &q, NULL) == SQLITE_OK)
+        while (sqlite3_step(q) == SQLITE_ROW) {
+            int64_t *grown = nsc_grow(*scans, &room, n + 1, sizeof **scans);
+            if (!grown)
+                break;
+            *scans = grown;
+            grown[n++] = sqlite3_column_int64(q, 0);
+        }
+    sqlite3_finalize(q);
+    nsc_stored_free(t);
+    return n;
+}
+
+int nsc_stored_new(struct nsc_stored **out, const char *path, int64_t scan, ncclscope_error *err)
 {
     struct nsc_stored *t = nsc_alloc(sizeof *t);
     *out = NULL;
@@ -152,6 +212,7 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *e
     t->source = -1;
     int64_t version = -1;
     if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(t->db, PATIENCE_MS) != SQLITE_OK ||
         sqlite3_exec(t->db, "PRAGMA trusted_schema = OFF", NULL, NULL, NULL) != SQLITE_OK ||
         (version = one_number(t->db, "PRAGMA user_version")) < 0)
         return refuse(t, err);
@@ -166,8 +227,17 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, ncclscope_error *e
         nsc_stored_free(t);
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "the store lacks its tables");
     }
-    if (sqlite3_prepare_v2(t->db, rows_by_version[version > 0 ? version : 1], -1, &t->rows, NULL) != SQLITE_OK)
+    int64_t last = one_number(t->db, "SELECT coalesce(max(id), 0) FROM scan");
+    t->scan = scan ? scan : last;
+    if (last < 0 ||
+        sqlite3_prepare_v2(t->db, rows_by_version[version > 0 ? version : 1], -1, &t->rows, NULL) != SQLITE_OK ||
+        sqlite3_bind_int64(t->rows, 1, t->scan) != SQLITE_OK)
         return refuse(t, err);
+    if (scan && !has_scan(t->db, scan)) {
+        nsc_stored_free(t);
+        return nsc_fail(err, NCCLSCOPE_EDATA, 0, "the store has no scan of that number: its last is %lld",
+                        (long long)last);
+    }
     *out = t;
     return NCCLSCOPE_OK;
 }
@@ -185,11 +255,11 @@ void nsc_stored_free(struct nsc_stored *t)
 
 bool nsc_stored_model(struct nsc_stored *t, struct nsc_bytes *out)
 {
-    static const char sql[] = "SELECT bytes FROM saved_model WHERE scan = (SELECT max(id) FROM scan)";
+    static const char sql[] = "SELECT bytes FROM saved_model WHERE scan = ?";
     sqlite3_finalize(t->model);
     t->model = NULL;
-    bool there =
-        sqlite3_prepare_v2(t->db, sql, -1, &t->model, NULL) == SQLITE_OK && sqlite3_step(t->model) == SQLITE_ROW;
+    bool there = sqlite3_prepare_v2(t->db, sql, -1, &t->model, NULL) == SQLITE_OK &&
+                 sqlite3_bind_int64(t->model, 1, t->scan) == SQLITE_OK && sqlite3_step(t->model) == SQLITE_ROW;
     if (there)
         *out = (struct nsc_bytes){sqlite3_column_blob(t->model, 0), (size_t)sqlite3_column_bytes(t->model, 0)};
     return there && out->item;
