@@ -21,6 +21,7 @@ int cmd_scan(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fleet(int argc, char **argv);
 int cmd_query(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_confirm(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct {
     {"confirm", cmd_confirm, "what logs say of this machine's GPUs, against what it offers: a verdict for each pair"},
     {"fleet", cmd_fleet, "the logs of many jobs: which hosts, GPUs, releases and variables stand in findings"},
     {"query", cmd_query, "a question to a store, in SQL or by name: findings, bad-hosts, links ..."},
+    {"merge", cmd_merge, "the scans of several stores in one: merge A.db B.db -o C.db"},
     {"diff", cmd_diff, "two runs (logs or stores): what changed in versions, environment, paths, findings"},
     {"grammar", cmd_grammar, "the known lines; --coverage LOG...: what part of a log they explain"},
     {"version", cmd_version, "with the versions of PCRE2, SQLite and zlib"},
@@ -43,7 +44,8 @@ static void help(void)
     puts("\ncommands (`ncclscope COMMAND --help` lists options):");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].words);
-    puts("\nINPUT: log files, packed or plain, directories, archives, - for standard input (also without INPUT); a store\n       (its last scan), or one of its scans: runs.db:3.");
+    puts("\nINPUT: log files, packed or plain, directories, archives, - for standard input (also without INPUT); a "
+         "store\n       (its last scan), or one of its scans: runs.db:3.");
     puts("exit: 0 fine, 1 findings, 2 usage, 3 an input could not be read, 4 the log cannot tell, 5 no GPU here,\n     "
          " 6 log and machine contradict each other");
 }

@@ -57,6 +57,13 @@ NCCLSCOPE_API int ncclscope_store_job(ncclscope_store *s, ncclscope_model **out,
 NCCLSCOPE_API int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f,
                                       ncclscope_error *err);
 
+/* Take in what another store holds, the file `path`: all scans that `s` has not, with their records. Scans of the very same bytes are one scan, so
+ * the order of stores makes no difference to what is there, only to the numbers of scans; as one store that all of it was scanned into. The other
+ * file is only read, and need not be trusted. Not while `s` is in a scan. After a failure `s` is as it was. NCCLSCOPE_OK; NCCLSCOPE_EINVAL in a scan or
+ * for NULL; NCCLSCOPE_EDATA for a file that is no store, or a damaged one; NCCLSCOPE_EUNSUPPORTED for a store of another version of the schema;
+ * NCCLSCOPE_EIO (cannot be read, disk full, locked); NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_store_merge(ncclscope_store *s, const char *path, ncclscope_error *err);
+
 /* A question to the store in `path`: `question` is SQL, one SELECT over the tables of docs/schema.md, or the name of a question that is known
  * ("findings", "bad-hosts"). The answer is written in `format`:
  *   "text"   a table, columns padded, the first line their names

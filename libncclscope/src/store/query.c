@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "read/source.h"
 #include "report/text.h"
+#include "store/schema.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -196,7 +197,7 @@ static int refuse(ncclscope_error *err)
     return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "a store is only asked: SELECT ...");
 }
 
-static int open_to_read(sqlite3 **db, const char *path, bool *denied, ncclscope_error *err)
+int nsc_store_to_read(sqlite3 **db, const char *path, bool *denied, ncclscope_error *err)
 {
     struct stat st;
     int on;
@@ -245,7 +246,7 @@ int ncclscope_store_query(const char *path, const char *question, const char *fo
                         sql ? format : question);
     sqlite3 *db = NULL;
     bool denied = false;
-    int rc = open_to_read(&db, path, &denied, err);
+    int rc = nsc_store_to_read(&db, path, &denied, err);
     if (!rc && (rc = sqlite3_prepare_v2(db, sql, -1, &a.q, &rest)))
         rc = denied ? refuse(err) : fail(db, rc, err);
     else if (!rc && rest[strspn(rest, " \t\r\n;")])

@@ -190,6 +190,11 @@ int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_erro
     return NCCLSCOPE_OK;
 }
 
+sqlite3 *nsc_store_at_rest(ncclscope_store *s)
+{
+    return s->in_scan ? NULL : s->db;
+}
+
 void ncclscope_store_close(ncclscope_store *s)
 {
     if (!s)

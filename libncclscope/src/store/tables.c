@@ -12,6 +12,13 @@ static const char *table_name(const ncclscope_table_info *t)
     return strcmp(t->name, "source") ? t->name : "scan_source";
 }
 
+const char *nsc_table_name(int table)
+{
+    ncclscope_table_info t = {.size = sizeof t};
+    ncclscope_table_get(table, &t);
+    return table_name(&t);
+}
+
 static const char *type_name(int type)
 {
     switch (type) {
