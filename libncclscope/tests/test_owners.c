@@ -121,5 +121,22 @@ static void test_peer_on_another_gpu(void)
     CHECK_INT(link_at(m, 1)->attribution, NSC_AMBIGUOUS);
 }
 
+/* A rank whose birth is not here is of the one communicator that its source tells of, and of none where that tells of two. */
+static void test_adopted(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "8", "0xab")
+        COMPLETE(B, "0x2", "1", "8", "0xab")
+        VIA("vm:15:15 [5]", "00", "5", "6", "P2P/CUMEM"));
+    CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xab");
+    CHECK_INT(comm_of_id(m, "0xab")->count, 3);
+    m = scene_of(&scene,
+        COMPLETE(A, "0x1", "0", "8", "0xab")
+        COMPLETE(B, "0x2", "1", "8", "0xcd")
+        VIA("vm:15:15 [5]", "00", "5", "6", "P2P/CUMEM"));
+    CHECK_INT(link_at(m, 0)->attribution, NSC_UNKNOWN_COMM);
+    CHECK_INT(comm_of_id(m, "0xab")->count, 1);
+}
+
 CHECKS(TEST(test_nameless), TEST(test_ambiguous), TEST(test_batches), TEST(test_wide_batches), TEST(test_rccl_states_it),
-       TEST(test_beyond_channels), TEST(test_peer_on_another_gpu))
+       TEST(test_beyond_channels), TEST(test_peer_on_another_gpu), TEST(test_adopted))

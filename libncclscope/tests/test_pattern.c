@@ -241,6 +241,16 @@ static void test_threads(void)
     nsc_match_free(&match);
 }
 
-CHECKS(TEST(test_literal), TEST(test_types), TEST(test_nameless_and_expressions), TEST(test_braces), TEST(test_bytes),
-       TEST(test_open_end), TEST(test_bad_templates), TEST(test_too_much), TEST(test_cut), TEST(test_strict),
-       TEST(test_could_begin), TEST(test_threads))
+/* As people read it: fields by their names, those without by what they hold, doubled braces once; cut where there is no room. */
+static void test_spelled(void)
+{
+    char out[80];
+    nsc_template_spell("Channel {channel:u}/{:u} : {src:u}[{src_dev:w}] {{via}} {:/a|b/} {:t}", out, sizeof out);
+    CHECK_TEXT(nsc_text_of(out), "Channel <channel>/<number> : <src>[<src_dev>] {via} <text> <text>");
+    nsc_template_spell("ring {rank:u} of {nranks:u}", out, 12);
+    CHECK_TEXT(nsc_text_of(out), "ring <rank>");
+}
+
+CHECKS(TEST(test_spelled), TEST(test_literal), TEST(test_types), TEST(test_nameless_and_expressions), TEST(test_braces),
+       TEST(test_bytes), TEST(test_open_end), TEST(test_bad_templates), TEST(test_too_much), TEST(test_cut),
+       TEST(test_strict), TEST(test_could_begin), TEST(test_threads))
