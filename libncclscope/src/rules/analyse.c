@@ -31,6 +31,9 @@ static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
             return;
     f->cause = nsc_words(c, "%s The program had said before that it reached its end (line %llu).", f->cause,
                          (unsigned long long)done->line);
+    bool goes = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_FAILURE_ASYNC;
+    if (goes && f->part == NSC_WAKE) /* processes that end at different moments */
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
 /* The elastic launcher began anew behind it. */
