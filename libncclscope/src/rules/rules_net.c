@@ -516,9 +516,10 @@ static void tell_bridges_for_data(struct nsc_case *c)
         if (astray && (!bad || (!is_suspect(nsc_say(m, bad->name)) && is_suspect(nsc_say(m, d->name)))))
             bad = d;
     }
-    if (!good || !bad || !sockets_cross(m))
+    bool bridge = bad && is_suspect(nsc_say(m, bad->name));
+    if (!bad || (!good && !bridge) || !sockets_cross(m))
         return;
-    bool bridge = is_suspect(nsc_say(m, bad->name)), note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
+    bool note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
     f = nsc_found(c, note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault",
                   bridge ? "likely" : "possible");
     const char *name = nsc_say(m, bad->name).ptr;
@@ -526,7 +527,10 @@ static void tell_bridges_for_data(struct nsc_case *c)
                                   bridge ? "seldom reach another host" : "have a link-local address", name)
                       : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name,
                                   bridge ? "that seldom reaches another host" : "with a link-local address");
-    nsc_explain_by(c, f, bridge ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
+    if (!good)
+        f->title = nsc_words(c, "NCCL has no interface for data between nodes but %s, which %s another host", name,
+                             !strcmp(name, "lo") ? "does not reach" : "seldom reaches");
+    nsc_explain_by(c, f, !good ? NSC_INTERFACE_ALONE : bridge ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
     f->severity = note ? NCCLSCOPE_SEVERITY_NOTE : f->severity;
     for (size_t i = 0; i < m->devices.len; i++)
         if (is_astray(m, &m->devices.item[i])) {
