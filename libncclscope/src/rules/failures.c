@@ -413,13 +413,15 @@ static void tell_beside(struct nsc_case *c, struct nsc_finding *f, const struct 
         f->cause = nsc_words(c, "%s In this input, too: %s.", f->cause, all);
 }
 
-/* Connections were made, none of them from GPU to GPU or NIC. */
-static bool goes_without_p2p(const struct ncclscope_model *m)
+/* Did ranks hang or CUDA fail, as where an IOMMU translates what GPUs send to each other, and do they send to each other at all? */
+static bool may_have_harmed(struct nsc_case *c)
 {
-    for (size_t i = 0; i < m->links.len; i++)
-        if (m->links.item[i].family == NSC_P2P || m->links.item[i].gdrdma)
-            return false;
-    return m->links.len > 0;
+    const struct ncclscope_model *m = c->m;
+    bool direct = !m->links.len;
+    for (size_t i = 0; i < m->links.len && !direct; i++)
+        direct = m->links.item[i].family == NSC_P2P || m->links.item[i].gdrdma;
+    return direct && (nsc_raised(c, NSC_ID_RANKS_MISSING) || nsc_raised(c, NSC_ID_RANKS_HUNG) ||
+                      nsc_raised(c, NSC_ID_FAILURE_CUDA));
 }
 
 void nsc_tell_failures(struct nsc_case *c)
@@ -483,8 +485,8 @@ void nsc_tell_failures(struct nsc_case *c)
     else if (f && f->severity == NCCLSCOPE_SEVERITY_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
              (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    if (f && f->rule->key == NSC_ID_HOST_ACS_IOMMU && f->severity == NCCLSCOPE_SEVERITY_WARNING && goes_without_p2p(m))
-        f->severity = NCCLSCOPE_SEVERITY_NOTE; /* nothing that an IOMMU would translate */
+    if (f && f->rule->key == NSC_ID_HOST_ACS_IOMMU && f->severity == NCCLSCOPE_SEVERITY_WARNING && !may_have_harmed(c))
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f) {
         tell(c, f, first, tied);
         tell_beside(c, f, first, &beside);
