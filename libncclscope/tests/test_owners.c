@@ -121,6 +121,25 @@ static void test_peer_on_another_gpu(void)
     CHECK_INT(link_at(m, 1)->attribution, NSC_AMBIGUOUS);
 }
 
+/* One process with many GPUs: of two communicators in which it has rank 1, the one whose rank 1 sits on the GPU that the line prints. */
+static void test_own_gpu(void)
+{
+#define ON(dev, comm, rank, id) \
+    "vm:10:10 [" dev "] NCCL INFO ncclCommInitRank comm " comm " rank " rank " nranks 3 cudaDev " dev " nvmlDev " dev " busId " dev "000 commId " id " - Init COMPLETE\n"
+    const struct ncclscope_model *m = scene_of(&scene,
+        "vm:10:10 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        ON("2", "0x1", "1", "0xab")
+        ON("4", "0x2", "1", "0xcd")
+        ON("6", "0x3", "1", "0xef")
+        "vm:10:91 [6] NCCL INFO Channel 00/1 : 1[6] -> 0[3] [send] via NET/Socket/0/Shared\n"
+        "vm:10:92 [4] NCCL INFO Channel 00/1 : 1[4] -> 0[2] [send] via NET/Socket/0/Shared\n");
+    CHECK_INT(m->link_order.len, 2);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(link_at(m, i)->attribution, NSC_INFERRED);
+        CHECK_TEXT(comm_of_link(m, link_at(m, i)), link_at(m, i)->dev == 6 ? "0xef" : "0xcd");
+    }
+}
+
 /* A rank whose birth is not here is of the one communicator that its source tells of, and of none where that tells of two. */
 static void test_adopted(void)
 {
@@ -139,4 +158,4 @@ static void test_adopted(void)
 }
 
 CHECKS(TEST(test_nameless), TEST(test_ambiguous), TEST(test_batches), TEST(test_wide_batches), TEST(test_rccl_states_it),
-       TEST(test_beyond_channels), TEST(test_peer_on_another_gpu), TEST(test_adopted))
+       TEST(test_beyond_channels), TEST(test_peer_on_another_gpu), TEST(test_own_gpu), TEST(test_adopted))

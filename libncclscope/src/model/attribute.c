@@ -71,6 +71,22 @@ bool nsc_could_be_of(const struct nsc_rank *r, const struct nsc_link *l)
     return r->rank == l->printer && r->nranks >= 0 && most < (uint64_t)r->nranks && !before && !after;
 }
 
+bool nsc_sits_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r, nsc_str dev)
+{
+    uint64_t printed, bus;
+    int64_t index = -1;
+    if (!r || !dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) ||
+        !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
+        return false;
+    nsc_to_i64(nsc_say(m, dev), &index);
+    return printed != bus && index != r->nvml_dev && index != r->cuda_dev && (int64_t)printed != r->cuda_dev;
+}
+
+bool nsc_prints_of(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_link *l)
+{
+    return !nsc_sits_elsewhere(m, r, l->printer == (int64_t)l->src ? l->src_dev : l->dst_dev);
+}
+
 static bool already_has(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *l)
 {
     struct nsc_link probe = *l;
@@ -106,6 +122,8 @@ static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct
 {
     const struct nsc_rank *r = &m->ranks.item[rank];
     bool has = r->start.line && !r->complete.line && !r->used, spent = r->done & (unsigned)what;
+    if (n && !nsc_prints_of(m, r, &batch[0])) /* all of them have one end in common */
+        return FIT_NOT;
     for (size_t k = 0; k < n; k++) {
         if (!nsc_could_be_of(r, &batch[k]))
             return FIT_NOT;

@@ -8,7 +8,7 @@ static void find_owner(struct ncclscope_model *m, struct nsc_link *l)
 {
     uint32_t i = m->procs.item[l->proc].first_rank;
     for (; i != NSC_NONE && l->other == NSC_NONE; i = m->ranks.item[i].after) {
-        if (!nsc_could_be_of(&m->ranks.item[i], l))
+        if (!nsc_could_be_of(&m->ranks.item[i], l) || !nsc_prints_of(m, &m->ranks.item[i], l))
             continue;
         if (l->rank == NSC_NONE)
             l->rank = i;
@@ -30,22 +30,11 @@ void nsc_find_owners(struct ncclscope_model *m)
 
 /* What the peers' processes say of themselves decides: a communicator whose rank `dst` sits on another device than the line prints is
  * not the one. */
-static bool is_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r, nsc_str dev)
-{
-    uint64_t printed, bus;
-    int64_t index = -1;
-    if (!r || !dev || r->nvml_dev < 0 || !nsc_to_hex(nsc_say(m, dev), &printed) ||
-        !nsc_to_hex(nsc_say(m, r->bus_id), &bus))
-        return false;
-    nsc_to_i64(nsc_say(m, dev), &index);
-    return printed != bus && index != r->nvml_dev && index != r->cuda_dev && (int64_t)printed != r->cuda_dev;
-}
-
 static bool contradicts(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *l)
 {
     uint32_t comm = m->ranks.item[rank].comm;
-    return is_elsewhere(m, nsc_member(m, comm, (int64_t)l->src), l->src_dev) ||
-           is_elsewhere(m, nsc_member(m, comm, (int64_t)l->dst), l->dst_dev);
+    return nsc_sits_elsewhere(m, nsc_member(m, comm, (int64_t)l->src), l->src_dev) ||
+           nsc_sits_elsewhere(m, nsc_member(m, comm, (int64_t)l->dst), l->dst_dev);
 }
 
 /* Where ranks sit by the connections whose communicator is known: of many a rank the line that made it is not in the input. */

@@ -63,5 +63,9 @@ static inline struct nsc_source_info *nsc_source_of_stream(struct ncclscope_mode
 
 /* Could `l` be a connection of this rank, as far as it tells of itself? */
 bool nsc_could_be_of(const struct nsc_rank *r, const struct nsc_link *l);
+/* Does the rank sit on another device than the one that the line prints, `dev`? Then it is not the one. False where one of them is not known. */
+bool nsc_sits_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r, nsc_str dev);
+/* Is the device that the line prints for its own end that of the rank, as far as both tell? A process may have several GPUs. */
+bool nsc_prints_of(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_link *l);
 
 #endif

@@ -63,6 +63,17 @@ static void temper(const struct ncclscope_findings *f, struct nsc_finding *x)
     }
 }
 
+/* That no device is there is right where sockets are what the machine type offers. */
+static void temper_missing_device(const struct ncclscope_findings *f, struct nsc_finding *x)
+{
+    bool missing = x->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && x->severity == NCCLSCOPE_SEVERITY_WARNING;
+    for (size_t i = 0; missing && i < f->list.len; i++) {
+        const struct nsc_finding *s = &f->list.item[i];
+        if (s->rule->key == NSC_ID_NET_SOCKET && s->severity == NCCLSCOPE_SEVERITY_NOTE && !strcmp(s->cls, "by-design"))
+            x->severity = NCCLSCOPE_SEVERITY_NOTE;
+    }
+}
+
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
     if (out)
@@ -102,6 +113,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         if (x->caused_by && !nsc_raised(&c, x->caused_by))
             x->caused_by = NSC_ID_NONE;
         temper(f, x);
+        temper_missing_device(f, x);
         say_if_done(&c, x);
         say_if_restarted(&c, x);
         if (x->severity == NCCLSCOPE_SEVERITY_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
