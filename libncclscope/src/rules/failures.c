@@ -437,7 +437,9 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct failure *row = failure_of(e);
         if (!row || row->key != c->rule->key)
             continue;
-        int severity = did_without(m, e) ? NCCLSCOPE_SEVERITY_NOTE : row->severity;
+        bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
+                     m->hosts.len > 1; /* NICs are taken without a look at distances */
+        int severity = did_without(m, e) ? NCCLSCOPE_SEVERITY_NOTE : blind ? NCCLSCOPE_SEVERITY_WARNING : row->severity;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
             f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_SEVERITY_ERROR;
             nsc_show(c, f, &e->where);

@@ -96,6 +96,17 @@ static bool has_no_effect(const struct ncclscope_model *m)
     return used;
 }
 
+/* "$ NCCL_P2P_DISABLE=1 ./all_reduce_perf": up to 2.22.3 NCCL prints it as NCCL_P2P_LEVEL=LOC. */
+static const struct nsc_own_record *command_that_disables(const struct ncclscope_model *m)
+{
+    const struct nsc_own_record *r = nsc_first_heard(m, NCCLSCOPE_KIND_COMMAND);
+    for (; r && r < m->happened.item + m->happened.len; r++)
+        if (r->number == NCCLSCOPE_KIND_COMMAND && nsc_text_find(r->where.text, "NCCL_P2P_DISABLE=1") >= 0 &&
+            nsc_text_find(r->where.text, "NCCL_P2P_LEVEL") < 0)
+            return r;
+    return NULL;
+}
+
 void nsc_rule_env_p2p_disabled(struct nsc_case *c)
 {
     enum nsc_level level = NSC_LEVEL_UNKNOWN;
@@ -106,8 +117,15 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
         return;
     const struct nsc_env *e = nsc_p2p_disabled(c->m, NSC_NONE);
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
-    f->title = nsc_words(c, "%s=%s is set (%s): %s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr,
-                         set_by(c, f), unheard ? "P2P is used all the same" : "no direct GPU to GPU transfer");
+    const struct nsc_own_record *command = by_level ? command_that_disables(c->m) : NULL;
+    const char *what = nsc_words(c, "%s=%s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
+    what = command ? nsc_words(c, "NCCL_P2P_DISABLE=1 (by the command, line %llu; NCCL prints it as %s)",
+                               (unsigned long long)command->where.line, what)
+                   : what;
+    f->title = nsc_words(c, "%s is set (%s): %s", what, set_by(c, f),
+                         unheard ? "P2P is used all the same" : "no direct GPU to GPU transfer");
+    if (command)
+        nsc_show_first(c, f, &command->where);
     nsc_explain_by(c, f,
                    unheard         ? NSC_P2P_OFF_UNHEARD
                    : nothing       ? NSC_P2P_OFF_FREE
