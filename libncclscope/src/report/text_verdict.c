@@ -323,7 +323,8 @@ static void bad_verdict(const struct nsc_report *r)
     const struct nsc_finding *f = headline(r);
     char line[900], variables[300];
     folded_variables(r, variables, sizeof variables);
-    bool says = !variables[0] || !f->caused_by || strcmp(f->cls, "configuration") != 0 || strstr(f->title ? f->title : "", variables);
+    bool says = !variables[0] || !f->caused_by || strcmp(f->cls, "configuration") != 0 ||
+                strstr(f->title ? f->title : "", variables);
     snprintf(line, sizeof line, "%s%s%s.", f->title ? f->title : f->rule->means, says ? "" : ": ",
              says ? "" : variables);
     size_t n = strlen(line);

@@ -25,7 +25,7 @@ enum nsc_answer nsc_ask_gpu_p2p(struct nsc_ask *q);
 enum nsc_answer nsc_ask_gpu_bridges(struct nsc_ask *q);
 #define GPU(words) nsc_ask_gpu(q, words)
 #define CC(at_least) nsc_ask_cc(q, at_least)
-#define GPU_P2P nsc_ask_gpu_p2p(q) /* does its driver allow P2P between two of them over PCIe? */
+#define GPU_P2P nsc_ask_gpu_p2p(q)         /* does its driver allow P2P between two of them over PCIe? */
 #define GPU_BRIDGES nsc_ask_gpu_bridges(q) /* does a pair of them have NVLink only where a bridge was plugged in? */
 /* Does no line name a machine type? */
 #define NO_PLATFORM (nsc_ask_platform(q, "") == NSC_UNSAID ? NSC_YES : NSC_NO)

@@ -154,7 +154,7 @@ bool nsc_is_socket(const struct ncclscope_model *m, const struct nsc_link *l, bo
 bool nsc_any_socket(const struct ncclscope_model *m); /* do ranks of different nodes talk over sockets? */
 /* The line by which libibverbs could not be opened in this process; NULL: none. */
 const struct nsc_event *nsc_missing_verbs(const struct ncclscope_model *m, uint32_t proc);
-bool nsc_is_slow_provider(nsc_text p);                         /* of libfabric: tcp, sockets ... */
+bool nsc_is_slow_provider(nsc_text p); /* of libfabric: tcp, sockets ... */
 
 /* failures.c: what failures.def says of events under the id of the rule in hand; then which finding is the root of which. */
 void nsc_tell_failures(struct nsc_case *c);
