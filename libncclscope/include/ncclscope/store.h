@@ -14,7 +14,7 @@
  *
  * A store is an input like any other: ncclscope_scan of its path gives the model of the scan that was added to it last.
  * Threads: one store, one thread at a time. Several processes may write to one file: they wait for each other, ten seconds at most.
- * After a failure a store may only be closed; the file is as it was before the scan. */
+ * After a failure a store may only be closed; the file is as it was before the scan, or holds the jobs of it that were added before. */
 #ifndef NCCLSCOPE_STORE_H
 #define NCCLSCOPE_STORE_H
 
@@ -41,7 +41,7 @@ NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out
                                        const char *const *paths, size_t n, const ncclscope_scan_options *options,
                                        ncclscope_error *err);
 /* As ncclscope_jobs_scan in one thread, and every record goes to the store on the way. *out is the caller's, and must outlive what is added of it;
- * NULL after a failure. Others who would write wait from here until the first job is added. Codes as of ncclscope_jobs_scan and
+ * NULL after a failure. Others who would write wait from here until the store is closed, or dozens of jobs were added, which are kept together; ncclscope_store_close keeps the rest. Codes as of ncclscope_jobs_scan and
  * ncclscope_store_scan. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out, ncclscope_grammar *g,
                                        const char *const *paths, size_t n, const char *by,

@@ -31,6 +31,7 @@ struct ncclscope_store {
     const ncclscope_model *scanned; /* the model of the scan that waits to be added */
     const ncclscope_jobs *jobs;     /* of the scan, each added as a scan of its own; NULL: it is one */
     size_t job;                     /* whose model waits */
+    size_t uncommitted;             /* jobs that were added since the last commit */
     bool in_scan, noted;            /* noted: under `id`, as one that this process has open */
     struct nsc_file_id id;
     ncclscope_error failure;
@@ -201,7 +202,7 @@ void ncclscope_store_close(ncclscope_store *s)
         return;
     nsc_records_free(&s->records);
     if (s->in_scan)
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        run(s, s->uncommitted ? "COMMIT" : "ROLLBACK");
     sqlite3_close(s->db);
     if (s->noted)
         nsc_store_closed(&s->id);
@@ -279,6 +280,7 @@ static int begin(ncclscope_store *s, bool fit, ncclscope_error *err)
     s->inputs.of.len = 0;
     s->jobs = NULL;
     s->scanned = NULL;
+    s->uncommitted = 0;
     if (sqlite3_exec(s->db, "BEGIN IMMEDIATE; SAVEPOINT one_source", NULL, NULL, NULL))
         return db_fail(s, err);
     s->in_scan = true;
@@ -437,6 +439,25 @@ static bool add_scan(ncclscope_store *s, const ncclscope_model *m, const ncclsco
     return ok;
 }
 
+enum { COMMITTED_AT_ONCE = 64 }; /* jobs: the disk is waited for once for so many */
+
+/* A job is there as a whole or not at all; those before it stay where it fails. */
+static int add_job(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f, ncclscope_error *err)
+{
+    unsigned before = nsc_failed_allocations();
+    int64_t known = 0;
+    bool ok = run(s, "SAVEPOINT one_job") && add_scan(s, m, f, &known) && nsc_failed_allocations() == before;
+    s->scanned = NULL;
+    if (!ok) {
+        int rc = db_fail(s, err);
+        run(s, "ROLLBACK TO one_job; RELEASE one_job");
+        return rc;
+    }
+    ok = run(s, "RELEASE one_job") && (++s->uncommitted < COMMITTED_AT_ONCE || run(s, "COMMIT; BEGIN IMMEDIATE"));
+    s->uncommitted %= COMMITTED_AT_ONCE;
+    return ok ? NCCLSCOPE_OK : db_fail(s, err);
+}
+
 int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const ncclscope_findings *f, ncclscope_error *err)
 {
     if (!s || !m || !f || !s->in_scan || m != s->scanned || f->model != m)
@@ -445,10 +466,11 @@ int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const nccl
     unsigned before = nsc_failed_allocations();
     int64_t known = 0;
     nsc_records_free(&s->records);
+    if (s->jobs)
+        return add_job(s, m, f, err);
     bool ok = add_scan(s, m, f, &known) && nsc_failed_allocations() == before;
-    s->scanned = NULL;
-    if (!ok || !run(s, s->jobs ? "COMMIT; BEGIN IMMEDIATE" : known ? "ROLLBACK" : "COMMIT"))
+    if (!ok || !run(s, known ? "ROLLBACK" : "COMMIT"))
         return db_fail(s, err);
-    s->in_scan = s->jobs != NULL; /* for the next */
+    s->in_scan = false;
     return NCCLSCOPE_OK;
 }
