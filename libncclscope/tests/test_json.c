@@ -1,4 +1,5 @@
 /* test_json.c - the JSON writer: commas, escapes, bytes that are no text, writes that fail. */
+#include "base/document.h"
 #include "base/harmless.h"
 #include "base/json.h"
 #include "check.h"
@@ -180,5 +181,32 @@ static void test_long_and_failing(void)
     CHECK(sink.len <= 10000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_floats), TEST(test_escapes), TEST(test_hostile_bytes),
+/* Whole numbers, however they are spelled; all else is none, and changes nothing. */
+static void test_integers(void)
+{
+    static const struct {
+        const char *text;
+        bool is;
+        int64_t value;
+    } said[] = {{"[8]", true, 8},
+                {"[-3]", true, -3},
+                {"[8.0]", true, 8},
+                {"[1.5]", false, 7},
+                {"[1e300]", false, 7},
+                {"[true]", false, 7},
+                {"[null]", false, 7},
+                {"[\"8\"]", false, 7},
+                {"[{}]", false, 7},
+                {"[9007199254740993.0]", false, 7},
+                {"[9223372036854775807]", true, INT64_MAX}};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        json_t *j = json_loads(said[i].text, 0, NULL);
+        int64_t got = 7;
+        CHECK(j && nsc_int_of_json(json_array_get(j, 0), &got) == said[i].is);
+        CHECK_INT(got, said[i].value);
+        json_decref(j);
+    }
+}
+
+CHECKS(TEST(test_integers), TEST(test_shapes), TEST(test_floats), TEST(test_escapes), TEST(test_hostile_bytes),
        TEST(test_harmful_characters), TEST(test_utf8_lengths), TEST(test_every_pair), TEST(test_long_and_failing))
