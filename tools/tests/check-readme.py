@@ -36,6 +36,8 @@ def lay(folder):
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         shutil.copy(LOG, os.path.join(folder, name))
     shutil.copy(GOOD, os.path.join(folder, 'good.log'))
+    for name, log in (('a.db', LOG), ('b.db', GOOD)):
+        harness.run(TOOL, '-q', '--db', os.path.join(folder, name), log)
     shutil.copy(os.path.join(harness.TESTDATA, 'pods', 'one-node.json'), os.path.join(folder, 'pods.json'))
     with open(os.path.join(folder, 'my.txt'), 'w', encoding='utf-8') as file:
         file.write('acme_lanes = ACME: {lanes:u} lanes to {peer:w}\n')
