@@ -160,6 +160,7 @@ enum nsc_inside_reason {
 enum nsc_plugin_reason {
     NSC_PLUGIN_AND_ITS_NET = 1, /* and the network that it would bring is asked for by name */
     NSC_PLUGIN_ALONE,
+    NSC_PLUGIN_BY_PATH,
     NSC_PLUGIN_NONE_TRIED, /* neither InfiniBand nor sockets */
     NSC_PLUGIN_ONLY_IB,    /* nothing but InfiniBand was tried */
     NSC_PLUGIN_UNSUPPORTED,
