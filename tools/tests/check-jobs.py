@@ -5,11 +5,14 @@ import contextlib
 import gzip
 import json
 import os
+import random
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 import harness
 
@@ -111,6 +114,22 @@ def check_store(c, tool, folder, jobs):
         c.equal('store', 'scans with all as one', list(db.execute('SELECT count(*), count(job) FROM scan')), [(len(told) + 1, len(told))])
 
 
+def check_killed(c, tool, folder):
+    """Killed at any moment, the same command again gives what one that was not killed gives: no job twice, none half."""
+    whole, path = (os.path.join(os.path.dirname(folder), name) for name in ('whole.db', 'killed.db'))
+    begun = time.monotonic()
+    harness.run(tool, '-q', '--db', whole, folder)
+    took = time.monotonic() - begun
+    rng = random.Random(8)
+    for _ in range(8):
+        killed = subprocess.Popen([tool, '-q', '--db', path, folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=harness.environment())
+        time.sleep(rng.uniform(0, took))
+        killed.kill()
+        killed.wait()
+    harness.run(tool, '-q', '--db', path, folder)
+    c.true('killed', 'the store is not what it would be', harness.store_content(path) == harness.store_content(whole))
+
+
 def check_archive(c, tool, folder, jobs):
     """The same from a tar; its files are known by their path in it."""
     path = os.path.join(os.path.dirname(folder), 'logs.tgz')
@@ -156,6 +175,7 @@ def main():
         check_apart(c, tool, folder, jobs)
         check_by(c, tool, folder, jobs)
         check_store(c, tool, folder, jobs)
+        check_killed(c, tool, folder)
         if harness.reads_archives(tool):
             check_archive(c, tool, folder, jobs)
         check_numbers(c, tool, os.path.join(root, 'numbers'))

@@ -20,37 +20,6 @@ def ask(path, sql):
         return db.execute(sql).fetchall()
 
 
-def content(path):
-    """All of a store but the numbers of scans, texts and records: by digest."""
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        tables = [t for t, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        scans = dict(db.execute('SELECT id, digest FROM scan'))
-        texts = dict(db.execute('SELECT id, digest FROM source'))
-        first = dict(db.execute('SELECT source, min(id) FROM record GROUP BY source'))
-        of = {record: (texts[source], record - first[source]) for record, source in db.execute('SELECT id, source FROM record')}
-        out = {}
-        for table in tables:
-            rows = db.execute('SELECT * FROM "%s"' % table)
-            names = [c[0] for c in rows.description]
-            said = []
-            for row in rows:
-                row = dict(zip(names, row))
-                if table in ('scan', 'source'):
-                    row['id'] = row['digest']
-                elif table == 'record':
-                    row['id'], row['source'] = of[row['id']], texts[row['source']]
-                elif table.startswith(('m_', 'x_')):
-                    row['record'] = of[row['record']]
-                elif table == 'scan_content':
-                    row['source'] = texts[row['source']]
-                if 'scan' in row:
-                    row['scan'] = scans[row['scan']]
-                said.append(sorted((k, repr(v)) for k, v in row.items()))
-            if said or not table.startswith(('m_', 'x_')):
-                out[table] = sorted(said)
-    return out
-
-
 def check_merged(c, tool, folder):
     stores = {}
     whole = os.path.join(folder, 'whole.db')
@@ -59,16 +28,16 @@ def check_merged(c, tool, folder):
         for log in logs:
             for store in (stores[name], whole):
                 harness.run(tool, '-q', '--db', store, harness.log_path(log), cwd=folder)
-    should = content(whole)
+    should = harness.store_content(whole)
     for order in ('abc', 'cba', 'bac'):
         into = os.path.join(folder, order + '.db')
         c.equal(order, 'exit code', harness.run(tool, 'merge', *(stores[k] for k in order), '-o', into).code, 0)
-        got = content(into)
+        got = harness.store_content(into)
         for table in sorted(set(got) | set(should)):
             c.equal(order, 'table ' + table, got.get(table), should.get(table))
         c.equal(order, 'what SQLite says of it', ask(into, 'PRAGMA integrity_check'), [('ok',)])
         c.equal(order, 'exit code, once more', harness.run(tool, 'merge', *(stores[k] for k in order), '-o', into).code, 0)
-        c.true(order, 'the same once more changes something', content(into) == got)
+        c.true(order, 'the same once more changes something', harness.store_content(into) == got)
     for number, digest in ask(into, 'SELECT id, digest FROM scan'):
         other = ask(whole, "SELECT id FROM scan WHERE digest = '%s'" % digest)[0][0]
         c.equal('merged', 'report of scan %d' % number, *(harness.report(tool, '%s:%d' % (p, n))[0] for p, n in ((into, number), (whole, other))))
@@ -82,7 +51,7 @@ def damage(path, sql):
 
 def check_refused(c, tool, folder, stores, whole):
     """What is no store, of another version, damaged or hostile: a sentence, and nothing of it is taken in; the others are."""
-    was = content(stores['a'])
+    was = harness.store_content(stores['a'])
     bad = {'no.db': None, 'text.db': None}
     for name, sql in (('older.db', "UPDATE meta SET value = '3' WHERE name = 'schema'; PRAGMA user_version = 3"), ('newer.db', "UPDATE meta SET value = '99' WHERE name = 'schema'"),
                       ('astray.db', 'UPDATE scan_content SET source = 9999'), ('view.db', 'ALTER TABLE rank RENAME TO r; CREATE VIEW rank AS SELECT load_extension(\'x\') AS scan'),
@@ -97,7 +66,7 @@ def check_refused(c, tool, folder, stores, whole):
         result = harness.run(tool, 'merge', path, '-o', stores['a'])
         c.equal(name, 'exit code', result.code, 3)
         c.true(name, 'says nothing of it: %r' % result.err, path.encode() + b': ' in result.err and result.err.count(b'\n') == 1)
-        c.true(name, 'changed something', content(stores['a']) == was)
+        c.true(name, 'changed something', harness.store_content(stores['a']) == was)
     result = harness.run(tool, 'merge', os.path.join(folder, 'no.db'), stores['b'], '-o', stores['a'])
     c.equal('one of two', 'exit code', result.code, 3)
     c.true('one of two', 'the other is missing', set(ask(stores['b'], 'SELECT digest FROM scan')) <= set(ask(stores['a'], 'SELECT digest FROM scan')))

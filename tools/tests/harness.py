@@ -1,6 +1,8 @@
 """What the tests of the tool share: run it, read its JSON, name the test data."""
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -48,6 +50,37 @@ def report(tool, *paths, **more):
         return json.loads(result.out.decode('utf-8')), result.code
     except ValueError as problem:
         raise AssertionError('%s: no JSON: %s' % (' '.join(paths), problem)) from None
+
+
+def store_content(path):
+    """All of a store but the numbers of scans, texts and records: by digest."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        tables = [t for t, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        scans = dict(db.execute('SELECT id, digest FROM scan'))
+        texts = dict(db.execute('SELECT id, digest FROM source'))
+        first = dict(db.execute('SELECT source, min(id) FROM record GROUP BY source'))
+        of = {record: (texts[source], record - first[source]) for record, source in db.execute('SELECT id, source FROM record')}
+        out = {}
+        for table in tables:
+            rows = db.execute('SELECT * FROM "%s"' % table)
+            names = [c[0] for c in rows.description]
+            said = []
+            for row in rows:
+                row = dict(zip(names, row))
+                if table in ('scan', 'source'):
+                    row['id'] = row['digest']
+                elif table == 'record':
+                    row['id'], row['source'] = of[row['id']], texts[row['source']]
+                elif table.startswith(('m_', 'x_')):
+                    row['record'] = of[row['record']]
+                elif table == 'scan_content':
+                    row['source'] = texts[row['source']]
+                if 'scan' in row:
+                    row['scan'] = scans[row['scan']]
+                said.append(sorted((k, repr(v)) for k, v in row.items()))
+            if said or not table.startswith(('m_', 'x_')):
+                out[table] = sorted(said)
+    return out
 
 
 def log_names(folder=None):
