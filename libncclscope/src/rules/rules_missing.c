@@ -343,9 +343,8 @@ static void tell_absent_for_sure(const struct absence *a)
                       : n /* some of them may be among these */
                             ? nsc_words(a->c,
                                         "A communicator of %lld ranks never became complete: no line names %s, and "
-                                        "%llu process%s that %s here tell%s no rank",
-                                        (long long)k->nranks, a->who, n, n == 1 ? "" : "es", n == 1 ? "is" : "are",
-                                        n == 1 ? "s" : "")
+                                        "of %llu GPU%s that speak%s here no line tells the rank",
+                                        (long long)k->nranks, a->who, n, n == 1 ? "" : "s", n == 1 ? "s" : "")
                             : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
                                         (long long)k->nranks, a->who, gone);
     if (a->spoke) {
