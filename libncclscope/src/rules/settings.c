@@ -163,6 +163,13 @@ static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const st
     f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
+/* "NET/OFI Running on p4d.24xlarge platform, Setting NCCL_TOPO_FILE environment variable to /opt/...": nobody else set it. */
+static bool is_of_plugin(const struct ncclscope_model *m, const struct nsc_env *e)
+{
+    return nsc_text_is(nsc_say(m, e->name), "NCCL_TOPO_FILE") &&
+           nsc_text_find(m->procs.item[e->proc].platform_at.text, "Setting NCCL_TOPO_FILE") >= 0;
+}
+
 void nsc_tell_settings(struct nsc_case *c)
 {
     struct shown *shown = NULL; /* few rules have a setting in the input that they ask the links for */
@@ -182,7 +189,8 @@ void nsc_tell_settings(struct nsc_case *c)
             nsc_set_about(c, f, e->name);
             f->value = e->value;
             f->fix = s->costs == WIDENS ? "Leave it where this machine needs it; measure with and without it." : f->fix;
-            f->title = nsc_words(c, "%s=%s is set", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
+            f->title = nsc_words(c, "%s=%s is set%s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr,
+                                 is_of_plugin(c->m, e) ? " by aws-ofi-nccl itself, for this machine type" : "");
         }
         f->other_values = f->other_values || e->value != f->value;
         tell_taken_along(c, f, e);
