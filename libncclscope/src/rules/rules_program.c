@@ -14,7 +14,7 @@ static nsc_text bare_reason(nsc_text reason)
 /* What fits into a title: whole sentences where they are short enough, without the full stop. */
 static nsc_text whole_sentences(nsc_text reason)
 {
-    enum { MOST = 200 };
+    enum { MOST = 300 };
     ptrdiff_t advice =
         nsc_text_find(reason, ") If reserved memory is"); /* PyTorch's own, without a full stop before it */
     if (advice > 0)
