@@ -133,6 +133,9 @@ struct nsc_bytes {
 };
 /* The model of the scan as it was saved; borrowed from the store. False: there is none. */
 bool nsc_stored_model(struct nsc_stored *t, struct nsc_bytes *out);
+/* What a question to a database answers, a number; -1: it cannot be asked, or has no answer. */
+struct sqlite3;
+int64_t nsc_one_number(struct sqlite3 *db, const char *sql);
 int nsc_stored_read(struct nsc_stored *t, void *to, size_t size, size_t *got, ncclscope_error *err);
 void nsc_stored_free(struct nsc_stored *t);
 

@@ -134,8 +134,7 @@ static int refuse(struct nsc_stored *t, ncclscope_error *err)
     return rc;
 }
 
-/* -1: it cannot be read. */
-static int64_t one_number(sqlite3 *db, const char *sql)
+int64_t nsc_one_number(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *q = NULL;
     int64_t n = -1;
@@ -214,20 +213,20 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, int64_t scan, nccl
     if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(t->db, PATIENCE_MS) != SQLITE_OK ||
         sqlite3_exec(t->db, "PRAGMA trusted_schema = OFF", NULL, NULL, NULL) != SQLITE_OK ||
-        (version = one_number(t->db, "PRAGMA user_version")) < 0)
+        (version = nsc_one_number(t->db, "PRAGMA user_version")) < 0)
         return refuse(t, err);
     if (version > NSC_STORE_VERSION) {
         nsc_stored_free(t);
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "the store was made by a newer version");
     }
-    if (one_number(
+    if (nsc_one_number(
             t->db,
             "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('record', 'scan', 'scan_source')") !=
         3) {
         nsc_stored_free(t);
         return nsc_fail(err, NCCLSCOPE_EDATA, 0, "the store lacks its tables");
     }
-    int64_t last = one_number(t->db, "SELECT coalesce(max(id), 0) FROM scan");
+    int64_t last = nsc_one_number(t->db, "SELECT coalesce(max(id), 0) FROM scan");
     t->scan = scan ? scan : last;
     if (last < 0 ||
         sqlite3_prepare_v2(t->db, rows_by_version[version > 0 ? version : 1], -1, &t->rows, NULL) != SQLITE_OK ||

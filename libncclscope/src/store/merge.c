@@ -112,21 +112,11 @@ static int64_t find(sqlite3_stmt *q, const char *digest)
     return id;
 }
 
-static int64_t number(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *q = NULL;
-    int64_t n = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
-        n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return n;
-}
-
 /* Which rows of "source" or "scan" there are new here, by their digests, and under which numbers. `list`: old number, digest, first and last record. */
 static bool find_new(struct merging *g, struct moves *moves, const char *list, const char *known, const char *last)
 {
     sqlite3_stmt *there = NULL, *here = NULL;
-    int64_t next = number(g->to, last);
+    int64_t next = nsc_one_number(g->to, last);
     int rc = SQLITE_ERROR;
     bool fine = next > 0 && sqlite3_prepare_v2(g->from, list, -1, &there, NULL) == SQLITE_OK &&
                 sqlite3_prepare_v2(g->to, known, -1, &here, NULL) == SQLITE_OK;
@@ -202,7 +192,7 @@ static bool copy_kinds(struct merging *g)
 static bool copy_sources(struct merging *g)
 {
     struct copying c;
-    int64_t next = number(g->to, "SELECT coalesce(max(id), 0) + 1 FROM record");
+    int64_t next = nsc_one_number(g->to, "SELECT coalesce(max(id), 0) + 1 FROM record");
     bool fine = begin_copying(g, &c, "source", "id") && next > 0;
     for (size_t i = 0; i < g->sources.of.len && fine; i++) {
         struct moved *x = &g->sources.of.item[i];
@@ -269,9 +259,9 @@ static bool copy_scans(struct merging *g)
 /* Are the records of each text one behind the other, and of no other text? */
 static bool is_in_order(sqlite3 *from)
 {
-    return number(from,
-                  "SELECT NOT EXISTS(SELECT 1 FROM record GROUP BY source HAVING max(id) - min(id) + 1 <> count(*))") ==
-           1;
+    return nsc_one_number(
+               from,
+               "SELECT NOT EXISTS(SELECT 1 FROM record GROUP BY source HAVING max(id) - min(id) + 1 <> count(*))") == 1;
 }
 
 static bool merge(struct merging *g)
@@ -310,7 +300,7 @@ int ncclscope_store_merge(ncclscope_store *s, const char *path, ncclscope_error 
     unsigned before = nsc_failed_allocations();
     bool denied = false;
     int rc = nsc_store_to_read(&g.from, path, &denied, err);
-    int64_t version = rc ? 0 : number(g.from, "SELECT value FROM meta WHERE name = 'schema'");
+    int64_t version = rc ? 0 : nsc_one_number(g.from, "SELECT value FROM meta WHERE name = 'schema'");
     if (!rc && version != NSC_STORE_VERSION)
         rc = nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0,
                       version < NSC_STORE_VERSION
