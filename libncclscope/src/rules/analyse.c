@@ -20,8 +20,9 @@ static int verdict_of(const struct ncclscope_findings *f)
     return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
 }
 
-/* What failed when the program had done its work: in its shutdown, or in what it did behind that. */
-static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
+/* What failed when the program had done its work, in its shutdown or behind that: said so, and where processes merely end at different
+ * moments no more than a note. */
+static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
 {
     const struct nsc_where *done = nsc_success_of(c->m);
     if (!done || f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
@@ -32,7 +33,7 @@ static void say_if_done(struct nsc_case *c, struct nsc_finding *f)
     f->cause = nsc_words(c, "%s The program had said before that it reached its end (line %llu).", f->cause,
                          (unsigned long long)done->line);
     bool goes = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_FAILURE_ASYNC;
-    if (goes && f->part == NSC_WAKE) /* processes that end at different moments */
+    if (goes && f->part == NSC_WAKE)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
@@ -114,7 +115,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
             x->caused_by = NSC_ID_NONE;
         temper(f, x);
         temper_missing_device(f, x);
-        say_if_done(&c, x);
+        settle_if_done(&c, x);
         say_if_restarted(&c, x);
         if (x->severity == NCCLSCOPE_SEVERITY_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
             x->fix = "Nothing to mend.";
