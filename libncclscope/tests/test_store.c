@@ -345,6 +345,13 @@ static void add_hostile(void)
     ASKS("SELECT count(*) FROM scan", "2\n");
 }
 
+static ncclscope_model *scan_one(const char *path)
+{
+    ncclscope_model *m = NULL;
+    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    return m;
+}
+
 /* What an older version wrote is read, and gets what it lacks when something is added. */
 static void test_version_1(void)
 {
@@ -352,9 +359,7 @@ static void test_version_1(void)
     sql("ALTER TABLE record DROP COLUMN raw_host; ALTER TABLE record DROP COLUMN raw_time;"
         "ALTER TABLE record DROP COLUMN raw_message; ALTER TABLE record DROP COLUMN raw_location;"
         "UPDATE meta SET value = '1' WHERE name = 'schema'; PRAGMA user_version = 1");
-    ncclscope_model *m = NULL;
-    const char *path = file;
-    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    ncclscope_model *m = scan_one(file);
     CHECK_INT(m->comms.len, 1);
     ncclscope_model_free(m);
     add_hostile();
@@ -401,21 +406,12 @@ static void test_version_3(void)
 {
     CHECK_INT(add(1, shm), 0);
     sql("ALTER TABLE scan DROP COLUMN job; UPDATE meta SET value = '3' WHERE name = 'schema'; PRAGMA user_version = 3");
-    ncclscope_model *m = NULL;
-    const char *path = file;
-    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
+    ncclscope_model *m = scan_one(file);
     CHECK_INT(m->comms.len, 1);
     ncclscope_model_free(m);
     add_hostile();
     ASKS("SELECT count(*), count(job) FROM scan", "2|0\n");
     drop_file();
-}
-
-static ncclscope_model *scan_one(const char *path)
-{
-    ncclscope_model *m = NULL;
-    CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
-    return m;
 }
 
 /* A warning says where in NCCL's source it is from; that stands before its words again when a store is read. */
@@ -499,6 +495,29 @@ static void test_locks(void)
     CHECK(is_locked());
     ncclscope_model_free(m);
     ncclscope_store_close(s);
+    CHECK(!is_locked());
+    drop_file();
+}
+
+/* So does one that somebody only reads, while it is named, listed and read again. */
+static void test_locks_of_readers(void)
+{
+    ncclscope_reader *r = NULL;
+    const ncclscope_record *rec;
+    ncclscope_jobs *jobs = NULL;
+    const char *path = file;
+    char scan[140];
+    snprintf(scan, sizeof scan, "%s:1", file);
+    CHECK_INT(add(1, shm), 0);
+    CHECK_INT(ncclscope_reader_open(&r, grammar, file, NULL), 0);
+    CHECK_INT(ncclscope_reader_next(r, &rec, NULL), 0);
+    CHECK(is_locked());
+    ncclscope_model_free(scan_one(scan));
+    CHECK(is_locked());
+    CHECK_INT(ncclscope_jobs_scan(&jobs, grammar, &path, 1, "auto", NULL, NULL), 0);
+    CHECK(is_locked());
+    ncclscope_jobs_free(jobs);
+    ncclscope_reader_free(r);
     CHECK(!is_locked());
     drop_file();
 }
@@ -618,5 +637,5 @@ static void test_read_again(void)
 CHECKS(TEST(test_tables), TEST(test_views), TEST(test_again), TEST(test_packed_is_the_same), TEST(test_second_scan),
        TEST(test_warnings), TEST(test_dropped), TEST(test_all_kinds), TEST(test_unreadable_source),
        TEST(test_hostile_texts), TEST(test_version_1), TEST(test_version_2), TEST(test_version_3),
-       TEST(test_warnings_again), TEST(test_read_again), TEST(test_misuse), TEST(test_locks), TEST(test_first_writers),
-       TEST(test_refused))
+       TEST(test_warnings_again), TEST(test_read_again), TEST(test_misuse), TEST(test_locks),
+       TEST(test_locks_of_readers), TEST(test_first_writers), TEST(test_refused))

@@ -176,9 +176,11 @@ static int find_format(struct nsc_source *s, const char *path, ncclscope_error *
     const struct nsc_format *f = format_of(s->peeked, s->peek_len);
     if (s->peek_len >= 2 && s->peeked[0] == 0x1f && s->peeked[1] == 0x8b)
         rc = nsc_gunzip_new(&s->gz, err);
-    else if (s->own_fd && nsc_is_store(s->peeked, s->peek_len))
+    else if (s->own_fd && nsc_is_store(s->peeked, s->peek_len)) {
+        nsc_let_go(s->fd);
+        s->fd = -1;
         return nsc_stored_new(&s->stored, path, s->scan, err);
-    else if (f && !f->files) {
+    } else if (f && !f->files) {
         s->format = f;
         rc = s->fed.on ? NCCLSCOPE_EUNSUPPORTED : nsc_packed_new(&s->stream, s, nsc_source_raw, f, err);
         if (rc == NCCLSCOPE_EUNSUPPORTED)

@@ -114,10 +114,12 @@ int nsc_packed_next(struct nsc_packed *p, const char **name, ncclscope_error *er
 void nsc_packed_free(struct nsc_packed *p);
 const char *nsc_packed_version(void); /* "3.6.2"; NULL: it is not in this build */
 
-/* Stores that this process has open, in all threads: whoever closes any descriptor of such a file drops SQLite's locks on it, so none is
- * opened. nsc_store_opened: false where there is no memory, or the file is not there. */
+/* Stores that this process has open, to write or to read, in all threads: whoever closes any descriptor of such a file drops SQLite's
+ * locks on it, so none is opened, and one that was opened in the same moment is let go of: it closes when the last of them does.
+ * nsc_store_opened comes before the first lock; false: no memory, or the file is not there. */
 bool nsc_store_opened(const char *path, struct nsc_file_id *id);
 void nsc_store_closed(const struct nsc_file_id *id);
+void nsc_let_go(int fd);
 bool nsc_is_open_store(const char *path);
 /* Does a file begin so that is a store of ours? Its records as text again. */
 bool nsc_is_store(const unsigned char *head, size_t len);

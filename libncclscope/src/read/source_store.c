@@ -17,6 +17,8 @@ enum { MOST_BLANK_LINES = 10000000, PATIENCE_MS = 10000 }; /* whoever closes the
 struct nsc_stored {
     sqlite3 *db;
     sqlite3_stmt *rows, *model;
+    struct nsc_file_id id;
+    bool noted;
     int64_t scan;
     int64_t source, line; /* of the record before */
     int64_t blank;        /* lines skipped so far, to keep the numbers of lines */
@@ -24,10 +26,16 @@ struct nsc_stored {
     size_t at, len, size;
 };
 
+struct parked {
+    struct nsc_file_id id;
+    int fd;
+};
+
 static struct {
     pthread_mutex_t lock;
     NSC_VEC(struct nsc_file_id) files; /* one that is open twice stands here twice */
-    _Atomic(size_t) count;             /* of them: who reads while there is none needs no lock */
+    NSC_VEC(struct parked) parked;     /* descriptors that close with the last of these */
+    _Atomic(size_t) count;             /* of files: who reads while there is none needs no lock */
 } open_stores = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A child of fork must not find the lock held by a thread that it does not have. */
@@ -44,6 +52,13 @@ static void unlock_stores(void)
 static void hold_at_fork(void)
 {
     pthread_atfork(lock_stores, unlock_stores, unlock_stores);
+}
+
+static void take_stores(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, hold_at_fork);
+    lock_stores();
 }
 
 static bool id_of(const char *path, struct nsc_file_id *id)
@@ -67,11 +82,9 @@ static size_t place_of(const struct nsc_file_id *id)
 
 bool nsc_store_opened(const char *path, struct nsc_file_id *id)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!id_of(path, id))
         return false;
-    pthread_once(&once, hold_at_fork);
-    lock_stores();
+    take_stores();
     struct nsc_file_id *x = nsc_vec_push(&open_stores.files);
     if (x)
         *x = *id;
@@ -80,15 +93,47 @@ bool nsc_store_opened(const char *path, struct nsc_file_id *id)
     return x != NULL;
 }
 
+/* With the lock held, of a file that is not open any more. */
+static void close_parked(const struct nsc_file_id *id)
+{
+    for (size_t i = open_stores.parked.len; i-- > 0;) {
+        struct parked *p = &open_stores.parked.item[i];
+        if (p->id.dev != id->dev || p->id.ino != id->ino)
+            continue;
+        close(p->fd);
+        *p = open_stores.parked.item[--open_stores.parked.len];
+    }
+    if (!open_stores.parked.len)
+        nsc_vec_free(&open_stores.parked);
+}
+
 void nsc_store_closed(const struct nsc_file_id *id)
 {
-    lock_stores();
+    take_stores();
     size_t i = place_of(id);
     if (i < open_stores.files.len)
         open_stores.files.item[i] = open_stores.files.item[--open_stores.files.len];
     atomic_store(&open_stores.count, open_stores.files.len);
+    if (place_of(id) == open_stores.files.len)
+        close_parked(id);
     if (!open_stores.files.len)
         nsc_vec_free(&open_stores.files);
+    unlock_stores();
+}
+
+void nsc_let_go(int fd)
+{
+    struct stat st;
+    struct nsc_file_id id = {0, 0};
+    if (fstat(fd, &st) == 0)
+        id = (struct nsc_file_id){(uint64_t)st.st_dev, (uint64_t)st.st_ino};
+    take_stores();
+    bool open = place_of(&id) < open_stores.files.len;
+    struct parked *p = open ? nsc_vec_push(&open_stores.parked) : NULL;
+    if (p)
+        *p = (struct parked){id, fd};
+    else if (!open)
+        close(fd);
     unlock_stores();
 }
 
@@ -97,7 +142,7 @@ bool nsc_is_open_store(const char *path)
     struct nsc_file_id id;
     if (!atomic_load(&open_stores.count) || !id_of(path, &id))
         return false;
-    lock_stores();
+    take_stores();
     bool open = place_of(&id) < open_stores.files.len;
     unlock_stores();
     return open;
@@ -113,7 +158,7 @@ bool nsc_is_store(const unsigned char *head, size_t len)
     return id == NSC_APPLICATION_ID;
 }
 
-/* One that this process has open is not opened a second time: that would drop SQLite's locks. */
+/* One that this process has open is not opened a second time. */
 static bool is_store_file(const char *path)
 {
     unsigned char head[72];
@@ -122,7 +167,7 @@ static bool is_store_file(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof head);
     if (fd >= 0)
-        close(fd);
+        nsc_let_go(fd);
     return got == sizeof head && nsc_is_store(head, sizeof head);
 }
 
@@ -210,8 +255,14 @@ int nsc_stored_new(struct nsc_stored **out, const char *path, int64_t scan, nccl
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     t->source = -1;
     int64_t version = -1;
-    if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(t->db, PATIENCE_MS) != SQLITE_OK ||
+    if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return refuse(t, err);
+    t->noted = nsc_store_opened(path, &t->id);
+    if (!t->noted) {
+        nsc_stored_free(t);
+        return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    }
+    if (sqlite3_busy_timeout(t->db, PATIENCE_MS) != SQLITE_OK ||
         sqlite3_exec(t->db, "PRAGMA trusted_schema = OFF", NULL, NULL, NULL) != SQLITE_OK ||
         (version = nsc_one_number(t->db, "PRAGMA user_version")) < 0)
         return refuse(t, err);
@@ -248,6 +299,8 @@ void nsc_stored_free(struct nsc_stored *t)
     sqlite3_finalize(t->rows);
     sqlite3_finalize(t->model);
     sqlite3_close(t->db);
+    if (t->noted)
+        nsc_store_closed(&t->id);
     nsc_free(t->text);
     nsc_free(t);
 }

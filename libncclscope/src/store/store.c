@@ -178,11 +178,11 @@ int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_erro
     ncclscope_store *s = nsc_alloc(sizeof *s);
     if (!s)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ? db_fail(s, err)
-                                                                                             : prepare(s, err);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    int rc = sqlite3_open_v2(path, &s->db, flags, NULL) ? db_fail(s, err) : NCCLSCOPE_OK;
     s->noted = !rc && nsc_store_opened(path, &s->id);
-    if (!rc && !s->noted)
-        rc = nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
+    if (!rc)
+        rc = s->noted ? prepare(s, err) : nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     if (rc) {
         ncclscope_store_close(s);
         return rc;
