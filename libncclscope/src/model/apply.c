@@ -430,6 +430,8 @@ static bool means_the_same(ncclscope_kind kind, nsc_effect *effect)
                                       nsc_apply_env_set,
                                       nsc_apply_env_by_plugin,
                                       nsc_apply_network,
+                                      nsc_apply_devices,
+                                      nsc_apply_interface,
                                       nsc_apply_event_of,
                                       apply_pair,
                                       apply_gdr,

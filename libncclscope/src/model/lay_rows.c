@@ -355,7 +355,7 @@ static void lay_devices(struct nsc_laying *l)
     for (size_t i = 0; i < l->m->devices.len; i++) {
         const struct nsc_net_device *x = &l->m->devices.item[i];
         ncclscope_net_device *r = nsc_row_new(l->to, net_device);
-        r->host = nsc_say(l->m, x->host);
+        r->host = nsc_lay_text(l, x->host); /* none: its line had lost its header */
         r->net = nsc_say(l->m, x->net);
         r->index = x->index;
         r->name = nsc_say(l->m, x->name);
