@@ -12,8 +12,7 @@ static bool tells_success(const struct ncclscope_model *m, const struct nsc_own_
     int64_t wrong;
     return r->number == NCCLSCOPE_KIND_TEST_AVERAGE || r->number == NCCLSCOPE_KIND_PROGRAM_DONE ||
            r->number == NCCLSCOPE_KIND_TRAINER_DONE || r->number == NCCLSCOPE_KIND_ELASTIC_DONE ||
-           r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL ||
-           (r->number == NCCLSCOPE_KIND_JOB_DONE && is_end_of_job(m, r)) ||
+           r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL || (r->number == NCCLSCOPE_KIND_JOB_DONE && is_end_of_job(m, r)) ||
            (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong);
 }
 
