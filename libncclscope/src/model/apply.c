@@ -93,6 +93,15 @@ static void apply_cumem(struct ncclscope_model *m, const ncclscope_record *rec, 
     m->procs.item[proc].no_cumem |= nsc_text_find(rec->message, "cuMemEnable 0") >= 0;
 }
 
+/* "Using 128 threads, Min Comp Cap 3, Trees disabled": of all GPUs of the communicator the least. */
+static void apply_min_cap(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    int64_t least = nsc_int(rec, NCCLSCOPE_FIELD_VALUE);
+    (void)t;
+    if (least > 0)
+        nsc_event_at(m, rec, proc, least, (nsc_text){NULL, 0});
+}
+
 static void apply_library_missing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                                   struct nsc_thread *t)
 {
@@ -281,6 +290,8 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_INTERFACE] = nsc_apply_interface,
     [NCCLSCOPE_KIND_RCCL_MISSING] = apply_rccl_missing,
     [NCCLSCOPE_KIND_KERNEL_SKIPPED] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_THREADS] = apply_min_cap,
+    [NCCLSCOPE_KIND_MIN_COMP_CAP] = apply_min_cap,
     [NCCLSCOPE_KIND_PLUGIN_MISSING] = nsc_apply_plugin_missing,
     [NCCLSCOPE_KIND_OTHER_PLUGIN_MISSING] = nsc_apply_other_plugin_missing,
     [NCCLSCOPE_KIND_PLUGIN_LOADED] = nsc_apply_plugin_loaded,

@@ -324,14 +324,22 @@ static void note_host(struct ncclscope_model *m, struct nsc_map *by, nsc_str hos
         m->no_memory = true;
 }
 
+/* NVLink came with Pascal, compute capability 6: "Min Comp Cap 3" is said by one process, of the GPUs of all of its communicator. */
+static bool is_before_nvlink(const struct nsc_event *e)
+{
+    return (e->kind == NCCLSCOPE_KIND_MIN_COMP_CAP || e->kind == NCCLSCOPE_KIND_THREADS) && e->number < 6;
+}
+
 /* "NVLS multicast support is available on dev 0", of one process: the GPUs of its host hang on NVSwitches, which none of them denies. Or
  * every path between two GPUs of the host that a dump of the machine shows is NVLink. */
 static void find_linked_hosts(struct ncclscope_model *m)
 {
-    struct nsc_map events = {0}, paths = {0}; /* host to event, to path */
+    struct nsc_map events = {0}, paths = {0}, old = {0}; /* host to event, to path, to event */
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_proc *p = &m->procs.item[e->proc];
+        if (!p->nameless && !p->rccl && is_before_nvlink(e))
+            note_host(m, &old, p->host, (uint32_t)i, false);
         if (!p->nameless && !p->rccl && (e->kind == NCCLSCOPE_KIND_NVLS_YES || e->kind == NCCLSCOPE_KIND_NVLS_NO))
             note_host(m, &events, p->host, (uint32_t)i, e->kind == NCCLSCOPE_KIND_NVLS_NO);
     }
@@ -344,7 +352,9 @@ static void find_linked_hosts(struct ncclscope_model *m)
     for (size_t i = 0; i < m->procs.len; i++) {
         struct nsc_proc *p = &m->procs.item[i];
         struct nsc_key key = {p->host, 0, 0};
-        uint32_t event = nsc_map_get(&events, key), path = nsc_map_get(&paths, key);
+        uint32_t event = nsc_map_get(&events, key), path = nsc_map_get(&paths, key), is_old = nsc_map_get(&old, key);
+        if (!p->nameless && is_old < m->events.len)
+            p->old_at = m->events.item[is_old].where;
         if (p->nameless || p->nvlink_at.line)
             continue;
         if (event < m->events.len && path != (uint32_t)DENIED)
@@ -354,6 +364,7 @@ static void find_linked_hosts(struct ncclscope_model *m)
     }
     nsc_map_free(&events);
     nsc_map_free(&paths);
+    nsc_map_free(&old);
 }
 
 void nsc_find_proofs(struct ncclscope_model *m)
@@ -449,11 +460,13 @@ static bool infer_nvlink(const struct ncclscope_model *m, const struct nsc_link 
            nsc_nvlink_is_proven(m, l, because);
 }
 
-/* Is the GPU of a model that has no NVLink, by a line that names it? */
+/* Is the GPU of a model that has no NVLink, by a line that names it or tells how old it is? */
 static const struct nsc_where *lacks_nvlink(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
-    return k.how == NSC_GPU_NAMED && !k.gpu->nvlink ? k.line : NULL;
+    return k.how == NSC_GPU_NAMED && !k.gpu->nvlink                    ? k.line
+           : l->proc != NSC_NONE && m->procs.item[l->proc].old_at.line ? &m->procs.item[l->proc].old_at
+                                                                       : NULL;
 }
 
 static enum nsc_path path_of_class(nsc_text class)
