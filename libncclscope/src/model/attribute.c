@@ -234,13 +234,21 @@ static void now_connected(struct ncclscope_model *m, uint32_t rank, enum nsc_str
         m->ranks.item[rank].done_maybe |= (unsigned)what;
 }
 
+/* Up to 2.18.1 no line begins a communicator, and it is named only behind its connections: a thread that made none yet may be making
+ * one, also where what it printed before them was lost. */
+static bool may_be_in_init(const struct ncclscope_model *m, const struct nsc_thread *t)
+{
+    uint32_t first = m->procs.item[t->proc].first_rank;
+    return t->in_init || (t->made == NSC_NONE && first != NSC_NONE && !m->ranks.item[first].start.line);
+}
+
 /* The batch of the thread is whole. `rank`: the communicator that the thread has just named, or NSC_NONE. `last`: nothing more
  * will be known of this source. */
 static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what,
                         bool last)
 {
-    if (!t->waiting.len || (t->in_init && rank == NSC_NONE && t->rank == NSC_NONE && !last))
-        return; /* up to 2.18.1 the communicator is named only behind its connections */
+    if (!t->waiting.len || (rank == NSC_NONE && t->rank == NSC_NONE && !last && may_be_in_init(m, t)))
+        return;
     bool fits = rank != NSC_NONE;
     for (size_t i = 0; fits && i < t->waiting.len; i++)
         fits = m->ranks.item[rank].rank == t->waiting.item[i].printer;

@@ -259,6 +259,11 @@ size_t nsc_links_of(const struct ncclscope_model *m, uint32_t comm)
     return low;
 }
 
+bool nsc_any_unowned(const struct ncclscope_model *m)
+{
+    return nsc_links_of(m, NSC_NONE) < m->link_order.len;
+}
+
 size_t nsc_events_of(const struct ncclscope_model *m, uint32_t proc)
 {
     size_t low = 0, high = m->event_order.len;

@@ -653,6 +653,8 @@ void nsc_take_commands(struct ncclscope_model *m); /* pods.c: variables of comma
 const struct nsc_env *nsc_env_of(const struct ncclscope_model *m, uint32_t proc, const char *name);
 /* Where in link_order the links of this communicator begin (NSC_NONE: those of none); they are in one piece. */
 size_t nsc_links_of(const struct ncclscope_model *m, uint32_t comm);
+/* Are there links of which it is not known whose they are? */
+bool nsc_any_unowned(const struct ncclscope_model *m);
 /* Where in event_order the events of this process begin; they are in one piece. */
 size_t nsc_events_of(const struct ncclscope_model *m, uint32_t proc);
 

@@ -383,7 +383,7 @@ static void one_of_alike(const struct nsc_report *r, const struct alike *a)
         one = one && a->pairs[p] <= 1;
     }
     snprintf(line + n, sizeof line - n, "%s%s",
-             !any  ? " no connections seen"
+             !any  ? nsc_any_unowned(r->m) ? " no connections that are known to be its own" : " no connections seen"
              : one ? " pair"
                    : " pairs",
              any && a->count > 1 ? " each" : "");

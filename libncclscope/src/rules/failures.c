@@ -24,10 +24,12 @@ static const struct failure failures[] = {
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
 
-/* NCCL says it as a warning, or goes on without NVLink SHARP and says so at INFO (2.27.3 to 2.28.9). */
+/* NCCL says it as a warning; or goes on and says it at INFO: without NVLink SHARP (2.27.3 to 2.28.9), with kernels that do not fit the GPU
+ * (2.25.1). */
 static bool is_warning(const struct nsc_event *e)
 {
-    return e->level == NCCLSCOPE_LEVEL_WARN || e->kind == NCCLSCOPE_KIND_NVLS_BIND_FAILED;
+    return e->level == NCCLSCOPE_LEVEL_WARN || e->kind == NCCLSCOPE_KIND_NVLS_BIND_FAILED ||
+           e->kind == NCCLSCOPE_KIND_KERNEL_SKIPPED;
 }
 
 static const struct failure *failure_of(const struct nsc_event *e)
@@ -486,6 +488,8 @@ void nsc_tell_failures(struct nsc_case *c)
                           : NCCLSCOPE_SEVERITY_WARNING;
     else if (f && f->severity == NCCLSCOPE_SEVERITY_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
              (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    if (f && f->severity == NCCLSCOPE_SEVERITY_WARNING && f->began->level == NCCLSCOPE_LEVEL_INFO && nsc_success_of(m))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f && f->rule->key == NSC_ID_HOST_ACS_IOMMU && f->severity == NCCLSCOPE_SEVERITY_WARNING && !may_have_harmed(c))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;

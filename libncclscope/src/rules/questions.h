@@ -108,6 +108,9 @@ enum nsc_answer nsc_ask_has_plugin(struct nsc_ask *q);
 /* Is there host memory only between groups of GPUs that lie apart by bus id and have P2P among their own? */
 enum nsc_answer nsc_ask_seams(struct nsc_ask *q);
 #define AT_SEAMS nsc_ask_seams(q)
+/* Do two GPUs alone talk, and only through host memory, whose bus ids lie as far apart as those of two sockets? Of GPUs not known to have NVLink. */
+enum nsc_answer nsc_ask_pair_apart(struct nsc_ask *q);
+#define PAIR_APART nsc_ask_pair_apart(q)
 /* Did ranks begin to connect to the network's own collectives (CollNet, SHARP)? */
 enum nsc_answer nsc_ask_collnet(struct nsc_ask *q);
 #define COLLNET_BEGUN nsc_ask_collnet(q)

@@ -11,11 +11,12 @@ static bool has_several_devices(const struct ncclscope_model *m, const struct ns
 
 static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int64_t nranks, int64_t comms)
 {
-    bool one = f->count == 1, unnamed = c->m->whole.unnamed_gpus > 0; /* their lines may be here */
+    bool one = f->count == 1,
+         unnamed = c->m->whole.unnamed_gpus > 0 || nsc_any_unowned(c->m); /* their lines may be here */
     return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks,
                      comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms),
-                     unnamed ? one ? "has no line with NCCL's header here that says it is its own"
-                                   : "have no line with NCCL's header here that says it is theirs"
+                     unnamed ? one ? "has no line here that is known to be its own"
+                                   : "have no lines here that are known to be theirs"
                      : one   ? "is not in this input"
                              : "are not in this input",
                      nsc_list_ranks(c, f));

@@ -100,3 +100,40 @@ enum nsc_answer nsc_ask_seams(struct nsc_ask *q)
     nsc_vec_free(&g.gpus);
     return a;
 }
+
+/* ---- two GPUs alone ---- */
+
+/* "1[89000]": up to 2.18 a connection line has the bus id, later an index; then its rank may have told it. */
+static bool bus_at(const struct ncclscope_model *m, const struct nsc_link *l, bool dst, uint64_t *bus)
+{
+    const struct nsc_rank *r = nsc_member(m, nsc_comm_of(m, l), (int64_t)(dst ? l->dst : l->src));
+    if (r && r->bus_id)
+        return nsc_to_hex(nsc_say(m, r->bus_id), bus);
+    return nsc_to_hex(nsc_say(m, dst ? l->dst_dev : l->src_dev), bus) && *bus > 0xfff;
+}
+
+/* Sockets of a machine number their buses from 00 and from 80, or from quarters of 100, on; 12 bits stand below the bus. */
+static const uint64_t far_apart = (uint64_t)0x40 << 12;
+
+enum nsc_answer nsc_ask_pair_apart(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    struct nsc_gpu_class k = nsc_gpu_of(m, q->proc);
+    uint64_t low = 0, high = 0, a, b;
+    if ((k.gpu && k.gpu->nvlink) || nsc_is_rccl(m))
+        return NSC_NO;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (is_kind(l, NSC_P2P))
+            return NSC_NO;
+        if (!is_kind(l, NSC_SHM))
+            continue;
+        if (!bus_at(m, l, false, &a) || !bus_at(m, l, true, &b))
+            return NSC_NO;
+        if (high && (low != (a < b ? a : b) || high != (a < b ? b : a)))
+            return NSC_NO;
+        low = a < b ? a : b;
+        high = a < b ? b : a;
+    }
+    return high - low >= far_apart ? NSC_YES : NSC_NO;
+}
