@@ -524,7 +524,8 @@ struct ncclscope_model {
         nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
         legs_by,    /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
         printed_by, /* process and rank of links without a communicator, to the device they are printed under */
-        printed_on; /* source and rank of such links, to the process that prints them; beyond all: several */
+        printed_on, /* source and rank of such links, to the process that prints them; beyond all: several */
+        placed_on;  /* communicator and a rank that tells nothing of itself here, to a process of its host */
     NSC_VEC(struct nsc_thread) threads;
     uint64_t repeated;    /* lines that Ray left out, being equal to one that it shows */
     bool proxy_failed;    /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
@@ -552,7 +553,7 @@ struct ncclscope_model {
     X(threads) X(tree_links) X(printed)
 #define NSC_MODEL_MAPS(X) \
     X(thread_by) X(env_by) X(path_by) X(tree_link_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) \
-    X(whole.heard) X(whole.words) X(whole.event)
+    X(placed_on)     X(whole.heard) X(whole.words) X(whole.event)
 /* clang-format on */
 
 /* ---- keys.c ---- */

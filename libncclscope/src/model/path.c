@@ -102,6 +102,16 @@ static enum nsc_scope scope_by_printers(const struct ncclscope_model *m, const s
     return !one_name ? NSC_SCOPE_CLUSTER : l->src_dev != l->dst_dev ? NSC_SCOPE_NODE : NSC_SCOPE_UNKNOWN;
 }
 
+/* Is the end that tells nothing of itself on the host of the other, by P2P or host memory between it and others of that host? */
+static bool is_placed_beside(const struct ncclscope_model *m, uint32_t comm, const struct nsc_link *l,
+                             const struct nsc_rank *a, const struct nsc_rank *b)
+{
+    if (!a == !b || m->comms.item[comm].shared_names)
+        return false;
+    uint32_t proc = nsc_map_get(&m->placed_on, (struct nsc_key){comm, a ? l->dst : l->src, 0});
+    return proc != NSC_NONE && m->procs.item[proc].host == m->procs.item[(a ? a : b)->proc].host;
+}
+
 static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     enum nsc_scope printed = scope_by_printers(m, l);
@@ -130,6 +140,8 @@ static enum nsc_scope scope_of(const struct ncclscope_model *m, const struct nsc
         return NSC_SCOPE_UNKNOWN;
     if (a && b)
         return m->procs.item[a->proc].host == m->procs.item[b->proc].host ? NSC_SCOPE_NODE : NSC_SCOPE_CLUSTER;
+    if (is_placed_beside(m, comm, l, a, b))
+        return NSC_SCOPE_NODE;
     /* The peer's log is not here. NCCL takes the network to ranks of its own node only when P2P and SHM are refused. */
     bool alone = own && own->local_ranks == 1; /* without P2P and shared memory each GPU is a node of its own to NCCL */
     const struct nsc_env *no_shm = alone ? nsc_env_of(m, own->proc, "NCCL_SHM_DISABLE") : NULL;

@@ -1,4 +1,5 @@
-/* printers.c - of links whose communicator no line names: which process prints for which rank. */
+/* printers.c - of links whose communicator no line names: which process prints for which rank; of ranks that print nothing: on which host
+ * they are. */
 #include "model/path.h"
 
 enum { SEVERAL = UINT32_MAX - 1 };
@@ -37,6 +38,15 @@ static void note_launched(struct ncclscope_model *m)
     }
 }
 
+/* P2P and host memory stay within a host: so a rank is on that of its peer. */
+static void note_peer(struct ncclscope_model *m, const struct nsc_link *l, uint64_t rank)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    if (comm != NSC_NONE && !nsc_member(m, comm, (int64_t)rank) &&
+        nsc_map_put(&m->placed_on, (struct nsc_key){comm, rank, 0}, l->proc))
+        m->no_memory = true;
+}
+
 /* Under which GPU a process prints the lines of a rank, and on which host, where no line tells of communicators. */
 void nsc_find_printers(struct ncclscope_model *m)
 {
@@ -48,6 +58,10 @@ void nsc_find_printers(struct ncclscope_model *m)
         if (bare && l->dev >= 0 &&
             nsc_map_put(&m->printed_by, (struct nsc_key){l->proc, (uint64_t)l->printer, 0}, (uint32_t)l->dev))
             m->no_memory = true;
+        if (l->proc != NSC_NONE && (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL))) {
+            note_peer(m, l, l->src);
+            note_peer(m, l, l->dst);
+        }
     }
     note_launched(m);
 }

@@ -54,6 +54,7 @@ struct seen_paths {
     struct nsc_pairs pairs[NSC_PATH_UNKNOWN + 1];
     const struct nsc_where *proof; /* of NVLink */
     nsc_str p2p, network;          /* a spelling of each, as printed */
+    bool leaves;                   /* a connection over the network may leave its node */
 };
 
 static struct seen_paths look(const struct ncclscope_model *m)
@@ -73,6 +74,7 @@ static struct seen_paths look(const struct ncclscope_model *m)
             s.p2p = l->via;
         if (l->family == NSC_NET && !s.network)
             s.network = l->network;
+        s.leaves = s.leaves || (l->family == NSC_NET && p.scope != NSC_SCOPE_NODE);
     }
     for (int path = 0; path <= NSC_PATH_UNKNOWN; path++)
         nsc_pairs_free(&s.pairs[path]);
@@ -114,6 +116,7 @@ static bool all_devices_are(const struct ncclscope_model *m, const char *kind)
 static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bool named, char *buf, size_t size)
 {
     nsc_text p2p = nsc_say(r->m, s->p2p), net = nsc_say(r->m, s->network);
+    net = nsc_text_is(net, "Socket") ? NSC_TEXT("TCP sockets") : net;
     bool inside = s->links[NSC_PATH_NVLINK] || s->links[NSC_PATH_P2P] || s->links[NSC_PATH_PCIE] ||
                   s->links[NSC_PATH_SHM] || s->links[NSC_PATH_SAME_GPU];
     const char *things = s->links[NSC_PATH_SAME_GPU] ? "ranks" : "GPUs";
@@ -142,16 +145,19 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
                  (unsigned long long)r->m->nvls_calls);
     if (!net.len || net.len > 40 || n + 96 > size)
         return;
-    n += (size_t)snprintf(buf + n, size - n, "%s", inside ? " inside nodes, " : "");
+    bool between = inside && s->leaves;
+    n += (size_t)snprintf(buf + n, size - n, "%s", between ? " inside nodes, " : inside ? " and " : "");
     n += say_pairs(r->m, buf + n, size - n, &s->pairs[NSC_PATH_NET], named, inside ? NULL : things);
     snprintf(buf + n, size - n, "%.*s%s%s%s", (int)net.len, net.ptr,
              nsc_text_is(net, "IB") && all_devices_are(r->m, "RoCE") ? " (RoCE)" : "",
              s->links[NSC_PATH_NET_GDR] ? (!s->links[NSC_PATH_NET] ? " with GDRDMA"
-                                           : inside                ? ", partly with GDRDMA,"
+                                           : between               ? ", partly with GDRDMA,"
                                                                    : ", partly with GDRDMA")
              : s->links[NSC_PATH_NET]   ? " without GPUDirect RDMA"
                                         : "",
-             inside ? " between them" : "");
+             between  ? " between them"
+             : inside ? " inside the node"
+                      : "");
 }
 
 /* Is there a communicator of which some ranks are not in the input? */

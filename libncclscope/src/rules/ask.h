@@ -148,6 +148,7 @@ enum nsc_p2p_reason {
 enum nsc_inside_reason {
     NSC_INSIDE_HOSTID = 1,
     NSC_INSIDE_NEAR_NIC,
+    NSC_INSIDE_HALVES,
     NSC_INSIDE_BOTH_OFF, /* P2P and shared memory */
     NSC_INSIDE_NO_SHM,
     NSC_INSIDE_ONE_PROCESS, /* GPUs of one process, and a variable would show */

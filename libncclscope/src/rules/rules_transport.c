@@ -250,6 +250,28 @@ static const struct nsc_env *other_host_id(const struct ncclscope_model *m, uint
     return NULL;
 }
 
+static bool has_p2p(const struct ncclscope_model *m, uint32_t comm, uint64_t rank)
+{
+    for (size_t i = nsc_links_of(m, comm); i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (nsc_comm_of_link(m, l) != comm)
+            return false;
+        if (l->family == NSC_P2P && (l->src == rank || l->dst == rank))
+            return true;
+    }
+    return false;
+}
+
+/* GPUs that both have P2P, to others of their host, and reach each other through NICs with GPUDirect: the halves of a machine, each with
+ * its own NICs. */
+static bool joins_halves(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    uint32_t comm = nsc_comm_of_link(m, l);
+    return l->gdrdma && l->proc != NSC_NONE && comm != NSC_NONE &&
+           nsc_version_of(m, l->proc).low >= NSC_CHANGE_NIC_BEFORE_CPU && has_p2p(m, comm, l->src) &&
+           has_p2p(m, comm, l->dst);
+}
+
 static void explain_net(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l, bool socket)
 {
     uint32_t proc = l->proc;
@@ -270,9 +292,10 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, const struct 
         bool hidden = proc == NSC_NONE || !nsc_env_is_visible(c->m, proc), one = nsc_is_within_process(c->m, l);
         f->confidence = socket && !hidden ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */
         nsc_explain_by(c, f,
-                       hidden ? (one ? NSC_INSIDE_ONE_PROCESS_HIDDEN : NSC_INSIDE_PROCESSES_HIDDEN)
-                       : one  ? NSC_INSIDE_ONE_PROCESS
-                              : NSC_INSIDE_PROCESSES);
+                       joins_halves(c->m, l) ? NSC_INSIDE_HALVES
+                       : hidden              ? (one ? NSC_INSIDE_ONE_PROCESS_HIDDEN : NSC_INSIDE_PROCESSES_HIDDEN)
+                       : one                 ? NSC_INSIDE_ONE_PROCESS
+                                             : NSC_INSIDE_PROCESSES);
     }
 }
 
