@@ -39,7 +39,8 @@ static bool join_first(struct nsc_rewrap *w, size_t n, size_t len, enum nsc_wort
                        void *user)
 {
     enum nsc_worth whole = worth(user, (nsc_text){w->held, len});
-    bool better = alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || (alone == NSC_WORTH_LOOSE && w->joins > 0);
+    bool better = alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || (alone < NSC_WORTH_WHOLE && w->joins > 0) ||
+                  (alone == NSC_WORTH_LOOSE && whole == NSC_WORTH_KNOWN);
     if (whole < NSC_WORTH_LOOSE || !better)
         return false;
     w->joins++;

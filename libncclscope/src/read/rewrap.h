@@ -12,6 +12,7 @@ enum nsc_worth {
     NSC_WORTH_OTHER,   /* nor goes one on: another program's line */
     NSC_WORTH_CUT,     /* one begins, and no table takes it */
     NSC_WORTH_LOOSE,   /* a table takes it, and would take more */
+    NSC_WORTH_KNOWN,   /* the same, and NCCL is known to print just this */
     NSC_WORTH_WHOLE    /* a table takes it as it is */
 };
 typedef enum nsc_worth nsc_worth_fn(void *user, nsc_text line);

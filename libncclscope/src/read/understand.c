@@ -38,9 +38,10 @@ enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message)
         nsc_via_parse_once(&r->via_cache, &r->match, &via);
         return via.row ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
     }
-    if (!row && !nsc_texts_match(r->grammar, NULL, message, &r->match, &strict))
+    bool known = !strict && nsc_texts_match(r->grammar, NULL, message, &r->match, &strict);
+    if (!row && !known)
         return NSC_WORTH_CUT;
-    return strict ? NSC_WORTH_WHOLE : NSC_WORTH_LOOSE;
+    return strict ? NSC_WORTH_WHOLE : known ? NSC_WORTH_KNOWN : NSC_WORTH_LOOSE;
 }
 
 /* What stands behind the first " via ". By a letter that few messages hold: faster than memmem. */

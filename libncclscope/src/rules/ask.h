@@ -15,6 +15,7 @@ enum nsc_gdr_reason {
     NSC_GDR_BY_HIDDEN_LEVEL, /* nearer than NCCL's own limit, and the limit that held is nearer still */
     NSC_GDR_NO_MODULE,
     NSC_GDR_NO_MODULE_OR_GPU, /* "no module or not supported by GPU" */
+    NSC_GDR_NOT_BY_GPU,       /* "not supported by GPU" */
     NSC_GDR_NO_LIBFABRIC,
     NSC_GDR_TOO_FAR,
     NSC_GDR_FLAT_PCI,

@@ -166,7 +166,9 @@ static bool sends_by_itself(const struct ncclscope_model *m, const struct nsc_li
 
 static enum nsc_gdr_reason reason_of_line(const struct nsc_event *off)
 {
-    return nsc_text_find(off->where.text, "not supported by GPU") >= 0 ? NSC_GDR_NO_MODULE_OR_GPU : NSC_GDR_NO_MODULE;
+    return nsc_text_find(off->where.text, "(not supported by GPU") >= 0  ? NSC_GDR_NOT_BY_GPU
+           : nsc_text_find(off->where.text, "not supported by GPU") >= 0 ? NSC_GDR_NO_MODULE_OR_GPU
+                                                                         : NSC_GDR_NO_MODULE;
 }
 
 static struct gdr_reason reason_of(const struct ncclscope_model *m, const struct nsc_link *l,
@@ -244,7 +246,8 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
         .c = c, .m = m, .proc = l->proc, .link = l, .reason = (int)r->cause, .distance = type, .env = r->env};
     nsc_show_first(c, f, r->line);
     nsc_explain(c, f, &ask);
-    if ((r->cause == NSC_GDR_NO_MODULE || r->cause == NSC_GDR_NO_MODULE_OR_GPU) && r->far) {
+    if ((r->cause == NSC_GDR_NO_MODULE || r->cause == NSC_GDR_NO_MODULE_OR_GPU || r->cause == NSC_GDR_NOT_BY_GPU) &&
+        r->far) {
         f->cause = nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause);
         f->fix =
             nsc_words(c,
