@@ -60,11 +60,12 @@ static struct shown *look_at_links(const struct ncclscope_model *m)
     return by_proc;
 }
 
+/* Does it keep a communicator of several ranks from more? One rank alone moves nothing to others. */
 static bool binds(const struct ncclscope_model *m, const struct nsc_env *e)
 {
     int64_t most;
     for (size_t i = 0; nsc_to_i64(nsc_say(m, e->value), &most) && i < m->ranks.len; i++)
-        if (m->ranks.item[i].proc == e->proc && m->ranks.item[i].coll == most)
+        if (m->ranks.item[i].proc == e->proc && m->ranks.item[i].coll == most && m->ranks.item[i].nranks != 1)
             return true;
     return false;
 }
