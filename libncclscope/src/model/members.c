@@ -7,12 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Which of a process's ranks of one size it is: by its GPU, or where no line says that by the thread that makes it, one for each GPU. */
+static uint64_t seat_of(const struct nsc_rank *r)
+{
+    return r->cuda_dev >= 0 ? (uint64_t)r->cuda_dev : (uint64_t)1 << 40 | (uint64_t)(r->tid < 0 ? 0 : r->tid);
+}
+
 static void number_equals(struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
     for (size_t i = 0; i < m->ranks.len; i++) {
         struct nsc_rank *r = &m->ranks.item[i];
-        struct nsc_key key = {r->proc, (uint64_t)r->cuda_dev, (uint64_t)r->nranks};
+        struct nsc_key key = {r->proc, seat_of(r), (uint64_t)r->nranks};
         uint32_t n = nsc_map_get(&seen, key);
         r->nth = n == NSC_NONE ? 0 : n + 1;
         if (nsc_map_put(&seen, key, r->nth))
@@ -119,7 +125,7 @@ static int suits(const struct ncclscope_model *m, const struct joining *j, uint3
     const struct nsc_rank *r = &m->ranks.item[rank];
     bool taken = nsc_map_get(&j->place, place_of(comm, (uint64_t)r->rank)) != NSC_NONE;
     int suits_well = 1, said;
-    if (taken || nsc_map_get(&j->present, (struct nsc_key){comm, r->proc, (uint64_t)r->cuda_dev}) != NSC_NONE)
+    if (taken || nsc_map_get(&j->present, (struct nsc_key){comm, r->proc, seat_of(r)}) != NSC_NONE)
         return 0;
     for (uint32_t i = j->claims[rank]; i != NSC_NONE; i = j->claim.item[i].next) {
         uint32_t member = nsc_map_get(&j->place, place_of(comm, j->claim.item[i].peer));
@@ -280,7 +286,7 @@ static void join_rank(struct ncclscope_model *m, struct joining *j, uint32_t ran
         return;
     j->beside[rank] = nsc_map_get(&j->place, place_of(c, (uint64_t)r->rank));
     if (nsc_map_put(&j->place, place_of(c, (uint64_t)r->rank), rank) || take_claims(j, c, rank) ||
-        nsc_map_put(&j->present, (struct nsc_key){c, r->proc, (uint64_t)r->cuda_dev}, rank))
+        nsc_map_put(&j->present, (struct nsc_key){c, r->proc, seat_of(r)}, rank))
         m->no_memory = true;
     r->next_member = m->comms.item[c].last_member;
     m->comms.item[c].last_member = rank;
