@@ -257,3 +257,35 @@ void nsc_version_spell(const struct nsc_version *v, char *out, size_t size)
     else
         snprintf(out + n, size - (size_t)n, " to %u.%u.%u", b / 10000, b / 100 % 100, b % 100);
 }
+
+bool nsc_versions_are_apart(const struct ncclscope_model *m, uint32_t *older, uint32_t *newer)
+{
+    *older = *newer = NSC_NONE;
+    unsigned high = NSC_VERSION_OPEN, low = 0;
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        uint32_t proc = m->proc_order.item[i];
+        struct nsc_version v = nsc_version_of(m, proc);
+        if (v.how == NSC_VERSION_UNKNOWN || m->procs.item[proc].nameless)
+            continue;
+        *older = v.high < high ? proc : *older;
+        high = v.high < high ? v.high : high;
+        *newer = v.low > low ? proc : *newer;
+        low = v.low > low ? v.low : low;
+    }
+    return *older != NSC_NONE && *newer != NSC_NONE && high < low &&
+           m->procs.item[*older].host != m->procs.item[*newer].host;
+}
+
+void nsc_spell_versions_apart(const struct ncclscope_model *m, char *out, size_t size)
+{
+    uint32_t older, newer;
+    char a[60], b[60];
+    out[0] = 0;
+    if (!nsc_versions_are_apart(m, &older, &newer))
+        return;
+    struct nsc_version v = nsc_version_of(m, older), w = nsc_version_of(m, newer);
+    nsc_version_spell(&v, a, sizeof a);
+    nsc_version_spell(&w, b, sizeof b);
+    snprintf(out, size, "NCCL %s on %.80s, %s on %.80s", a, nsc_say(m, m->procs.item[older].host).ptr, b,
+             nsc_say(m, m->procs.item[newer].host).ptr);
+}

@@ -35,5 +35,9 @@ enum nsc_brackets { NSC_BRACKETS_UNKNOWN, NSC_BRACKETS_NVML, NSC_BRACKETS_CUDA, 
 enum nsc_brackets nsc_brackets_of(const struct ncclscope_model *m, const struct nsc_link *l);
 /* "2.18.3", "2.18.3 to 2.20.5", "2.28.7 or later". */
 void nsc_version_spell(const struct nsc_version *v, char *out, size_t size);
+/* Two processes of different hosts whose texts are of no common release: the older one, and the newer. False: there are none. */
+bool nsc_versions_are_apart(const struct ncclscope_model *m, uint32_t *older, uint32_t *newer);
+/* "NCCL 2.27.3 to 2.28.9 on a, 2.29.2 or later on b" of such two; "" where there are none. */
+void nsc_spell_versions_apart(const struct ncclscope_model *m, char *out, size_t size);
 
 #endif

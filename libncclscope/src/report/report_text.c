@@ -10,6 +10,7 @@ static void inferred_version(const struct ncclscope_model *m, char *buf, size_t 
 {
     struct nsc_version all = {NSC_VERSION_UNKNOWN, 0, NSC_VERSION_OPEN, 0};
     char range[60];
+    uint32_t older, newer;
     for (size_t i = 0; i < m->proc_order.len; i++) {
         struct nsc_version v = nsc_version_of(m, m->proc_order.item[i]);
         all.how = v.how > all.how ? v.how : all.how;
@@ -21,6 +22,8 @@ static void inferred_version(const struct ncclscope_model *m, char *buf, size_t 
     bool wide = all.high == NSC_VERSION_OPEN ? all.low < EARLY : all.high - all.low > MANY;
     if (all.how == NSC_VERSION_INFERRED && all.low <= all.high && !wide)
         snprintf(buf, size, "no version line; NCCL %s by its texts (inferred)", range);
+    else if (nsc_versions_are_apart(m, &older, &newer))
+        snprintf(buf, size, "no version line; hosts have different ones by their texts (inferred)");
     else
         snprintf(buf, size, "no version line");
 }

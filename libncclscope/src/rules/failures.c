@@ -342,6 +342,11 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (nsc_explain(c, f, &ask) &&
         strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
         f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
+    char apart[320];
+    nsc_spell_versions_apart(c->m, apart, sizeof apart);
+    if (f->rule->key == NSC_ID_RANKS_VERSION_MISMATCH && *apart)
+        f->cause =
+            nsc_words(c, "%s By their texts hosts of this input do run different releases: %s.", f->cause, apart);
     bool unsure = f->began->quoted && nsc_text_find(f->began->where.text, "(may be unrelated)") >= 0; /* XLA says */
     f->confidence = unsure ? "likely" : "certain";
     f->severity = f->severity == NCCLSCOPE_SEVERITY_NOTE ? f->severity : severity;
