@@ -128,21 +128,34 @@ void nsc_bold(const struct nsc_report *r, nsc_text text)
     colour(r, "0");
 }
 
-/* Where what was said begins, behind who said it: "NCCL WARN ...", or of another library "UCX ERROR ..."; or -1. */
-static ptrdiff_t begin_of_words(nsc_text line)
+/* "nvls.cc:254 " of "transport/nvls.cc:254 NCCL WARN ...": what one searches for. `at`: where the marker stands. */
+static ptrdiff_t begin_of_place(nsc_text line, ptrdiff_t at)
+{
+    ptrdiff_t from = at - 1;
+    while (from > 0 && line.ptr[from - 1] != ' ' && line.ptr[from - 1] != '/')
+        from--;
+    nsc_text word = {line.ptr + (from > 0 ? from : 0), (size_t)(from > 0 ? at - 1 - from : 0)};
+    bool place = nsc_text_find(word, ".cc:") > 0 || nsc_text_find(word, ".h:") > 0 || nsc_text_find(word, ".cpp:") > 0;
+    return place && nsc_is_digit(word.ptr[word.len - 1]) ? from : at;
+}
+
+/* Where what was said begins, behind who said it: "NCCL WARN ...", with its place in the source where all of it has room, or of another
+ * library "UCX ERROR ..."; or -1. */
+static ptrdiff_t begin_of_words(nsc_text line, int room)
 {
     static const char *const markers[] = {"NCCL ", " ERROR ", " Error ", " WARN "};
     ptrdiff_t at = -1;
     for (size_t i = 0; at < 0 && i < sizeof markers / sizeof markers[0]; i++)
         at = nsc_text_find(line, markers[i]) + (markers[i][0] == ' ' && nsc_text_find(line, markers[i]) >= 0);
-    return at;
+    ptrdiff_t place = at > 0 ? begin_of_place(line, at) : at;
+    return place > 0 && width_of(nsc_text_from(line, (size_t)place)) <= room - 3 ? place : at;
 }
 
 void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line)
 {
     int room = r->columns - 12 - (int)strlen(where);
     nsc_text cut = nsc_text_trim(line);
-    ptrdiff_t marker = width_of(cut) > room ? begin_of_words(cut) : -1;
+    ptrdiff_t marker = width_of(cut) > room ? begin_of_words(cut, room) : -1;
     nsc_puts(r->out, where);
     if (marker > 0 && !(r->flags & NCCLSCOPE_REPORT_VERBOSE)) { /* who said it is in the log; what was said, here */
         nsc_puts(r->out, "...");
