@@ -481,6 +481,19 @@ static const struct nsc_where *lacks_nvlink(const struct ncclscope_model *m, con
                                                                        : NULL;
 }
 
+/* The line by which its GPU is of a model that is sold on boards alone where each has NVLink to every other: so from Ampere on. */
+static const struct nsc_where *is_of_board(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    enum { AMPERE = 80, ALL_TO_ALL = 8 };
+    const struct nsc_where *line = NULL;
+    struct nsc_gpu_class k = nsc_gpu_of(m, l->proc);
+    nsc_text name = nsc_gpu_name(m, l->proc, &line);
+    bool bridged = nsc_text_find(name, "NVL") >= 0 || nsc_text_find(name, "PCI") >= 0; /* "H200 NVL" */
+    bool as_usual = k.gpu && (k.gpu->cc != AMPERE || l->read);                         /* A100 reads over NVLink */
+    return k.how == NSC_GPU_NAMED && k.gpu->cc >= AMPERE && k.gpu->links >= ALL_TO_ALL && as_usual && !bridged ? k.line
+                                                                                                               : NULL;
+}
+
 static enum nsc_path path_of_class(nsc_text class)
 {
     if (nsc_text_is(class, "C2C")) /* through the CPU, and neither NVLink nor PCIe */
@@ -526,6 +539,10 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
     } else if ((offered = nsc_offered_of_link(m, l))) {
         out->path = path_of_class(nsc_say(m, offered));
         out->proof = NSC_PROOF_STATED;
+    } else if ((because = is_of_board(m, l))) {
+        out->path = NSC_PATH_NVLINK;
+        out->proof = NSC_PROOF_INFERRED;
+        out->because = because;
     }
 }
 

@@ -167,6 +167,25 @@ bool nsc_lacks_results(const struct ncclscope_model *m)
     return !m->tests.len && lists_ranks(m) && !nsc_success_of(m);
 }
 
+/* nccl-tests lists hosts that have no line of NCCL's here: " of 2 hosts". */
+static const char *of_hosts(const struct ncclscope_model *m, char *buf, size_t size)
+{
+    struct nsc_map seen = {0};
+    size_t hosts = 0;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text name = r->number == NCCLSCOPE_KIND_TEST_RANK ? nsc_said(m, r, "name") : (nsc_text){NULL, 0};
+        struct nsc_key key = {nsc_intern_find(&m->strings, name), 0, 0};
+        if (name.len && nsc_map_get(&seen, key) == NSC_NONE)
+            hosts += !nsc_map_put(&seen, key, 0);
+    }
+    nsc_map_free(&seen);
+    buf[0] = 0;
+    if (hosts > m->hosts.len)
+        snprintf(buf, size, " of %zu hosts", hosts);
+    return buf;
+}
+
 void nsc_text_tests(const struct nsc_report *r)
 {
     enum { SHOWN = 3 };
@@ -179,12 +198,13 @@ void nsc_text_tests(const struct nsc_report *r)
         if (++told <= SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE)
             one_table(r, &x);
     }
-    if (nsc_lacks_results(r->m))
-        nsc_wrap(r, 3,
-                 reports_failure(r->m)
-                     ? NSC_TEXT("nccl-tests lists its ranks, and reports a failure in place of results")
-                     : NSC_TEXT("nccl-tests lists its ranks and prints no result: this input is cut there, or it "
-                                "failed or hung"));
+    if (nsc_lacks_results(r->m)) {
+        char line[160], hosts[40];
+        snprintf(line, sizeof line, "nccl-tests lists its ranks%s%s", of_hosts(r->m, hosts, sizeof hosts),
+                 reports_failure(r->m) ? ", and reports a failure in place of results"
+                                       : " and prints no result: this input is cut there, or it failed or hung");
+        nsc_wrap(r, 3, nsc_text_of(line));
+    }
     if (told > SHOWN && !(r->flags & NCCLSCOPE_REPORT_VERBOSE))
         nsc_printf(r->out, "and %zu more tables of nccl-tests (-v lists them)\n", told - SHOWN);
 }
