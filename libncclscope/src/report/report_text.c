@@ -141,9 +141,14 @@ static void count_things(const struct nsc_report *r, size_t hosts)
 {
     size_t processes = r->m->proc_order.len, comms = r->m->comms.len;
     unsigned long long gpus = (unsigned long long)nsc_count_named_gpus(r->m);
+    bool unnamed =
+        hosts == 1 && nsc_text_is(nsc_say(r->m, r->m->procs.item[r->m->proc_order.item[0]].host), "(unnamed)");
+    if (unnamed) /* ":41367:41367 [1] NCCL ..." */
+        nsc_puts(r->out, "hosts without names, ");
+    else if (hosts)
+        nsc_printf(r->out, "%zu host%s, ", hosts, hosts == 1 ? "" : "s");
     if (hosts)
-        nsc_printf(r->out, "%zu host%s, %zu process%s, ", hosts, hosts == 1 ? "" : "s", processes,
-                   processes == 1 ? "" : "es");
+        nsc_printf(r->out, "%zu process%s, ", processes, processes == 1 ? "" : "es");
     if (gpus && name_their_gpus(r->m))
         nsc_printf(r->out, "%llu GPU%s, ", gpus, gpus == 1 ? "" : "s");
     if (comms)
@@ -153,6 +158,17 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     else
         nsc_puts(r->out, r->m->bare_comms ? "lines of communicators, but not whose they are"
                                           : "no line tells how a communicator was made");
+}
+
+/* A job that came to its end in spite of what was found: that is another case than one that died of it. */
+static void say_reached_end(const struct nsc_report *r)
+{
+    const struct nsc_where *end = nsc_success_of(r->m);
+    bool found = false;
+    for (size_t i = 0; i < r->f->list.len; i++)
+        found = found || r->f->list.item[i].severity > NCCLSCOPE_SEVERITY_NOTE;
+    if (end && found && !r->m->tests.len)
+        nsc_printf(r->out, "the program says that it reached its end (line %llu)\n", (unsigned long long)end->line);
 }
 
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
@@ -187,6 +203,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     nsc_puts(r->out, t->records ? "\n" : "");
     pods(r);
     nsc_text_tests(r);
+    say_reached_end(r);
     for (size_t i = 0; i < r->m->sources.len; i++) {
         const struct nsc_source_info *s = &r->m->sources.item[i];
         if (!s->problem)

@@ -295,6 +295,26 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &e->where);
 }
 
+/* The word behind this one: "localGid fe80::1 remoteGidsfe80::2". */
+static nsc_text word_behind(nsc_text line, const char *word)
+{
+    ptrdiff_t at = nsc_text_find(line, word);
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at + strlen(word));
+    return nsc_next_word(&rest);
+}
+
+/* Which two ports did not reach each other, of a completion that tells it. */
+static void say_gids(struct nsc_case *c, struct nsc_finding *f)
+{
+    nsc_text here = word_behind(f->began->where.text, " localGid"),
+             there = word_behind(f->began->where.text, " remoteGids"),
+             device = word_behind(f->began->where.text, " hca ");
+    const char *hca = device.len && device.len < 64 ? nsc_words(c, " (%.*s)", (int)device.len, device.ptr) : "";
+    if (f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && here.len && there.len && here.len < 64 && there.len < 64)
+        f->cause = nsc_words(c, "%s The first such line is of the ports with GID %.*s here%s and %.*s there.", f->cause,
+                             (int)here.len, here.ptr, hca, (int)there.len, there.ptr);
+}
+
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
     struct tellers all = {.ranks = {.rule = c->rule}, .devices = {.rule = c->rule}};
@@ -342,6 +362,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (nsc_explain(c, f, &ask) &&
         strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
         f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
+    say_gids(c, f);
     char apart[320];
     nsc_spell_versions_apart(c->m, apart, sizeof apart);
     if (f->rule->key == NSC_ID_RANKS_VERSION_MISMATCH && *apart)
