@@ -92,6 +92,22 @@ void nsc_begin_child(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to tell */
 }
 
+/* "4242 (ncclscope) D 4200 ...": the name may hold anything, its end is the last bracket. */
+const char *nsc_held_by(int child)
+{
+    char path[40], line[512], *end;
+    snprintf(path, sizeof path, "/proc/%d/stat", child);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        close(fd);
+    line[n > 0 ? n : 0] = 0;
+    end = strrchr(line, ')');
+    return end && end[1] == ' ' && end[2] == 'D'
+               ? "the kernel holds it in a call of the driver's, or of another device's (state D)"
+               : "it is still there seconds after it was killed";
+}
+
 static void run_in_child(const struct nsc_errand *errand, const struct ncclscope_facts *known, int fd)
 {
     struct ncclscope_facts *own = nsc_facts_new();
@@ -140,7 +156,7 @@ bool nsc_ask_apart(struct ncclscope_facts *f, const struct nsc_errand *errand)
         nsc_unprobed(f, errand->name, "the driver's library ended the process that asked it (status %d)",
                      WEXITSTATUS(status));
     if (held)
-        nsc_unprobed(f, errand->name, "process %d cannot be ended: the driver holds it", (int)child);
+        nsc_unprobed(f, errand->name, "process %d cannot be ended: %s", (int)child, nsc_held_by(child));
     nsc_free(bytes);
     return fine;
 }

@@ -24,6 +24,10 @@ void nsc_begin_child(void);
  * *status is 0 where somebody else took it (SIGCHLD ignored). */
 bool nsc_bury(int child, int *status, int ms);
 
+/* What keeps a killed child: "the kernel holds it ..." where its state is that of a wait within a call, as of a driver that hangs; else only
+ * that it is still there. */
+const char *nsc_held_by(int child);
+
 int64_t nsc_now_ms(void); /* of a clock that only goes forward */
 
 #endif

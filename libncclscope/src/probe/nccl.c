@@ -21,7 +21,7 @@ struct party {
     pid_t pid[NSC_CUDA_MOST_GPUS];
     int64_t index[NSC_CUDA_MOST_GPUS];        /* NVML's */
     int ranks, left;                          /* left: processes that have not ended */
-    bool failed, stopped, late, killed, held; /* held: by the driver, which lets no process end */
+    bool failed, stopped, late, killed, held; /* held: one of them does not end, though it was killed */
 };
 
 static void start(struct ncclscope_facts *f, const struct nsc_nccl_run *run, struct nsc_nccl_meeting *all,
@@ -185,8 +185,11 @@ static void collect(struct ncclscope_facts *f, const struct nsc_nccl_run *run, s
         nsc_unprobed(f, "nccl", p->stopped ? "stopped" : "NCCL did not end within %u seconds", run->seconds);
     else if (p->failed && first < 0)
         nsc_unprobed(f, "nccl", "a process that ran NCCL ended early");
-    if (p->held)
-        nsc_unprobed(f, "nccl", "a process cannot be ended: the driver holds it");
+    for (int i = 0; p->held && i < p->ranks; i++)
+        if (p->pid[i] > 0) {
+            nsc_unprobed(f, "nccl", "process %d cannot be ended: %s", (int)p->pid[i], nsc_held_by(p->pid[i]));
+            break;
+        }
 }
 
 /* From the environment it is taken away; a file gives it back. */
