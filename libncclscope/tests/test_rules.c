@@ -335,7 +335,7 @@ static void test_reservations(void)
 #define GOOD BOTH("f000", "COMPLETE") PAIR("P2P/CUMEM")
     CHECK(begins(GOOD, " ✓ ", "NVLink or PCIe"));
     CHECK(begins(GOOD "vm:10:10 [0] a.cc:7 NCCL WARN The gronk of a later release is loose\n",
-                 " ? 2 GPUs on P2P; but NCCL printed warnings", "The gronk of a later release"));
+                 " ? 2 GPUs on P2P; but NCCL printed a warning", "The gronk of a later release"));
     CHECK(begins("RCCL version : 2.20.5-HEAD:0fd1e7b\n" GOOD, " ✓ ", "xGMI or PCIe"));
     scene_end(&scene);
 }

@@ -17,12 +17,12 @@ bool nsc_is_open(const struct nsc_warning *w)
     return !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
 }
 
-static bool has_open_warnings(const struct nsc_report *r)
+static size_t open_warnings(const struct nsc_report *r)
 {
+    size_t n = 0;
     for (size_t i = 0; i < r->m->warnings.len; i++)
-        if (nsc_is_open(&r->m->warnings.item[i]))
-            return true;
-    return false;
+        n += nsc_is_open(&r->m->warnings.item[i]);
+    return n;
 }
 
 /* Ranks of several nodes in one communicator, and not one connection of the input leaves a node: lines were left out. */
@@ -102,7 +102,9 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 {
     if (nsc_is_damaged(r))
         return " as far as the input could be read; it was not read whole, so this is no all-clear.";
-    if (has_open_warnings(r))
+    if (open_warnings(r) == 1)
+        return "; but NCCL printed a warning that no rule here judges: read it below.";
+    if (open_warnings(r))
         return "; but NCCL printed warnings that no rule here judges: read them below.";
     if (nsc_lacks_network(r, links))
         return " within nodes; no connection between nodes is in this input: how they talk cannot be told.";
@@ -138,5 +140,5 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 
 bool nsc_is_open_question(const struct nsc_report *r)
 {
-    return nsc_is_damaged(r) || has_open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || ends_in_init(r);
+    return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || ends_in_init(r);
 }
