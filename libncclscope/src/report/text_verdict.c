@@ -324,6 +324,33 @@ static void tell_limit(const struct nsc_report *r)
     }
 }
 
+/* Its first sentence, and those behind it that have room in three lines. */
+static int first_sentences(const char *text)
+{
+    enum { ROOM = 220 };
+    size_t n = 0;
+    for (const char *end = text; (end = strstr(end, ". ")); end += 2)
+        if (!n || (size_t)(end + 1 - text) <= ROOM)
+            n = (size_t)(end + 1 - text);
+    size_t all = strlen(text);
+    return (int)(!n || all <= ROOM ? all : n);
+}
+
+/* Why, of what is not certain: the beginning of it, where all stands below. */
+static void say_perhaps(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    static const char open[] = "The log does not say why.";
+    char line[900];
+    bool alone = r->flags & NCCLSCOPE_REPORT_VERDICT;
+    int n = alone ? (int)strlen(f->cause) : first_sentences(f->cause);
+    if (!alone && !strncmp(f->cause, open, sizeof open - 1))
+        snprintf(line, sizeof line, "The log does not say why; what may be behind it stands below.");
+    else
+        snprintf(line, sizeof line, "%s: %.*s", f->confidence, n, f->cause);
+    nsc_indent(r, 3);
+    nsc_wrap(r, 3, nsc_text_of(line));
+}
+
 static void bad_verdict(const struct nsc_report *r)
 {
     const struct nsc_finding *f = headline(r);
@@ -351,9 +378,7 @@ static void bad_verdict(const struct nsc_report *r)
     bool repeats = f->cause && f->title && strlen(f->cause) > 1 &&
                    memmem(f->title, strlen(f->title), f->cause, strlen(f->cause) - 1); /* but for its full stop */
     if (strcmp(f->confidence, "certain") != 0 && f->cause && !repeats) {
-        snprintf(line, sizeof line, "%s: %s", f->confidence, f->cause);
-        nsc_indent(r, 3);
-        nsc_wrap(r, 3, nsc_text_of(line));
+        say_perhaps(r, f);
     } else if (f->cost) {
         snprintf(line, sizeof line, "What that costs: %.*s.", (int)strcspn(f->cost, ";"), f->cost);
         nsc_indent(r, 3);
