@@ -174,6 +174,12 @@ enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins)
     return answer;
 }
 
+enum nsc_answer nsc_ask_one_nic(struct nsc_ask *q)
+{
+    uint64_t n = q->proc == NSC_NONE ? 0 : nsc_count_devices(q->m, q->m->procs.item[q->proc].host);
+    return !n ? NSC_UNSAID : yes_or(n == 1, NSC_NO);
+}
+
 enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins)
 {
     enum nsc_answer answer = NSC_UNSAID;

@@ -95,6 +95,9 @@ enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key);
 /* Has another NIC of the same ranks GPUDirect? */
 enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
 #define OTHER_NICS_HAVE_GDR nsc_ask_others_gdr(q)
+/* Does NCCL list one NIC alone on this host? */
+enum nsc_answer nsc_ask_one_nic(struct nsc_ask *q);
+#define ONE_NIC nsc_ask_one_nic(q)
 /* Does the program say that it reached its end? */
 enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
 #define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
