@@ -93,6 +93,14 @@ static void apply_cumem(struct ncclscope_model *m, const ncclscope_record *rec, 
     m->procs.item[proc].no_cumem |= nsc_text_find(rec->message, "cuMemEnable 0") >= 0;
 }
 
+/* "[Proxy Progress] Device 0 CPU core 23" */
+static void apply_proxy_core(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                             struct nsc_thread *t)
+{
+    (void)t;
+    nsc_event_at(m, rec, proc, nsc_int(rec, NCCLSCOPE_FIELD_CPUS), (nsc_text){NULL, 0});
+}
+
 /* "Using 128 threads, Min Comp Cap 3, Trees disabled": of all GPUs of the communicator the least. */
 static void apply_min_cap(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -294,6 +302,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_IB_MODIFY_RETRY] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_THREADS] = apply_min_cap,
     [NCCLSCOPE_KIND_MIN_COMP_CAP] = apply_min_cap,
+    [NCCLSCOPE_KIND_PROXY_CORE] = apply_proxy_core,
     [NCCLSCOPE_KIND_PLUGIN_MISSING] = nsc_apply_plugin_missing,
     [NCCLSCOPE_KIND_OTHER_PLUGIN_MISSING] = nsc_apply_other_plugin_missing,
     [NCCLSCOPE_KIND_PLUGIN_LOADED] = nsc_apply_plugin_loaded,

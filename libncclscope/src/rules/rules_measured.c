@@ -60,15 +60,22 @@ static const struct nsc_link *only_host_memory(const struct nsc_case *c)
     return m->links.len && nsc_ask_one_host(&(struct nsc_ask){.c = c, .m = m}) == NSC_YES ? &m->links.item[0] : NULL;
 }
 
-void nsc_rule_slow_host_memory(struct nsc_case *c)
+/* The best row of large messages; NULL: there is none. */
+static const struct nsc_test *best_large(const struct ncclscope_model *m)
 {
-    const struct ncclscope_model *m = c->m;
     const struct nsc_test *best = NULL;
     for (size_t i = 0; i < m->tests.len; i++) {
         const struct nsc_test *t = &m->tests.item[i];
         if (t->bytes >= LARGE && t->sides && (!best || t->busbw[0] > best->busbw[0]))
             best = t;
     }
+    return best;
+}
+
+void nsc_rule_slow_host_memory(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_test *best = best_large(m);
     const struct nsc_link *l = best && best->busbw[0] < host_memory_gb_s ? only_host_memory(c) : NULL;
     if (!l)
         return;
@@ -78,6 +85,59 @@ void nsc_rule_slow_host_memory(struct nsc_case *c)
                          "less than host memory carries",
                          best->busbw[0]);
     nsc_explain_by(c, f, 0);
+    nsc_show(c, f, &best->where);
+    nsc_show(c, f, &l->where);
+}
+
+/* ---- between nodes ---- */
+
+static const double rdma_gb_s = 0.8; /* two thirds of the slowest link in use: rules.def */
+
+/* The first connection between nodes that goes over RDMA; NULL: there is none. */
+static const struct nsc_link *rdma_link(const struct ncclscope_model *m)
+{
+    bool certain;
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (l->family == NSC_NET && nsc_network_kind(nsc_say(m, l->network)) == NSC_NETWORK_RDMA &&
+            nsc_crosses_nodes(m, l, &certain))
+            return l;
+    }
+    return NULL;
+}
+
+/* The line by which all proxy threads of this process share one core; NULL: they do not, or none tells. */
+static const struct nsc_where *one_core(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_event *only = NULL;
+    for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != proc)
+            break;
+        if (e->kind == NCCLSCOPE_KIND_PROXY_CORE && only)
+            return NULL;
+        only = e->kind == NCCLSCOPE_KIND_PROXY_CORE ? e : only;
+    }
+    return only && only->count > 1 ? &only->where : NULL;
+}
+
+void nsc_rule_slow_rdma(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_test *best = best_large(m);
+    const struct nsc_link *l = best && best->busbw[0] < rdma_gb_s ? rdma_link(m) : NULL;
+    if (!l)
+        return;
+    const struct nsc_where *core = l->proc == NSC_NONE ? NULL : one_core(m, l->proc);
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
+    f->title = nsc_words(c,
+                         "nccl-tests reaches %.2f GB/s of bus bandwidth between nodes over RDMA at 16 MiB and more: "
+                         "far less than such links carry",
+                         best->busbw[0]);
+    nsc_explain_by(c, f, core ? NSC_RDMA_ONE_CORE : NSC_RDMA_SLOW);
+    f->confidence = "certain"; /* that it is slow; of the cause its words say how sure it is */
+    f->cause = nsc_words(c, "%s: %s", core ? "Likely" : "Perhaps", f->cause);
+    nsc_show_first(c, f, core);
     nsc_show(c, f, &best->where);
     nsc_show(c, f, &l->where);
 }
