@@ -31,6 +31,33 @@ static void test_ambiguous(void)
     CHECK(link_at(m, 0)->other != NSC_NONE);
 }
 
+/* One thread makes the ranks of two GPUs, and prints the connections of both before it names either: each goes to the rank that prints it. */
+static void test_thread_of_two_ranks(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        "vm:10:33 [1] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 1 nvmlDev 1\n"
+        "vm:10:33 [0] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 0 nvmlDev 0\n"
+        "vm:10:33 [1] NCCL INFO Ring 00 : 0[1] -> 1[0] via P2P/direct pointer\n"
+        "vm:10:33 [0] NCCL INFO Ring 00 : 1[0] -> 0[1] via P2P/direct pointer\n");
+    CHECK_INT(m->link_order.len, 2);
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        CHECK_INT(link_at(m, i)->attribution, NSC_INFERRED);
+        CHECK_INT(m->ranks.item[link_at(m, i)->rank].rank, (int64_t)link_at(m, i)->src);
+    }
+}
+
+/* Up to 2.18.1 a communicator is named behind its connections: what begins it is lost here, and they are not of the older one. */
+static void test_named_behind(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        "vm:10:20 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"
+        "vm:10:21 [0] NCCL INFO Channel 00 : 0[1000] -> 1[2000] via P2P/IPC/read\n"
+        "vm:10:21 [0] NCCL INFO Connected all rings\n"
+        "vm:10:21 [0] NCCL INFO comm 0x2 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n");
+    CHECK_INT(m->link_order.len, 1);
+    CHECK(link_at(m, 0)->rank != NSC_NONE && m->ranks.item[link_at(m, 0)->rank].pointer == 2);
+}
+
 /* Nothing stands between what two communicators connect, but a connection that the first has already begins the second's; and what a thread
  * printed as rank 0 is not of the communicator that it names behind it, in which it is rank 1. */
 static void test_batches(void)
@@ -157,5 +184,5 @@ static void test_adopted(void)
     CHECK_INT(comm_of_id(m, "0xab")->count, 1);
 }
 
-CHECKS(TEST(test_nameless), TEST(test_ambiguous), TEST(test_batches), TEST(test_wide_batches), TEST(test_rccl_states_it),
+CHECKS(TEST(test_nameless), TEST(test_ambiguous), TEST(test_thread_of_two_ranks), TEST(test_named_behind), TEST(test_batches), TEST(test_wide_batches), TEST(test_rccl_states_it),
        TEST(test_beyond_channels), TEST(test_peer_on_another_gpu), TEST(test_own_gpu), TEST(test_adopted))

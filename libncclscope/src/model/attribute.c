@@ -6,6 +6,8 @@
 #include "model/path.h"
 #include "model/scratch.h"
 
+#include <stdlib.h>
+
 enum { CHANNELS = NSC_CHANNEL_WORDS * 64 }; /* NCCL has 64 at most, RCCL 128: a number beyond was not printed by them */
 
 static bool has_channel(const struct nsc_link *l, int conn, uint64_t channel)
@@ -209,16 +211,20 @@ static struct choice choose(struct ncclscope_model *m, const struct nsc_link *ba
     return c;
 }
 
-static void give_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, uint32_t other, int attribution)
+static void give(struct ncclscope_model *m, struct nsc_link *links, size_t n, uint32_t rank, uint32_t other,
+                 int attribution)
 {
-    for (size_t i = 0; i < t->waiting.len; i++) {
-        struct nsc_link *l = &t->waiting.item[i];
-        l->rank = rank;
-        l->other = other;
-        if (l->attribution != NSC_STATED)
-            l->attribution = attribution;
-        add_link(m, l);
+    for (size_t i = 0; i < n; i++) {
+        links[i].rank = rank;
+        links[i].other = other;
+        if (links[i].attribution != NSC_STATED)
+            links[i].attribution = attribution;
+        add_link(m, &links[i]);
     }
+}
+
+static void end_batch(struct ncclscope_model *m, struct nsc_thread *t)
+{
     m->procs.item[t->proc].batches -= t->waiting.len != 0;
     t->waiting.len = 0;
     nsc_map_free(&t->waiting_by);
@@ -242,26 +248,67 @@ static bool may_be_in_init(const struct ncclscope_model *m, const struct nsc_thr
     return t->in_init || (t->made == NSC_NONE && first != NSC_NONE && !m->ranks.item[first].start.line);
 }
 
+static void renumber_batch(struct ncclscope_model *m, struct nsc_thread *t);
+
+static int by_printer(const void *a, const void *b)
+{
+    const struct nsc_link *x = a, *y = b;
+    if (x->printer != y->printer)
+        return x->printer < y->printer ? -1 : 1;
+    return x->where.line < y->where.line ? -1 : x->where.line > y->where.line;
+}
+
+/* Whose are these, of one printing rank? False: it may be named yet. */
+static bool give_to_owner(struct ncclscope_model *m, struct nsc_thread *t, struct nsc_link *links, size_t n,
+                          uint32_t rank, enum nsc_structure what, bool last)
+{
+    if (rank != NSC_NONE && m->ranks.item[rank].rank == links[0].printer) {
+        give(m, links, n, rank, NSC_NONE, NSC_INFERRED);
+        now_connected(m, rank, what, true);
+        return true;
+    }
+    struct choice c = choose(m, links, n, what, t->made);
+    if (c.best == NSC_NONE && !last)
+        return false;
+    give(m, links, n, c.best, c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : c.sure ? NSC_INFERRED : NSC_AMBIGUOUS);
+    now_connected(m, c.best, what, c.sure);
+    return true;
+}
+
 /* The batch of the thread is whole. `rank`: the communicator that the thread has just named, or NSC_NONE. `last`: nothing more
- * will be known of this source. */
+ * will be known of this source. One thread may make the ranks of several GPUs: then it prints for each of them, and what is not known of
+ * one of them is waited for with all. */
 static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what,
                         bool last)
 {
     if (!t->waiting.len || (rank == NSC_NONE && t->rank == NSC_NONE && !last && may_be_in_init(m, t)))
         return;
-    bool fits = rank != NSC_NONE;
-    for (size_t i = 0; fits && i < t->waiting.len; i++)
-        fits = m->ranks.item[rank].rank == t->waiting.item[i].printer;
-    if (fits) {
-        give_batch(m, t, rank, NSC_NONE, NSC_INFERRED);
-        now_connected(m, rank, what, true);
+    struct nsc_link *links = t->waiting.item;
+    size_t n = t->waiting.len, groups = 1, end;
+    for (size_t i = 1; i < n; i++)
+        groups += links[i].printer != links[i - 1].printer;
+    if (groups == 1) {
+        if (give_to_owner(m, t, links, n, rank, what, last))
+            end_batch(m, t);
         return;
     }
-    struct choice c = choose(m, t->waiting.item, t->waiting.len, what, t->made);
-    if (c.best == NSC_NONE && !last)
-        return; /* it may be named yet */
-    give_batch(m, t, c.best, c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : c.sure ? NSC_INFERRED : NSC_AMBIGUOUS);
-    now_connected(m, c.best, what, c.sure);
+    bool known = true;
+    qsort(links, n, sizeof *links, by_printer);
+    for (size_t i = 0; known && !last && i < n; i = end) {
+        for (end = i + 1; end < n && links[end].printer == links[i].printer;)
+            end++;
+        bool named = rank != NSC_NONE && m->ranks.item[rank].rank == links[i].printer;
+        known = named || choose(m, links + i, end - i, what, t->made).best != NSC_NONE;
+    }
+    for (size_t i = 0; known && i < n; i = end) {
+        for (end = i + 1; end < n && links[end].printer == links[i].printer;)
+            end++;
+        give_to_owner(m, t, links + i, end - i, rank, what, last);
+    }
+    if (known)
+        end_batch(m, t);
+    else
+        renumber_batch(m, t);
 }
 
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank, enum nsc_structure what)
@@ -332,6 +379,16 @@ static int index_batch(struct nsc_thread *t)
     for (size_t i = t->waiting.len == FEW + 1 ? 0 : t->waiting.len - 1; t->waiting.len > FEW && i < t->waiting.len; i++)
         rc = rc ? rc : nsc_map_put(&t->waiting_by, place_in_batch(&t->waiting.item[i]), (uint32_t)i);
     return rc;
+}
+
+/* Its links stand in another order now. */
+static void renumber_batch(struct ncclscope_model *m, struct nsc_thread *t)
+{
+    t->hit = 0;
+    nsc_map_free(&t->waiting_by);
+    for (size_t i = 0; t->waiting.len > FEW && i < t->waiting.len; i++)
+        if (nsc_map_put(&t->waiting_by, place_in_batch(&t->waiting.item[i]), (uint32_t)i))
+            m->no_memory = true;
 }
 
 /* The link of the thread's batch that this line adds to, or a new one; NULL when there is no memory. `begins`: the line repeats
