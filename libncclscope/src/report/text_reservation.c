@@ -94,6 +94,12 @@ static bool wonders_at_shm(const struct nsc_report *r)
     return false;
 }
 
+/* Sockets between nodes, and no line says whether these have a faster network. */
+static bool wonders_at_sockets(const struct nsc_report *r)
+{
+    return is_told(r, "SOCKET_IS_ENOUGH") || is_told(r, "SOCKET_SERVES");
+}
+
 static const double part_expected =
     0.6; /* less is told: PCIe between two CPUs was seen to reach that much, NVLink and RDMA more */
 
@@ -123,6 +129,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
                    : "; whether GPUs that share host memory could do better cannot be told from this log: "
                      "`nvidia-smi topo -m` and `nvidia-smi topo -p2p r` on the node, or "
                      "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
+    if (wonders_at_sockets(r))
+        return "; whether these nodes have an RDMA network cannot be told from this log.";
     if (ends_in_init(r))
         return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
                "ranks wait for others.";
@@ -140,5 +148,6 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 
 bool nsc_is_open_question(const struct nsc_report *r)
 {
-    return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || ends_in_init(r);
+    return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || wonders_at_sockets(r) ||
+           ends_in_init(r);
 }

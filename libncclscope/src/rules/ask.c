@@ -513,6 +513,19 @@ bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct n
     return p->source == line->source && p->last_connect > line->line;
 }
 
+bool nsc_goes_on_well(const struct ncclscope_model *m)
+{
+    enum { LINES_BEHIND = 3 };
+    bool any = false;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        const struct nsc_source_info *s = &m->sources.item[i];
+        if (s->stats.records && s->stats.lines <= s->last_record + LINES_BEHIND)
+            return false;
+        any = any || s->stats.records;
+    }
+    return any && !m->troubles && !m->whole.warned;
+}
+
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q)
 {
     const struct nsc_where *w = nsc_success_of(q->m);

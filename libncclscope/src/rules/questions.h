@@ -64,8 +64,6 @@ enum nsc_answer nsc_ask_hca_is_interface(struct nsc_ask *q);
 /* Does anything in the input show that an RDMA network is there, or counted on? By signs.def, devices and machine types. */
 enum nsc_answer nsc_ask_rdma_sign(struct nsc_ask *q);
 #define RDMA_SIGN nsc_ask_rdma_sign(q)
-#define MEASURED \
-    ANY(HEARD(TEST_BOUNDS), HEARD(TEST_AVERAGE)) /* is it a run of nccl-tests, which measures the network? */
 #define RDMA_UP nsc_ask_rdma_up(q)
 #define HCA_IS_INTERFACE nsc_ask_hca_is_interface(q)
 /* Does the input hold lines of NCCL's at INFO? */
@@ -122,6 +120,8 @@ enum nsc_answer nsc_ask_finished(struct nsc_ask *q);
 #define SEEN_TO_FINISH \
     (FINISHED == NSC_YES ? NSC_YES : NSC_NO) /* a row that is nothing to list where no line says so */
 /* Do all ranks run on one host? */
+/* Do lines of other programs stand behind NCCL's last ones in each input, and none that tells of trouble, nor a warning anywhere? */
+#define GOES_ON_WELL (nsc_goes_on_well(q->m) ? NSC_YES : NSC_NO)
 enum nsc_answer nsc_ask_one_process(struct nsc_ask *q);
 #define ONE_PROCESS nsc_ask_one_process(q) /* does the whole log come from one, with all GPUs? */
 enum nsc_answer nsc_ask_one_host(struct nsc_ask *q);

@@ -81,7 +81,7 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     for (size_t i = 0; i < m->links.len && only_told; i++)
         p2p = p2p || m->links.item[i].family == NSC_P2P;
     only_told = only_told && p2p;
-    bool all_refused = named && (only_asked || nsc_success_of(m)) && f->hosts.len == 1 &&
+    bool all_refused = named && (only_asked || nsc_success_of(m) || nsc_goes_on_well(m)) && f->hosts.len == 1 &&
                        has_no_other_pair(m, f->hosts.item[0], refused, only_asked);
     nsc_explain(c, f,
                 &(struct nsc_ask){.c = c,
