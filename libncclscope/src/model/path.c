@@ -95,6 +95,8 @@ static enum nsc_scope scope_by_printers(const struct ncclscope_model *m, const s
     uint32_t source = m->procs.item[l->proc].source;
     uint32_t src = nsc_map_get(&m->printed_on, (struct nsc_key){source, l->src, 0}),
              dst = nsc_map_get(&m->printed_on, (struct nsc_key){source, l->dst, 0});
+    if (m->one_host_of_all && l->src_dev != l->dst_dev)
+        return NSC_SCOPE_NODE;
     if (src >= m->procs.len || dst >= m->procs.len ||
         src == dst) /* one process of two ranks: two communicators, perhaps */
         return NSC_SCOPE_UNKNOWN;

@@ -47,6 +47,31 @@ static void note_peer(struct ncclscope_model *m, const struct nsc_link *l, uint6
         m->no_memory = true;
 }
 
+/* Lines that were picked out of one host's, without one of a communicator: as many processes as ranks are named, so each is one of them. On
+ * a host of that name elsewhere the bus ids, or indices, would meet: whoever asks looks at them. */
+static void note_all_of_host(struct ncclscope_model *m)
+{
+    uint64_t highest = 0;
+    uint32_t n = 0, one = NSC_NONE;
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        if (l->rank != NSC_NONE || l->proc == NSC_NONE)
+            return;
+        highest = l->src > highest ? l->src : highest;
+        highest = l->dst > highest ? l->dst : highest;
+    }
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        if (p->nameless || p->merged_into != NSC_NONE || !p->records)
+            continue;
+        if (one != NSC_NONE && m->procs.item[one].host != p->host)
+            return;
+        one = (uint32_t)i;
+        n++;
+    }
+    m->one_host_of_all = m->links.len && n > 1 && n == highest + 1;
+}
+
 /* Under which GPU a process prints the lines of a rank, and on which host, where no line tells of communicators. */
 void nsc_find_printers(struct ncclscope_model *m)
 {
@@ -64,6 +89,7 @@ void nsc_find_printers(struct ncclscope_model *m)
         }
     }
     note_launched(m);
+    note_all_of_host(m);
 }
 
 /* Lines that were picked out, without one of a communicator: does one process print both ends of the link, under two of its GPUs? */
