@@ -369,6 +369,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_SOCKET_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_CONNECT_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_CONNECT_RETRY] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_CALL_RETRY] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NET_ASSIGNED] = nsc_apply_network,
     [NCCLSCOPE_KIND_NO_INTERFACE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_AFFINITY] = apply_affinity,

@@ -304,6 +304,49 @@ static bool stopped_at_start(const struct ncclscope_model *m)
     return nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_STOPPED) || nsc_first_heard(m, NCCLSCOPE_KIND_KEYBOARD_STOP);
 }
 
+/* The first connection that goes over this interface: "NET/Socket/1" is the second of those that its host lists. */
+static const struct nsc_link *link_over(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (l->family == NSC_NET && l->net_dev == d->index && l->proc != NSC_NONE && l->network == d->net &&
+            m->procs.item[l->proc].host == d->host)
+            return l;
+    }
+    return NULL;
+}
+
+/* The line by which this process tries in vain to connect. */
+static const struct nsc_event *tries_in_vain(const struct ncclscope_model *m, uint32_t proc)
+{
+    const struct nsc_event *e = nsc_event_of(m, proc, NCCLSCOPE_KIND_CALL_RETRY);
+    return e && nsc_text_find(e->where.text, "connect") >= 0 ? e : NULL;
+}
+
+/* Data goes over an interface that reaches nobody, and NCCL tries to connect in vain. */
+static bool tell_vain_bridge(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        const struct nsc_link *l = is_astray(m, d) ? link_over(m, d) : NULL;
+        const struct nsc_event *vain = l ? tries_in_vain(m, l->proc) : NULL;
+        if (!vain)
+            continue;
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "likely");
+        f->count = 1;
+        f->title = nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), and connecting over it is in vain",
+                             nsc_say(m, d->name).ptr, (long long)d->index);
+        nsc_explain_by(c, f, is_suspect(nsc_say(m, d->name)) ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
+        f->severity = NCCLSCOPE_SEVERITY_ERROR;
+        nsc_name_host(c, f, d->host);
+        nsc_show(c, f, &l->where);
+        nsc_show(c, f, &vain->where);
+        return true;
+    }
+    return false;
+}
+
 /* "NET/Socket : Using [0]ens5:192.0.2.4<0> [1]veth75fa783:fe80::14ad<0>": data is spread over all of them. */
 static void tell_bridges_for_data(struct nsc_case *c)
 {
@@ -379,6 +422,6 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
         nsc_name_host(c, f, p->host);
         nsc_show(c, f, &p->bootstrap_at);
     }
-    if (!f)
+    if (!f && !tell_vain_bridge(c))
         tell_bridges_for_data(c);
 }
