@@ -194,6 +194,12 @@ enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins)
     return answer;
 }
 
+enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins)
+{
+    nsc_str via = q->proc == NSC_NONE ? 0 : q->m->procs.item[q->proc].bootstrap_if;
+    return !via ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, via), begins), NSC_NO);
+}
+
 enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;

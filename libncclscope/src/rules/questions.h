@@ -47,6 +47,9 @@ enum nsc_answer nsc_ask_cuda_before(struct nsc_ask *q, int64_t major, int64_t mi
 /* Does NCCL list an interface whose name begins so for its sockets? */
 enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins);
 #define INTERFACE(begins) nsc_ask_interface(q, begins)
+/* Does the process meet the others over an interface whose name begins so? */
+enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins);
+#define MEETS_OVER(begins) nsc_ask_meets_over(q, begins)
 /* Is the variable set to this value ("" to any) in the process? "No" only where it would show. */
 enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char *value);
 #define SET(name, value) nsc_ask_variable(q, name, value)

@@ -30,6 +30,19 @@ static bool aborts_first(struct nsc_case *c, const struct nsc_own_record *r)
     return own && !nsc_raised(c, NSC_ID_RANKS_HUNG) && !nsc_raised(c, NSC_ID_RANKS_MISSING);
 }
 
+/* Did a call of NCCL's fail on this host before the launcher saw the crash? Then the program fell over what it got back. */
+static bool follows_own_failure(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    nsc_str host = nsc_field_of(m, r, "name");
+    for (size_t i = 0; r->number == NCCLSCOPE_KIND_SRUN_ENDED && i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->broke && e->where.source == r->where.source && e->where.line < r->where.line &&
+            m->procs.item[e->proc].host == host)
+            return true;
+    }
+    return false;
+}
+
 static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_t code, const struct nsc_own_record *r)
 {
     if (code == -6 && aborts_first(c, r)) {
@@ -42,6 +55,8 @@ static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_
                                                              : NSC_ID_NONE;
         return;
     }
+    if (code == -11 && follows_own_failure(c->m, r))
+        return;
     if (code == -9 || code == -11 || code == -7) /* not an exit that NCCL's own error may have led to */
         f->part = NSC_ROOT;
     for (size_t i = 0; i < c->f->list.len; i++)
