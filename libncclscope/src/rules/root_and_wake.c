@@ -265,16 +265,21 @@ static void explain_exit(struct ncclscope_findings *all)
     }
 }
 
-/* Where a job failed, a path that is slower than it might be, for reasons that no line tells, is not what its owner looks for. */
+/* Where a job failed, a path that is slower than it might be, for reasons that no line tells, is not what its owner looks for; nor what the
+ * connections that an RDMA device refused would have lacked. */
 static void lower_open_paths(struct ncclscope_findings *all)
 {
-    bool failed = false;
-    for (size_t i = 0; i < all->list.len; i++)
-        failed = failed || (all->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR &&
-                            (!strcmp(all->list.item[i].cls, "error") || all->list.item[i].began));
+    bool failed = false, refused = false;
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *f = &all->list.item[i];
+        bool error = f->severity == NCCLSCOPE_SEVERITY_ERROR && (!strcmp(f->cls, "error") || f->began);
+        failed = failed || error;
+        refused = refused || (error && f->rule->key == NSC_ID_NET_IB_ERROR && f->part == NSC_ROOT);
+    }
     for (size_t i = 0; failed && i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
-        if (f->open && f->severity == NCCLSCOPE_SEVERITY_WARNING)
+        bool lacks = refused && f->rule->key == NSC_ID_NET_GDR_OFF;
+        if ((f->open || lacks) && f->severity == NCCLSCOPE_SEVERITY_WARNING)
             f->severity = NCCLSCOPE_SEVERITY_NOTE;
     }
 }
