@@ -150,15 +150,18 @@ bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
 {
     const struct nsc_cause *best = NULL, *open[NSC_CAUSES_LISTED];
     const struct nsc_where *line = NULL;
+    const struct nsc_env *given = ask->env, *env = given; /* what a row asked for and is not told says nothing */
     size_t opens = 0;
     for (const struct nsc_cause *row = nsc_causes; row->key; row++) {
         if (!row->when || row->key != f->rule->key)
             continue;
         ask->line = NULL;
+        ask->env = given;
         enum nsc_answer answer = row->when(ask);
         if (answer == NSC_YES && (!best || row->weight > best->weight)) {
             best = row;
             line = ask->line;
+            env = ask->env;
         }
         if (answer != NSC_UNSAID || strcmp(row->sure, POSSIBLE) != 0)
             continue;
@@ -172,6 +175,7 @@ bool nsc_explain(struct nsc_case *c, struct nsc_finding *f, struct nsc_ask *ask)
         opens += opens < NSC_CAUSES_LISTED;
     }
     ask->line = line;
+    ask->env = env;
     if (best)
         take(c, f, ask, best);
     return best ||

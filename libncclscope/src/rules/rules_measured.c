@@ -24,10 +24,63 @@ static bool is_step(const struct nsc_test *a, const struct nsc_test *b, const st
     return sides > 0;
 }
 
+enum { LARGE = 16 << 20 };           /* bytes: here starting costs nothing */
+static const double fall_told = 0.7; /* of the best: tables that end well keep within some percent of it */
+enum { FALL_ROWS = 3 };              /* so many in a row are no chance */
+
+static double best_side(const struct nsc_test *t)
+{
+    return t->sides > 1 && t->busbw[1] > t->busbw[0] ? t->busbw[1] : t->busbw[0];
+}
+
+/* Where the bandwidth of a table falls at large sizes, and stays low to its end: the first such row; NULL: it does not. */
+static const struct nsc_test *falls(const struct nsc_test *first, size_t n, const struct nsc_test **best, double *most)
+{
+    size_t low = 0;
+    *best = first;
+    *most = 0;
+    for (size_t i = 0; i < n; i++)
+        *best = best_side(&first[i]) > best_side(*best) ? &first[i] : *best;
+    while (low < n && best_side(&first[n - 1 - low]) < fall_told * best_side(*best)) {
+        *most = best_side(&first[n - 1 - low]) > *most ? best_side(&first[n - 1 - low]) : *most;
+        low++;
+    }
+    const struct nsc_test *at = &first[n - low];
+    return (*best)->bytes >= LARGE && low >= FALL_ROWS && at > *best ? at : NULL;
+}
+
+/* All tables: each is one piece. */
+static void tell_falls(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0, end; i < m->tests.len; i = end) {
+        for (end = i + 1; end < m->tests.len && goes_on(&m->tests.item[end - 1], &m->tests.item[end]);)
+            end++;
+        double most;
+        const struct nsc_test *best, *at = falls(&m->tests.item[i], end - i, &best, &most);
+        if (!at)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown",
+                          "likely"); /* once measured: chance is not excluded */
+            f->title = nsc_words(c,
+                                 "nccl-tests: from %llu bytes on the bus bandwidth is at most %.2f GB/s, after %.2f at "
+                                 "%llu bytes",
+                                 (unsigned long long)at->bytes, most, best_side(best), (unsigned long long)best->bytes);
+            nsc_explain_by(c, f, NSC_MEASURED_FALL);
+        }
+        f->count++;
+        nsc_show(c, f, &best->where);
+        nsc_show(c, f, &at->where);
+    }
+}
+
 void nsc_rule_slow_sizes(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
+    tell_falls(c);
     for (size_t i = 2; i < m->tests.len; i++) { /* two below it */
         const struct nsc_test *t = &m->tests.item[i], *slow = t - 1;
         if (!goes_on(t - 2, slow) || !goes_on(slow, t) || !is_step(t - 2, slow, t))
@@ -47,7 +100,6 @@ void nsc_rule_slow_sizes(struct nsc_case *c)
     }
 }
 
-enum { LARGE = 16 << 20 };                /* bytes: here starting costs nothing */
 static const double host_memory_gb_s = 2; /* a ninth of what is known of it: rules.def */
 
 /* Do all pairs of one machine talk through its memory? The first such connection; NULL: no, or that is not known. */
