@@ -185,6 +185,19 @@ static size_t function_before(nsc_text s, size_t from, size_t at)
     return i;
 }
 
+/* "56.247345 bootstrapRoot:103 NCCL TRACE": the time since NCCL was loaded stands before the place. */
+static size_t begin_of_trace(nsc_text s, size_t from, size_t place)
+{
+    size_t end = place;
+    while (end > from && s.ptr[end - 1] == ' ')
+        end--;
+    size_t number = word_before(s, from, end);
+    for (size_t i = number; i < end; i++)
+        if (!nsc_is_digit(s.ptr[i]) && s.ptr[i] != '.')
+            return place;
+    return number < end ? number : place;
+}
+
 /* Archives and people take headers away, whole or in part. What may be left, from the marker back: a location, "[1]", "host:pid:tid",
  * "host:pid" or a word in their place, as the first of the line. Sets what is known; `start` is where it begins. */
 static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h)
@@ -206,11 +219,14 @@ static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h
         while (at > from && s.ptr[at - 1] == ' ')
             at--;
     }
+    if (h->level == NCCLSCOPE_LEVEL_TRACE && location.len && is_function_and_line(location))
+        h->start = at = begin_of_trace(s, from, word);
     int64_t dev = -1;
     if (at <= from || s.ptr[at - 1] != ']')
         return;
     word = number_before(s, from, at - 1, true, &dev);
-    if (word == at - 1 || word <= from || s.ptr[word - 1] != '[' || (word - 1 > from && s.ptr[word - 2] != ' '))
+    bool apart = word <= from + 1 || s.ptr[word - 2] == ' ' || s.ptr[word - 2] == '>'; /* "[0]<stdout>[0] NCCL" */
+    if (word == at - 1 || word <= from || s.ptr[word - 1] != '[' || !apart)
         return;
     h->dev = dev;
     h->start = at = word - 1;
