@@ -164,10 +164,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
 static void say_reached_end(const struct nsc_report *r)
 {
     const struct nsc_where *end = nsc_success_of(r->m);
-    bool found = false;
-    for (size_t i = 0; i < r->f->list.len; i++)
-        found = found || r->f->list.item[i].severity > NCCLSCOPE_SEVERITY_NOTE;
-    if (end && found && !r->m->tests.len)
+    if (end && r->f->verdict == NCCLSCOPE_FINDINGS && !r->m->tests.len)
         nsc_printf(r->out, "the program says that it reached its end (line %llu)\n", (unsigned long long)end->line);
 }
 

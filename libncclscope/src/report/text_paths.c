@@ -306,6 +306,7 @@ static uint64_t ranks_in(const struct ncclscope_model *m, uint32_t comm)
 /* Communicators that look alike, of one size and with the same paths: told once. */
 struct alike {
     uint32_t first, count;
+    bool more; /* than the one that is drawn, which is of as many ranks */
     size_t pairs[NSC_PATH_UNKNOWN + 1];
 };
 typedef NSC_VEC(struct alike) alike_list;
@@ -323,6 +324,7 @@ static void gather_alike(const struct ncclscope_model *m, uint32_t drawn, alike_
     for (uint32_t i = 0; i < m->comms.len; i++) {
         struct row rows[NSC_PATH_UNKNOWN + 1] = {0};
         struct alike one = {.first = i, .count = 1};
+        one.more = drawn < m->comms.len && m->comms.item[drawn].nranks == m->comms.item[i].nranks;
         if (i == drawn)
             continue;
         tally(m, i, rows);
@@ -374,7 +376,7 @@ static void one_of_alike(const struct nsc_report *r, const struct alike *a)
     size_t n = (size_t)snprintf(line, sizeof line, "%lld rank%s", (long long)c->nranks, c->nranks == 1 ? "" : "s");
     n += say_shape(r->m, c, line + n, sizeof line - n);
     n += (size_t)(a->count > 1
-                      ? snprintf(line + n, sizeof line - n, ", %u communicators:", a->count)
+                      ? snprintf(line + n, sizeof line - n, ", %u %scommunicators:", a->count, a->more ? "more " : "")
                       : snprintf(line + n, sizeof line - n, ", %.*s:", (int)(id.len < 300 ? id.len : 300), id.ptr));
     for (int p = 0; p <= NSC_PATH_UNKNOWN; p++) {
         if (a->pairs[p])

@@ -91,6 +91,7 @@ static const char *who(struct nsc_case *c, const struct nsc_event *e)
 /* Who said what a row of the table is about. */
 struct tellers {
     uint64_t processes, same;   /* of them: in the words of the first */
+    uint64_t hosts;             /* that they run on */
     uint64_t gpus;              /* that their lines name: a process may have several */
     struct nsc_finding ranks;   /* theirs, as far as lines tell */
     struct nsc_finding devices; /* of the lines that tell no rank */
@@ -139,6 +140,9 @@ static void hear_tellers(struct nsc_case *c, const struct failure *row, const st
         if (e->proc == counted && (e->proc == alike || e->text != said->text))
             continue;
         t->processes += e->proc != counted;
+        struct nsc_key host = {m->procs.item[e->proc].host, UINT64_MAX, 0};
+        if (nsc_map_get(&heard, host) == NSC_NONE)
+            t->hosts += !nsc_map_put(&heard, host, 0);
         counted = e->proc;
         t->same += e->proc != alike && e->text == said->text;
         alike = e->text == said->text ? e->proc : alike;
@@ -165,7 +169,8 @@ static const char *others_of(struct nsc_case *c, const struct tellers *t)
         return "";
     return t->ranks.ranks.len == t->gpus
                ? nsc_words(c, "; %s say %s", nsc_list_ranks(c, &t->ranks), how)
-               : nsc_words(c, "; %llu processes say %s", (unsigned long long)t->processes, how);
+               : nsc_words(c, "; %llu processes%s say %s", (unsigned long long)t->processes,
+                           t->hosts > 1 ? nsc_words(c, " of %llu hosts", (unsigned long long)t->hosts) : "", how);
 }
 
 /* "Error: 4126 (Unresponsive receiver (...) My EFA addr: ...)", "Error: Input/output error. Completed length: 0", "strerror: Unresponsive

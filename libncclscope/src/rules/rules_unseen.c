@@ -134,7 +134,7 @@ static const char *network_at_hand(struct nsc_case *c)
                : "";
 }
 
-/* What the log does tell: the network that was chosen, and that the program reached its end. */
+/* What the log does tell of the network that was chosen, and of runs. */
 static const char *what_is_known(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -144,7 +144,6 @@ static const char *what_is_known(struct nsc_case *c)
         one = one && (!net || !m->procs.item[i].network || m->procs.item[i].network == net);
         net = net ? net : m->procs.item[i].network;
     }
-    const struct nsc_where *end = nsc_success_of(m);
     const char *none = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device"
                        : net && nsc_text_is(nsc_say(m, net), "Socket") && has_loopback_alone(m)
                            ? ", over the loopback, which reaches none"
@@ -154,13 +153,9 @@ static const char *what_is_known(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    if (*runs)
-        end = NULL;
-    return nsc_words(c, "%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
                      net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
-                     net && one ? none : "", net && one ? "." : "",
-                     end ? " The program says that it reached its end" : "",
-                     end ? nsc_words(c, " (line %llu).", (unsigned long long)end->line) : "", runs);
+                     net && one ? none : "", net && one ? "." : "", runs);
 }
 
 /* Is there a communicator that no rank is seen to have finished? */
@@ -325,6 +320,10 @@ void nsc_rule_no_channels(struct nsc_case *c)
     f->count = s.records;
     f->title = no_pair ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
                        : "This log holds no connection lines: which path the GPUs use cannot be told";
+    const struct nsc_where *end = no_pair || !alone || m->tests_begun > 1 ? NULL : nsc_success_of(m);
+    if (end)
+        f->title = nsc_words(c, "The program says that it reached its end (line %llu). %s",
+                             (unsigned long long)end->line, f->title);
     const char *network = no_pair ? "" : failed_network(c);
     if (*network)
         f->title = nsc_words(
