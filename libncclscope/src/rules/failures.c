@@ -334,7 +334,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (nsc_text_is(text,
                     "<>")) /* an address of no family that NCCL knows: the connection was gone before it was read */
         text.len = 0;
-    if (strstr(first->title, "{said}") || strstr(first->title, "{behind}") ||
+    if (nsc_text_is(text, "Success") || strstr(first->title, "{said}") || strstr(first->title, "{behind}") ||
         nsc_text_find(nsc_text_of(first->title), nsc_words(c, "%.*s", (int)text.len, text.len ? text.ptr : "")) >= 0)
         text.len = 0;
     const char *others = others_of(c, &all);
