@@ -97,8 +97,14 @@ static void apply_cumem(struct ncclscope_model *m, const ncclscope_record *rec, 
 static void apply_proxy_core(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                              struct nsc_thread *t)
 {
+    int64_t core = nsc_int(rec, NCCLSCOPE_FIELD_CPUS) + 1;
+    struct nsc_proc *p = &m->procs.item[proc];
     (void)t;
-    nsc_event_at(m, rec, proc, nsc_int(rec, NCCLSCOPE_FIELD_CPUS), (nsc_text){NULL, 0});
+    if (p->proxy_core == core && !p->one_core_at.line)
+        p->one_core_at = nsc_here(m, rec);
+    else if (p->proxy_core != core)
+        p->one_core_at = (struct nsc_where){0};
+    p->proxy_core = !p->proxy_core || p->proxy_core == core ? core : -1;
 }
 
 /* "Using 128 threads, Min Comp Cap 3, Trees disabled": of all GPUs of the communicator the least. */

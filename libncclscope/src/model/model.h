@@ -78,7 +78,9 @@ struct nsc_proc {
     bool flat_pci; /* PCI links of almost no bandwidth: a virtual machine hides its tree */
     int64_t cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
     int64_t cpu_model;
-    nsc_str cpus; /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */
+    int64_t proxy_core;           /* on which all of its proxy threads run, and one more; 0: not said; -1: on several */
+    struct nsc_where one_core_at; /* the second line that says so */
+    nsc_str cpus;                 /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */
     bool cpus_differ;
     struct nsc_where cpus_at;
     struct nsc_where nvlink_at; /* path.c: a line which says that its GPUs have NVLink, where none of their pair does */

@@ -1,19 +1,6 @@
 /* rules_devices.c - the network devices of hosts: fewer than others have, of another kind, or there and not to be opened. */
 #include "rules/ask.h"
 
-uint64_t nsc_count_devices(const struct ncclscope_model *m, nsc_str host)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < m->devices.len; i++)
-        n += m->devices.item[i].host == host && nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB");
-    return n;
-}
-
-bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc)
-{
-    return proc != NSC_NONE && nsc_count_devices(m, m->procs.item[proc].host) > 0;
-}
-
 static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
 {
     int64_t n = 0;

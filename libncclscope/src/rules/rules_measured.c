@@ -158,21 +158,6 @@ static const struct nsc_link *rdma_link(const struct ncclscope_model *m)
     return NULL;
 }
 
-/* The line by which all proxy threads of this process share one core; NULL: they do not, or none tells. */
-static const struct nsc_where *one_core(const struct ncclscope_model *m, uint32_t proc)
-{
-    const struct nsc_event *only = NULL;
-    for (size_t i = nsc_events_of(m, proc); i < m->event_order.len; i++) {
-        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
-        if (e->proc != proc)
-            break;
-        if (e->kind == NCCLSCOPE_KIND_PROXY_CORE && only)
-            return NULL;
-        only = e->kind == NCCLSCOPE_KIND_PROXY_CORE ? e : only;
-    }
-    return only && only->count > 1 ? &only->where : NULL;
-}
-
 void nsc_rule_slow_rdma(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -180,7 +165,8 @@ void nsc_rule_slow_rdma(struct nsc_case *c)
     const struct nsc_link *l = best && best->busbw[0] < rdma_gb_s ? rdma_link(m) : NULL;
     if (!l)
         return;
-    const struct nsc_where *core = l->proc == NSC_NONE ? NULL : one_core(m, l->proc);
+    const struct nsc_proc *p = l->proc == NSC_NONE ? NULL : &m->procs.item[l->proc];
+    const struct nsc_where *core = p && p->one_core_at.line ? &p->one_core_at : NULL;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
     f->title = nsc_words(c,
                          "nccl-tests reaches %.2f GB/s of bus bandwidth between nodes over RDMA at 16 MiB and more: "

@@ -129,3 +129,16 @@ bool nsc_is_within_machine(const struct ncclscope_model *m, const struct nsc_lin
     uint32_t x = nsc_machine_of(m, m->procs.item[a->proc].host), y = nsc_machine_of(m, m->procs.item[b->proc].host);
     return x == y && x != NSC_NONE && m->machines.item[x].confidence == NSC_CERTAIN && !m->machines.item[x].several;
 }
+
+uint64_t nsc_count_devices(const struct ncclscope_model *m, nsc_str host)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < m->devices.len; i++)
+        n += m->devices.item[i].host == host && nsc_text_is(nsc_say(m, m->devices.item[i].net), "IB");
+    return n;
+}
+
+bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc)
+{
+    return proc != NSC_NONE && nsc_count_devices(m, m->procs.item[proc].host) > 0;
+}
