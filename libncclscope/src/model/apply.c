@@ -487,13 +487,21 @@ static bool is_rccls_own(ncclscope_kind kind)
            kind == NCCLSCOPE_KIND_RCCL_DMABUF_OFF;
 }
 
-/* "comm 0x7f nRanks 08 busId c000" behind many of its lines, two digits wide; "ncclCommInitRank_impl comm". */
+/* "comm 0x7f nRanks 08 busId c000" behind many of its lines, two digits wide; "ncclCommInitRank_impl comm"; "+ XGMI[20.0] - GPU/C3000". */
 static bool speaks_as_rccl(nsc_text message)
 {
     ptrdiff_t at = nsc_text_find_by(message, " nRanks 0", 2);
     return (at >= 0 && (size_t)at + 9 < message.len && nsc_is_digit(message.ptr[at + 9])) ||
            nsc_text_starts(message, "HIP failure ") || nsc_text_find_by(message, "librccl-net", 6) >= 0 ||
+           nsc_text_find_by(message, "+ XGMI[", 2) >= 0 ||
            (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
+}
+
+/* "ncclCommInitRank comm 0x55d9607ee240 rank 1 nranks 2 cudaDev 0" and no more: it began a communicator, whatever the rest said. */
+static bool is_cut_init(const ncclscope_record *rec)
+{
+    return rec->kind == NCCLSCOPE_KIND_UNKNOWN && nsc_text_starts(rec->message, "ncclCommInit") &&
+           nsc_text_find(rec->message, " nranks ") > 0;
 }
 
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
@@ -548,13 +556,15 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
     bool builds = effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected ||
                   effect == nsc_apply_graph_pattern;
+    bool cut = is_cut_init(rec);
     m->builds = m->builds || builds;
+    m->cut_inits += cut;
     if (nameless && !means_the_same(rec->kind, effect))
         return;
-    struct nsc_thread *t = effect ? nsc_thread_of(m, proc, rec->tid) : NULL;
-    if (builds && t)
+    struct nsc_thread *t = effect || cut ? nsc_thread_of(m, proc, rec->tid) : NULL;
+    if ((builds || cut) && t)
         t->chose.line = 0;
-    if (t)
+    if (effect && t)
         effect(m, rec, proc, t);
     relate_to_warning(m, rec, proc, warned);
 }

@@ -156,8 +156,9 @@ static void count_things(const struct nsc_report *r, size_t hosts)
                    r->m->repeated || (r->m->whole.battered && comms > 1) ? "at least " : "", comms,
                    comms == 1 ? "" : "s");
     else
-        nsc_puts(r->out, r->m->bare_comms ? "lines of communicators, but not whose they are"
-                                          : "no line tells how a communicator was made");
+        nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, but not whose they are"
+                         : r->m->cut_inits ? "lines that begin a communicator break off"
+                                           : "no line tells how a communicator was made");
 }
 
 /* A job that came to its end in spite of what was found: that is another case than one that died of it. */

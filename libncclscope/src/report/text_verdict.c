@@ -213,7 +213,7 @@ static void good_verdict(const struct nsc_report *r)
     else if (named)
         snprintf(who, sizeof who, "%llu GPU%s on ", (unsigned long long)gpus, gpus == 1 ? "" : "s");
     snprintf(line, sizeof line, "%s%s%s", who, paths, nsc_reservation(r, s.links));
-    nsc_mark(r, nsc_is_open_question(r) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
+    nsc_mark(r, nsc_is_open_question(r) || nsc_lacks_results(r->m) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (nsc_lacks_network(r, s.links))
         chosen_network(r);

@@ -263,6 +263,7 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_FAILED_AT_START,
     NSC_UNSEEN_START_AND_END,
     NSC_UNSEEN_START,
+    NSC_UNSEEN_CUT,      /* in the line that begins a communicator */
     NSC_UNSEEN_UNMET,    /* ranks that wait for others */
     NSC_UNSEEN_END_NVLS, /* of an initialisation */
     NSC_UNSEEN_END,

@@ -410,6 +410,19 @@ static bool did_without(const struct ncclscope_model *m, const struct nsc_event 
     return library && !p->nameless && later;
 }
 
+/* The driver's library that NCCL did not find: a process that says so says more behind it, and nothing in the input fails. */
+static bool survives_yet(const struct ncclscope_model *m, ncclscope_kind kind)
+{
+    bool goes_on = false;
+    for (size_t i = 0; i < m->events.len && kind == NCCLSCOPE_KIND_CUDA_LIBRARY; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        const struct nsc_proc *p = e->proc == NSC_NONE ? NULL : &m->procs.item[e->proc];
+        goes_on = goes_on || (e->kind == kind && p && !p->nameless && p->source == e->where.source &&
+                              p->last_line > e->where.line);
+    }
+    return goes_on && !m->troubles && !nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE);
+}
+
 /* What was said under the same id in the words of other rows: the first event of each. */
 enum { MOST_BESIDE = 4 };
 struct beside {
@@ -472,7 +485,9 @@ void nsc_tell_failures(struct nsc_case *c)
             continue;
         bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                      m->hosts.len > 1; /* NICs are taken without a look at distances */
-        int severity = did_without(m, e) ? NCCLSCOPE_SEVERITY_NOTE : blind ? NCCLSCOPE_SEVERITY_WARNING : row->severity;
+        int severity = did_without(m, e)                   ? NCCLSCOPE_SEVERITY_NOTE
+                       : blind || survives_yet(m, e->kind) ? NCCLSCOPE_SEVERITY_WARNING
+                                                           : row->severity;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
             f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_SEVERITY_ERROR;
             nsc_show(c, f, &e->where);

@@ -70,12 +70,22 @@ static const char *title_of(struct nsc_case *c, const struct words *w, const str
                      reason.len > REASON_SHOWN ? " ..." : "");
 }
 
-/* Of one input: where NCCL's first line stands, the last one by which a communicator came up, and the first by which NCCL or its work
- * failed; 0: there is none. */
+/* Of one input: where NCCL's first line stands, the last one by which a communicator came up, and the first by which NCCL or its work failed; 0: there is none. */
 struct span {
     uint32_t source;
     uint64_t first, up, failed;
 };
+
+/* The last line of the input by which a communicator came up before that line; 0: there is none. A file may hold a later run, too. */
+static uint64_t up_before(const struct ncclscope_model *m, uint32_t source, uint64_t line)
+{
+    uint64_t up = 0;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_where *w = &m->ranks.item[i].complete;
+        up = w->source == source && w->line > up && w->line < line ? w->line : up;
+    }
+    return up;
+}
 
 static void look_at(const struct ncclscope_model *m, uint32_t source, struct span *x)
 {
@@ -87,10 +97,7 @@ static void look_at(const struct ncclscope_model *m, uint32_t source, struct spa
         if (w->source == source && w->line && (!x->first || w->line < x->first))
             x->first = w->line;
     }
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_where *w = &m->ranks.item[i].complete;
-        x->up = w->source == source && w->line > x->up ? w->line : x->up;
-    }
+    x->up = up_before(m, source, UINT64_MAX);
     const struct nsc_where *failed = nsc_first_failure(m, source);
     x->failed = failed ? failed->line : 0;
 }
@@ -126,9 +133,10 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
     const struct ncclscope_model *m = c->m;
     struct span nccl = {.source = NSC_NONE};
     look_at(m, r->where.source, &nccl);
+    uint64_t came_up = up_before(m, r->where.source, r->where.line);
     const char *up = nccl.failed ? "No failure of NCCL stands before it in this input."
-                     : nccl.up   ? nsc_words(c, "NCCL came up (line %llu), and no failure of it is in this input.",
-                                             (unsigned long long)nccl.up)
+                     : came_up   ? nsc_words(c, "NCCL came up (line %llu), and no failure of it is in this input.",
+                                             (unsigned long long)came_up)
                                  : "No failure of NCCL is in this input.";
     bool closed = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_REMOTE_CLOSED);
     return closed ? nsc_words(c, "%s What peers print of closed connections follows from it.", up) : up;

@@ -225,7 +225,9 @@ static void blame_interface(struct ncclscope_findings *all)
             bool shares = false;
             for (size_t h = 0; h < root->hosts.len; h++)
                 shares = shares || root->hosts.item[h] == host;
-            if (shares && !f->caused_by && f->rule->key == NSC_ID_NET_TIMEOUT)
+            bool by_hand = root->evidences && root->severity >= NCCLSCOPE_SEVERITY_WARNING && f->why_rows &&
+                           !strcmp(f->why_row[0], "EXIT_BY_HAND"); /* data was to go there, and nothing came up */
+            if (!f->caused_by && (by_hand || (shares && f->rule->key == NSC_ID_NET_TIMEOUT)))
                 f->caused_by = root->rule->key;
         }
     }

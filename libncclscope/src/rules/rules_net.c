@@ -138,7 +138,7 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
         f->title = "RDMA is not used on Slingshot: libfabric's plugin, which brings it there, was not loaded";
     if (f && f->hosts.len == 1)
         f->title = nsc_words(c, "%s (so says %s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
-    else if (f)
+    else if (f && f->hosts.len)
         f->title = nsc_words(c, "%s (%zu hosts say so)", f->title, f->hosts.len);
 }
 
@@ -151,11 +151,24 @@ static bool anyone_takes_sockets(const struct ncclscope_model *m)
     return false;
 }
 
+/* A process that is given devices by name and finds none, in an input which shows no connection: nothing says that it needs none. */
+static bool misses_named_devices(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->events.len && !m->link_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        const struct nsc_env *list =
+            e->kind == NCCLSCOPE_KIND_IB_NONE && e->proc != NSC_NONE ? nsc_env_of(m, e->proc, "NCCL_IB_HCA") : NULL;
+        if (list && nsc_say(m, list->value).len && nsc_say(m, list->value).ptr[0] != '^')
+            return true;
+    }
+    return false;
+}
+
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     bool fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !anyone_takes_sockets(m);
-    if (nsc_raised(c, c->rule->key) || !(fatal || nsc_any_socket(m)))
+    if (nsc_raised(c, c->rule->key) || !(fatal || nsc_any_socket(m) || (misses_named_devices(m) && !nsc_success_of(m))))
         return; /* on one host nobody misses it, nor where others do without */
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
     if (misses && seen_comm) {
@@ -367,18 +380,24 @@ static void tell_bridges_for_data(struct nsc_case *c)
     if (!bad || (!good && !bridge) || !sockets_cross(m))
         return;
     bool note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
+    const struct nsc_link *over = link_over(m, bad);
     f = nsc_found(c, note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault",
-                  bridge ? "likely" : "possible");
+                  bridge || (over && !note) ? "likely" : "possible");
     const char *name = nsc_say(m, bad->name).ptr;
-    f->title = others ? nsc_words(c, "NCCL spreads its data over %u interfaces too that %s (%s and others)", others + 1,
-                                  bridge ? "seldom reach another host" : "have a link-local address", name)
-                      : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name,
-                                  bridge ? "that seldom reaches another host" : "with a link-local address");
+    f->title = over ? nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), an interface %s", name,
+                                (long long)bad->index,
+                                bridge ? "that seldom reaches another host" : "with a link-local address")
+               : others
+                   ? nsc_words(c, "NCCL spreads its data over %u interfaces too that %s (%s and others)", others + 1,
+                               bridge ? "seldom reach another host" : "have a link-local address", name)
+                   : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name,
+                               bridge ? "that seldom reaches another host" : "with a link-local address");
     if (!good)
         f->title = nsc_words(c, "NCCL has no interface for data between nodes but %s, which %s another host", name,
                              !strcmp(name, "lo") ? "does not reach" : "seldom reaches");
     nsc_explain_by(c, f, !good ? NSC_INTERFACE_ALONE : bridge ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
     f->severity = note ? NCCLSCOPE_SEVERITY_NOTE : f->severity;
+    nsc_show(c, f, over ? &over->where : NULL);
     for (size_t i = 0; i < m->devices.len; i++)
         if (is_astray(m, &m->devices.item[i])) {
             f->count++;

@@ -262,6 +262,8 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
         return NSC_UNSEEN_FAILED_AT_START;
     if (fails_in_init(m) && nsc_any_error(c))
         return NSC_UNSEEN_FAILED;
+    if (m->cut_inits && !m->builds)
+        return NSC_UNSEEN_CUT;
     if (s->starts && !m->builds)
         return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET : NSC_UNSEEN_START;
     if (rings_have_one_member(m))
