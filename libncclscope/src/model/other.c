@@ -6,6 +6,8 @@
 #include "read/test_row.h"
 #include "read/user.h"
 
+#include <stdio.h>
+
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     struct nsc_source_info *s = nsc_source_of_stream(m);
@@ -41,6 +43,21 @@ static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
         return;
     s->bare_version = nsc_keep(m, said);
     s->bare_version_at = nsc_here(m, rec);
+}
+
+/* "# nccl-tests version 2.19.6 nccl-headers=22501 nccl-library=22809": 2.28.9 is loaded. */
+static void tests_version(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    struct nsc_source_info *s = nsc_source_of_stream(m);
+    int64_t code = nsc_int(rec, NCCLSCOPE_FIELD_VERSION);
+    char said[32];
+    if (code < 20900 || code > 99999 || s->bare_version)
+        return;
+    snprintf(said, sizeof said, "%lld.%lld.%lld", (long long)(code / 10000), (long long)(code / 100 % 100),
+             (long long)(code % 100));
+    s->bare_version = nsc_keep(m, nsc_text_of(said));
+    s->bare_version_at = nsc_here(m, rec);
+    s->bare_rccl = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_NAME), "rccl");
 }
 
 /* time algbw busbw [#wrong], out of place and then perhaps in place */
@@ -253,6 +270,7 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
     case NCCLSCOPE_KIND_MATRIX_ROW: matrix_row(m, rec); break;
     case NCCLSCOPE_KIND_TEST_JSON:
     case NCCLSCOPE_KIND_RAS_JSON: nsc_apply_json(m, rec); break;
+    case NCCLSCOPE_KIND_TEST_VERSION: tests_version(m, rec); break;
     case NCCLSCOPE_KIND_TEST_BEGIN: m->tests_begun++; break;
     default:
         m->tests_ended += rec->kind == NCCLSCOPE_KIND_TEST_BOUNDS;

@@ -182,7 +182,7 @@ static const char *of_hosts(const struct ncclscope_model *m, char *buf, size_t s
     nsc_map_free(&seen);
     buf[0] = 0;
     if (hosts > m->hosts.len)
-        snprintf(buf, size, " of %zu hosts", hosts);
+        snprintf(buf, size, " of %zu host%s", hosts, hosts == 1 ? "" : "s");
     return buf;
 }
 
