@@ -359,7 +359,7 @@ static size_t say_shape(const struct ncclscope_model *m, const struct nsc_comm *
     else if (c->guessed)
         n = snprintf(buf, size, ", whose they are is inferred (the log prints no id)");
     else if (c->shape == NSC_SHAPE_STRIDED)
-        n = snprintf(buf, size, ", every %lldth (data- or pipeline-parallel-like, inferred)", (long long)c->stride);
+        n = snprintf(buf, size, ", each %lld apart (data- or pipeline-parallel-like, inferred)", (long long)c->stride);
     else if (c->shape == NSC_SHAPE_PAIR)
         n = snprintf(buf, size, ", a pair %lld apart (inferred)", (long long)c->stride);
     else

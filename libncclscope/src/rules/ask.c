@@ -69,14 +69,8 @@ static bool knows_version(const struct ncclscope_model *m, uint32_t proc)
 
 enum nsc_answer nsc_ask_cuda_before(struct nsc_ask *q, int64_t major, int64_t minor)
 {
-    static const char before[] = "+cuda";
-    nsc_text text = nsc_say(q->m, nsc_version_of(q->m, some_proc(q, knows_version)).text);
-    ptrdiff_t at = nsc_text_find(text, before);
-    nsc_text cuda = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + sizeof before - 1);
-    const char *dot = cuda.len ? memchr(cuda.ptr, '.', cuda.len) : NULL;
     int64_t a, b;
-    if (!dot || !nsc_to_i64((nsc_text){cuda.ptr, (size_t)(dot - cuda.ptr)}, &a) ||
-        !nsc_to_i64(nsc_text_from(cuda, (size_t)(dot - cuda.ptr) + 1), &b))
+    if (!nsc_built_for(q->m, some_proc(q, knows_version), &a, &b))
         return NSC_UNSAID;
     return yes_or(a < major || (a == major && b < minor), NSC_NO);
 }

@@ -189,6 +189,8 @@ bool nsc_any_error(const struct nsc_case *c); /* is one told already? */
 /* InfiniBand and RoCE devices that NET/IB lists on a host; and whether it lists any on that of a process. */
 uint64_t nsc_count_devices(const struct ncclscope_model *m, nsc_str host);
 bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc);
+/* "2.14.3+cuda11.7": 11 and 7; false: no line says which CUDA the process's NCCL was built with. */
+bool nsc_built_for(const struct ncclscope_model *m, uint32_t proc, int64_t *major, int64_t *minor);
 bool nsc_timed_out(const struct nsc_own_record *r); /* did PyTorch's watchdog give up a collective? */
 void nsc_tell_ras(struct nsc_case *c);              /* rules_ras.c: the part of ranks/hung that rests on ncclras */
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);

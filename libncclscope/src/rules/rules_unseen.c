@@ -134,6 +134,21 @@ static const char *network_at_hand(struct nsc_case *c)
                : "";
 }
 
+/* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls. */
+static const char *older_driver(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->m->procs.len; i++) {
+        int64_t major, minor, driver = (int64_t)c->m->procs.item[i].driver; /* 11040: 11.4 */
+        if (driver && nsc_built_for(c->m, (uint32_t)i, &major, &minor) && driver < major * 1000 + minor * 10)
+            return nsc_words(c,
+                             " The driver is of CUDA %lld.%lld and NCCL was built with %lld.%lld: within one major "
+                             "release CUDA allows that, but calls that the driver does not know yet fail.",
+                             (long long)driver / 1000, (long long)driver % 1000 / 10, (long long)major,
+                             (long long)minor);
+    }
+    return "";
+}
+
 /* What the log does tell of the network that was chosen, and of runs. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -153,9 +168,9 @@ static const char *what_is_known(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(c, "%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
                      net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
-                     net && one ? none : "", net && one ? "." : "", runs);
+                     net && one ? none : "", net && one ? "." : "", older_driver(c), runs);
 }
 
 /* Is there a communicator that no rank is seen to have finished? */

@@ -142,3 +142,14 @@ bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc)
 {
     return proc != NSC_NONE && nsc_count_devices(m, m->procs.item[proc].host) > 0;
 }
+
+bool nsc_built_for(const struct ncclscope_model *m, uint32_t proc, int64_t *major, int64_t *minor)
+{
+    static const char before[] = "+cuda";
+    nsc_text text = nsc_say(m, nsc_version_of(m, proc).text);
+    ptrdiff_t at = nsc_text_find(text, before);
+    nsc_text cuda = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + sizeof before - 1);
+    const char *dot = cuda.len ? memchr(cuda.ptr, '.', cuda.len) : NULL;
+    return dot && nsc_to_i64((nsc_text){cuda.ptr, (size_t)(dot - cuda.ptr)}, major) &&
+           nsc_to_i64(nsc_text_from(cuda, (size_t)(dot - cuda.ptr) + 1), minor);
+}
