@@ -98,6 +98,7 @@ static bool wait_for(struct crew *c, size_t i)
         pthread_mutex_lock(&c->lock);
     }
     pthread_mutex_unlock(&c->lock);
+    c->scan->progress.bytes = atomic_load(&c->bytes); /* parts that nobody had to wait for are in it too */
     return done;
 }
 
