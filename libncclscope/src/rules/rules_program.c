@@ -140,6 +140,17 @@ static void tell_ucx(struct nsc_case *c)
     f->confidence = "certain"; /* that UCX said so */
 }
 
+/* The first row of nccl-tests' table with values that came out wrong; NULL: no row says so. */
+static const struct nsc_where *first_wrong(const struct ncclscope_model *m, uint32_t source)
+{
+    for (size_t i = 0; i < m->tests.len; i++) {
+        const struct nsc_test *t = &m->tests.item[i];
+        if (t->where.source == source && (t->wrong[0] > 0 || t->wrong[1] > 0))
+            return &t->where;
+    }
+    return NULL;
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
@@ -170,6 +181,7 @@ void nsc_rule_program_failed(struct nsc_case *c)
         f->count = 1;
         f->title = nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
         nsc_explain_by(c, f, NSC_TEST_BOUNDS);
+        nsc_show(c, f, first_wrong(m, r->where.source));
         nsc_show(c, f, &r->where);
         return;
     }
