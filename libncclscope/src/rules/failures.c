@@ -126,6 +126,12 @@ static void hear_gpus(struct nsc_case *c, const struct nsc_event *e, struct tell
     }
 }
 
+/* One thing that NCCL says in several ways is one title in several rows: who says it in any of them is counted. */
+static bool is_same_news(const struct failure *a, const struct failure *b)
+{
+    return a == b || (a && a->key == b->key && !strcmp(a->title, b->title));
+}
+
 static void hear_tellers(struct nsc_case *c, const struct failure *row, const struct nsc_event *said, struct tellers *t)
 {
     const struct ncclscope_model *m = c->m;
@@ -133,7 +139,7 @@ static void hear_tellers(struct nsc_case *c, const struct failure *row, const st
     struct nsc_map heard = {0};
     for (size_t i = 0; i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
-        if (failure_of(e) != row || (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
+        if (!is_same_news(failure_of(e), row) || (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
             continue;
         nsc_intern(&t->peers, without_port(nsc_say(m, e->text)));
         hear_gpus(c, e, t, &heard);

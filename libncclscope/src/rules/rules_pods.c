@@ -20,6 +20,7 @@ struct host_view {
     uint64_t nvml[4];      /* indices of GPUs */
     int64_t local_ranks;   /* the most that NCCL counts there */
     int64_t members, last; /* of the communicator in hand */
+    int64_t unindexed;     /* of these, whose GPU's index no line tells */
     uint32_t comm;
     bool has_neighbours; /* connections within the node go to GPUs beside those that have a log here */
 };
@@ -68,6 +69,7 @@ static int64_t gpus_of(const struct host_view *h)
     int64_t n = 0;
     for (size_t i = 0; i < 4; i++)
         n += __builtin_popcountll(h->nvml[i]);
+    n += n ? h->unindexed : 0;
     n = n > h->local_ranks ? n : h->local_ranks;
     return n ? n : h->members;
 }
@@ -84,12 +86,16 @@ static struct pods look_at_pods(const struct ncclscope_model *m, uint32_t comm, 
         p.platform = p.platform || !proc->platform ? p.platform : proc;
         if (h && h->comm != comm) {
             h->comm = comm;
-            h->members = 0;
+            h->members = h->unindexed = 0;
             h->last = -1;
             p.hosts++;
         }
+        if (h && r->rank != h->last) {
+            h->members++;
+            h->unindexed += r->nvml_dev < 0;
+        }
         if (h)
-            h->members += r->rank != h->last, h->last = r->rank;
+            h->last = r->rank;
     }
     int64_t index = -1;
     bool one_index = true;
