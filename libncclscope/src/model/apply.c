@@ -561,10 +561,11 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     m->cut_inits += cut;
     if (nameless && !means_the_same(rec->kind, effect))
         return;
-    struct nsc_thread *t = effect || cut ? nsc_thread_of(m, proc, rec->tid) : NULL;
+    bool by_proxy = rec->kind == NCCLSCOPE_KIND_PROXY_CORE; /* a thread that makes no rank: a large job has thousands */
+    struct nsc_thread *t = (effect || cut) && !by_proxy ? nsc_thread_of(m, proc, rec->tid) : NULL;
     if ((builds || cut) && t)
         t->chose.line = 0;
-    if (effect && t)
+    if (effect && (t || by_proxy))
         effect(m, rec, proc, t);
     relate_to_warning(m, rec, proc, warned);
 }
