@@ -103,6 +103,7 @@ def check_rows(c, tool):
 
 
 VERSION = re.compile(rb'^.*NCCL version (\d+\.\d+\.\d+).*\n', re.M)
+TESTS_VERSION = re.compile(rb'^# nccl-tests version .*nccl-library=.*\n', re.M)
 
 
 def release(text):
@@ -110,7 +111,7 @@ def release(text):
 
 
 def check_versions(c, tool):
-    """Without its version line a log's texts must leave a range of releases that holds the truth, and is no wild guess."""
+    """Without the lines that say the release a log's texts must leave a range of releases that holds the truth, and is no wild guess."""
     tried = narrow = 0
     for name in log_names():
         text = read_text(log_path(name))
@@ -118,7 +119,7 @@ def check_versions(c, tool):
         if len(true) != 1 or name.startswith('made/'):
             continue
         is_ = release(true.pop())
-        told = json.loads(run(tool, '--json', '-', stdin=VERSION.sub(b'', text)).out)
+        told = json.loads(run(tool, '--json', '-', stdin=TESTS_VERSION.sub(b'', VERSION.sub(b'', text))).out)
         for process in told['processes']:
             v = process['nccl_version']
             c.true(name, 'stated, without a line that says it', v['how'] != 'stated')
