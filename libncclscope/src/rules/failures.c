@@ -61,15 +61,20 @@ static bool is_named_before(const struct ncclscope_model *m, const struct nsc_ev
     return c ? c < 0 : p->pid < q->pid;
 }
 
+/* The word behind this one: "localGid fe80::1 remoteGidsfe80::2". */
+static nsc_text word_behind(nsc_text line, const char *word)
+{
+    ptrdiff_t at = nsc_text_find(line, word);
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at + strlen(word));
+    return nsc_next_word(&rest);
+}
+
 /* ", mlx5_1" where the line ends in "hca mlx5_1"; of what happens on a GPU ", CUDA device 3", where no line tells the rank. */
 static const char *device_of(struct nsc_case *c, const struct nsc_event *e, int64_t rank)
 {
-    static const char words[] = " hca ";
     enum nsc_id id = c->rule->key;
-    ptrdiff_t at = e->kind == NCCLSCOPE_KIND_IB_COMPLETION ? nsc_text_find(e->where.text, words) : -1;
-    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(e->where.text, (size_t)at + sizeof words - 1),
-             hca = nsc_next_word(&rest);
-    if (hca.len)
+    nsc_text hca = word_behind(e->where.text, " hca ");
+    if (e->kind == NCCLSCOPE_KIND_IB_COMPLETION && hca.len)
         return nsc_words(c, ", %.*s", (int)(hca.len < 64 ? hca.len : 64), hca.ptr);
     bool gpu = id == NSC_ID_FAILURE_CUDA || id == NSC_ID_FAILURE_MEMORY || id == NSC_ID_FAILURE_SYSTEM_NOT_READY;
     return gpu && rank < 0 && e->dev >= 0 ? nsc_words(c, ", CUDA device %lld", (long long)e->dev) : "";
@@ -146,7 +151,7 @@ static void hear_tellers(struct nsc_case *c, const struct failure *row, const st
         if (e->proc == counted && (e->proc == alike || e->text != said->text))
             continue;
         t->processes += e->proc != counted;
-        struct nsc_key host = {m->procs.item[e->proc].host, UINT64_MAX, 0};
+        struct nsc_key host = {m->procs.item[e->proc].host, 0, 1}; /* a GPU's has 0 in the last place */
         if (nsc_map_get(&heard, host) == NSC_NONE)
             t->hosts += !nsc_map_put(&heard, host, 0);
         counted = e->proc;
@@ -306,14 +311,6 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &e->where);
 }
 
-/* The word behind this one: "localGid fe80::1 remoteGidsfe80::2". */
-static nsc_text word_behind(nsc_text line, const char *word)
-{
-    ptrdiff_t at = nsc_text_find(line, word);
-    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at + strlen(word));
-    return nsc_next_word(&rest);
-}
-
 /* Which two ports did not reach each other, of a completion that tells it. */
 static void say_gids(struct nsc_case *c, struct nsc_finding *f)
 {
@@ -417,14 +414,14 @@ static bool did_without(const struct ncclscope_model *m, const struct nsc_event 
 }
 
 /* The driver's library that NCCL did not find: a process that says so says more behind it, and nothing in the input fails. */
-static bool survives_yet(const struct ncclscope_model *m, ncclscope_kind kind)
+static bool survives_yet(const struct ncclscope_model *m)
 {
     bool goes_on = false;
-    for (size_t i = 0; i < m->events.len && kind == NCCLSCOPE_KIND_CUDA_LIBRARY; i++) {
+    for (size_t i = 0; i < m->events.len && !goes_on; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        const struct nsc_proc *p = e->proc == NSC_NONE ? NULL : &m->procs.item[e->proc];
-        goes_on = goes_on || (e->kind == kind && p && !p->nameless && p->source == e->where.source &&
-                              p->last_line > e->where.line);
+        const struct nsc_proc *p = &m->procs.item[e->proc];
+        goes_on = e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY && !p->nameless && p->source == e->where.source &&
+                  p->last_line > e->where.line;
     }
     return goes_on && !m->troubles && !nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE);
 }
@@ -484,6 +481,7 @@ void nsc_tell_failures(struct nsc_case *c)
     struct beside beside = {.n = 0};
     bool tied = false;     /* which came first is not known */
     bool weathered = true; /* all processes that said it went on for long */
+    bool survives = c->rule->key == NSC_ID_FAILURE_SYSTEM_NOT_READY && survives_yet(m);
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct failure *row = failure_of(e);
@@ -491,9 +489,9 @@ void nsc_tell_failures(struct nsc_case *c)
             continue;
         bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                      m->hosts.len > 1; /* NICs are taken without a look at distances */
-        int severity = did_without(m, e)                   ? NCCLSCOPE_SEVERITY_NOTE
-                       : blind || survives_yet(m, e->kind) ? NCCLSCOPE_SEVERITY_WARNING
-                                                           : row->severity;
+        int severity = did_without(m, e)                                               ? NCCLSCOPE_SEVERITY_NOTE
+                       : blind || (survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY) ? NCCLSCOPE_SEVERITY_WARNING
+                                                                                       : row->severity;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
             f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_SEVERITY_ERROR;
             nsc_show(c, f, &e->where);
