@@ -6,14 +6,14 @@
 #include "read/test_row.h"
 #include "read/user.h"
 
-#include <stdio.h>
-
-void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
+/* A release that a line without NCCL's header names: of this input's processes, where it names no other. */
+static void take_version(struct ncclscope_model *m, const ncclscope_record *rec, nsc_str said, bool rccl)
 {
     struct nsc_source_info *s = nsc_source_of_stream(m);
-    nsc_str said = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION));
-    s->banners++;
-    if (s->bare_version && nsc_is_short_version(nsc_say(m, s->bare_version), nsc_say(m, said)))
+    nsc_text before = nsc_say(m, s->bare_version);
+    if (s->bare_version && nsc_is_short_version(nsc_say(m, said), before))
+        return;
+    if (s->bare_version && nsc_is_short_version(before, nsc_say(m, said)))
         s->bare_version = said;
     if (s->bare_version && said != s->bare_version) {
         s->bare_other = said;
@@ -23,7 +23,14 @@ void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
         return;
     s->bare_version = said;
     s->bare_version_at = nsc_here(m, rec);
-    s->bare_rccl = nsc_text_starts(rec->message, "RCCL ");
+    s->bare_rccl = rccl;
+}
+
+void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    nsc_source_of_stream(m)->banners++;
+    take_version(m, rec, nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION)),
+                 nsc_text_starts(rec->message, "RCCL "));
 }
 
 /* "NCCL error in: ..., unhandled system error, NCCL version 2.27.3": PyTorch says which one it calls. */
@@ -45,19 +52,17 @@ static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
     s->bare_version_at = nsc_here(m, rec);
 }
 
-/* "# nccl-tests version 2.19.6 nccl-headers=22501 nccl-library=22809": 2.28.9 is loaded. */
+/* "# nccl-tests version 2.19.6 nccl-headers=22501 nccl-library=22809": 2.28.9 is loaded. Before 2.9 such numbers are made in another way. */
 static void tests_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    struct nsc_source_info *s = nsc_source_of_stream(m);
-    int64_t code = nsc_int(rec, NCCLSCOPE_FIELD_VERSION);
+    unsigned code = (unsigned)nsc_int(rec, NCCLSCOPE_FIELD_VERSION);
+    struct nsc_version v = {NSC_VERSION_SOURCE, code, code, 0};
     char said[32];
-    if (code < 20900 || code > 99999 || s->bare_version)
+    if (code < 20900 || code > 99999)
         return;
-    snprintf(said, sizeof said, "%lld.%lld.%lld", (long long)(code / 10000), (long long)(code / 100 % 100),
-             (long long)(code % 100));
-    s->bare_version = nsc_keep(m, nsc_text_of(said));
-    s->bare_version_at = nsc_here(m, rec);
-    s->bare_rccl = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_NAME), "rccl");
+    nsc_version_spell(&v, said, sizeof said);
+    take_version(m, rec, nsc_keep(m, nsc_text_of(said)),
+                 nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_NAME), "rccl"));
 }
 
 /* time algbw busbw [#wrong], out of place and then perhaps in place */

@@ -103,7 +103,8 @@ static void narrow(struct ncclscope_model *m, struct nsc_proc *p, ncclscope_gram
 
 bool nsc_is_short_version(nsc_text said, nsc_text whole)
 {
-    return said.len < whole.len && !memcmp(said.ptr, whole.ptr, said.len) && whole.ptr[said.len] == '+';
+    return said.len < whole.len && !memcmp(said.ptr, whole.ptr, said.len) &&
+           (whole.ptr[said.len] == '+' || whole.ptr[said.len] == '-');
 }
 
 /* What PyTorch calls 2.25.1 is no other release than the 2.25.1+cuda12.9 of a process's own line. */

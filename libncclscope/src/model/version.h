@@ -20,7 +20,7 @@ struct nsc_version {
 };
 enum { NSC_VERSION_OPEN = 1000000 };
 
-/* Is the one the other without its "+cuda12.9", as PyTorch says it? */
+/* Is the one the other without its "+cuda12.9" or "-HEAD:418cd5f", as PyTorch and nccl-tests say it? */
 bool nsc_is_short_version(nsc_text said, nsc_text whole);
 struct nsc_version nsc_version_of(const struct ncclscope_model *m, uint32_t proc);
 /* A text that the process printed before it said its version. */
