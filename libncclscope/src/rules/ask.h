@@ -358,8 +358,9 @@ void nsc_explain_with(struct nsc_case *c, struct nsc_finding *f, int reason, con
 
 /* Did the process go on after this line as only one does that did not fail of it: an initialisation that ended, connections, its own
  * end in good order? */
-bool nsc_goes_on_well(const struct ncclscope_model *m);
 bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where *line);
+/* Do lines of other programs stand behind NCCL's last ones in each input, and none that tells of trouble, nor a warning anywhere? */
+bool nsc_goes_on_well(const struct ncclscope_model *m);
 /* Is this a connection that is tried again and again, and are the tries the last that its process says, but for a few lines? */
 bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *e);
 /* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */

@@ -89,9 +89,9 @@ enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release);
 #define SURELY_BEFORE(NAME) (SINCE(NAME) == NSC_NO ? NSC_YES : NSC_NO)
 enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key);
 #define RAISED(NAME) nsc_ask_raised(q, NSC_ID_##NAME)
-/* Did the rule that asks find just this? */
 #define NO_DISTANCE \
     (q->distance && q->distance[0] ? NSC_NO : NSC_YES) /* does the log leave open how far apart the two are? */
+/* Did the rule that asks find just this? */
 #define REASON(what) (q->reason == (int)NSC_##what ? NSC_YES : NSC_NO)
 /* Has another NIC of the same ranks GPUDirect? */
 enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
@@ -99,7 +99,6 @@ enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q);
 /* Does NCCL list one NIC alone on this host? */
 enum nsc_answer nsc_ask_one_nic(struct nsc_ask *q);
 #define ONE_NIC nsc_ask_one_nic(q)
-/* Does the program say that it reached its end? */
 enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
 #define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
 enum nsc_answer nsc_ask_nvlink(struct nsc_ask *q);
@@ -118,15 +117,15 @@ enum nsc_answer nsc_ask_pair_apart(struct nsc_ask *q);
 /* Did ranks begin to connect to the network's own collectives (CollNet, SHARP)? */
 enum nsc_answer nsc_ask_collnet(struct nsc_ask *q);
 #define COLLNET_BEGUN nsc_ask_collnet(q)
+/* Does the program say that it reached its end? */
 enum nsc_answer nsc_ask_finished(struct nsc_ask *q);
 #define FINISHED nsc_ask_finished(q)
 #define SEEN_TO_FINISH \
     (FINISHED == NSC_YES ? NSC_YES : NSC_NO) /* a row that is nothing to list where no line says so */
-/* Do all ranks run on one host? */
-/* Do lines of other programs stand behind NCCL's last ones in each input, and none that tells of trouble, nor a warning anywhere? */
 #define GOES_ON_WELL (nsc_goes_on_well(q->m) ? NSC_YES : NSC_NO)
 enum nsc_answer nsc_ask_one_process(struct nsc_ask *q);
 #define ONE_PROCESS nsc_ask_one_process(q) /* does the whole log come from one, with all GPUs? */
+/* Do all ranks run on one host? */
 enum nsc_answer nsc_ask_one_host(struct nsc_ask *q);
 #define ONE_HOST nsc_ask_one_host(q)
 

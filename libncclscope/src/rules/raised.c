@@ -70,7 +70,8 @@ static const char *title_of(struct nsc_case *c, const struct words *w, const str
                      reason.len > REASON_SHOWN ? " ..." : "");
 }
 
-/* Of one input: where NCCL's first line stands, the last one by which a communicator came up, and the first by which NCCL or its work failed; 0: there is none. */
+/* Of one input: where NCCL's first line stands, the last one by which a communicator came up, and the first by which NCCL or its work
+ * failed; 0: there is none. */
 struct span {
     uint32_t source;
     uint64_t first, up, failed;

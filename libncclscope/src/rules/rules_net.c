@@ -156,8 +156,7 @@ static bool misses_named_devices(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->events.len && !m->link_order.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        const struct nsc_env *list =
-            e->kind == NCCLSCOPE_KIND_IB_NONE && e->proc != NSC_NONE ? nsc_env_of(m, e->proc, "NCCL_IB_HCA") : NULL;
+        const struct nsc_env *list = e->kind == NCCLSCOPE_KIND_IB_NONE ? nsc_env_of(m, e->proc, "NCCL_IB_HCA") : NULL;
         if (list && nsc_say(m, list->value).len && nsc_say(m, list->value).ptr[0] != '^')
             return true;
     }
@@ -384,14 +383,13 @@ static void tell_bridges_for_data(struct nsc_case *c)
     f = nsc_found(c, note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault",
                   bridge || (over && !note) ? "likely" : "possible");
     const char *name = nsc_say(m, bad->name).ptr;
+    const char *what = bridge ? "that seldom reaches another host" : "with a link-local address";
     f->title = over ? nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), an interface %s", name,
-                                (long long)bad->index,
-                                bridge ? "that seldom reaches another host" : "with a link-local address")
+                                (long long)bad->index, what)
                : others
                    ? nsc_words(c, "NCCL spreads its data over %u interfaces too that %s (%s and others)", others + 1,
                                bridge ? "seldom reach another host" : "have a link-local address", name)
-                   : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name,
-                               bridge ? "that seldom reaches another host" : "with a link-local address");
+                   : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name, what);
     if (!good)
         f->title = nsc_words(c, "NCCL has no interface for data between nodes but %s, which %s another host", name,
                              !strcmp(name, "lo") ? "does not reach" : "seldom reaches");

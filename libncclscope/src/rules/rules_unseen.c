@@ -134,17 +134,20 @@ static const char *network_at_hand(struct nsc_case *c)
                : "";
 }
 
-/* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls. */
+/* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls; beyond
+ * it with libraries of its own (CUDA compatibility). */
 static const char *older_driver(struct nsc_case *c)
 {
     for (size_t i = 0; i < c->m->procs.len; i++) {
         int64_t major, minor, driver = (int64_t)c->m->procs.item[i].driver; /* 11040: 11.4 */
-        if (driver && nsc_built_for(c->m, (uint32_t)i, &major, &minor) && driver < major * 1000 + minor * 10)
-            return nsc_words(c,
-                             " The driver is of CUDA %lld.%lld and NCCL was built with %lld.%lld: within one major "
-                             "release CUDA allows that, but calls that the driver does not know yet fail.",
-                             (long long)driver / 1000, (long long)driver % 1000 / 10, (long long)major,
-                             (long long)minor);
+        if (!driver || !nsc_built_for(c->m, (uint32_t)i, &major, &minor) || driver >= major * 1000 + minor * 10)
+            continue;
+        return nsc_words(c, " The driver is of CUDA %lld.%lld and NCCL was built with %lld.%lld: %s.",
+                         (long long)driver / 1000, (long long)driver % 1000 / 10, (long long)major, (long long)minor,
+                         driver / 1000 == major
+                             ? "within one major release CUDA allows that, but calls that the driver does not know "
+                               "yet fail"
+                             : "across major releases that takes CUDA's forward compatibility package");
     }
     return "";
 }
