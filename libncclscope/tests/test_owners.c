@@ -184,5 +184,6 @@ static void test_adopted(void)
     CHECK_INT(comm_of_id(m, "0xab")->count, 1);
 }
 
-CHECKS(TEST(test_nameless), TEST(test_ambiguous), TEST(test_thread_of_two_ranks), TEST(test_named_behind), TEST(test_batches), TEST(test_wide_batches), TEST(test_rccl_states_it),
-       TEST(test_beyond_channels), TEST(test_peer_on_another_gpu), TEST(test_own_gpu), TEST(test_adopted))
+CHECKS(TEST(test_nameless), TEST(test_ambiguous), TEST(test_thread_of_two_ranks), TEST(test_named_behind), TEST(test_batches),
+       TEST(test_wide_batches), TEST(test_rccl_states_it), TEST(test_beyond_channels), TEST(test_peer_on_another_gpu),
+       TEST(test_own_gpu), TEST(test_adopted))

@@ -275,6 +275,27 @@ static bool give_to_owner(struct ncclscope_model *m, struct nsc_thread *t, struc
     return true;
 }
 
+static size_t end_of_printer(const struct nsc_link *links, size_t n, size_t from)
+{
+    size_t end = from + 1;
+    while (end < n && links[end].printer == links[from].printer)
+        end++;
+    return end;
+}
+
+/* Of links of several printing ranks: is it known of each whose they are? */
+static bool are_all_known(struct ncclscope_model *m, const struct nsc_thread *t, const struct nsc_link *links, size_t n,
+                          uint32_t rank, enum nsc_structure what)
+{
+    bool known = true;
+    for (size_t i = 0, end; known && i < n; i = end) {
+        end = end_of_printer(links, n, i);
+        bool named = rank != NSC_NONE && m->ranks.item[rank].rank == links[i].printer;
+        known = named || choose(m, links + i, end - i, what, t->made).best != NSC_NONE;
+    }
+    return known;
+}
+
 /* The batch of the thread is whole. `rank`: the communicator that the thread has just named, or NSC_NONE. `last`: nothing more
  * will be known of this source. One thread may make the ranks of several GPUs: then it prints for each of them, and what is not known of
  * one of them is waited for with all. */
@@ -284,30 +305,18 @@ static void close_batch(struct ncclscope_model *m, struct nsc_thread *t, uint32_
     if (!t->waiting.len || (rank == NSC_NONE && t->rank == NSC_NONE && !last && may_be_in_init(m, t)))
         return;
     struct nsc_link *links = t->waiting.item;
-    size_t n = t->waiting.len, groups = 1, end;
-    for (size_t i = 1; i < n; i++)
-        groups += links[i].printer != links[i - 1].printer;
-    if (groups == 1) {
-        if (give_to_owner(m, t, links, n, rank, what, last))
-            end_batch(m, t);
-        return;
-    }
-    bool known = true;
-    qsort(links, n, sizeof *links, by_printer);
-    for (size_t i = 0; known && !last && i < n; i = end) {
-        for (end = i + 1; end < n && links[end].printer == links[i].printer;)
-            end++;
-        bool named = rank != NSC_NONE && m->ranks.item[rank].rank == links[i].printer;
-        known = named || choose(m, links + i, end - i, what, t->made).best != NSC_NONE;
-    }
-    for (size_t i = 0; known && i < n; i = end) {
-        for (end = i + 1; end < n && links[end].printer == links[i].printer;)
-            end++;
-        give_to_owner(m, t, links + i, end - i, rank, what, last);
+    size_t n = t->waiting.len;
+    bool one = end_of_printer(links, n, 0) == n;
+    if (!one)
+        qsort(links, n, sizeof *links, by_printer);
+    bool known = last || one || are_all_known(m, t, links, n, rank, what);
+    for (size_t i = 0, end; known && i < n; i = end) { /* the first of several may change what is known of the next */
+        end = end_of_printer(links, n, i);
+        known = give_to_owner(m, t, links + i, end - i, rank, what, last || !one);
     }
     if (known)
         end_batch(m, t);
-    else
+    else if (!one)
         renumber_batch(m, t);
 }
 
@@ -372,11 +381,11 @@ static uint32_t find_in_batch(struct nsc_thread *t, const struct nsc_link *l)
     return t->waiting.len <= FEW ? NSC_NONE : nsc_map_get(&t->waiting_by, place_in_batch(l));
 }
 
-/* Behind the first few links of a batch each is found by its place. */
-static int index_batch(struct nsc_thread *t)
+/* Behind the first few links of a batch each is found by its place: those from this one on. */
+static int index_batch(struct nsc_thread *t, size_t from)
 {
     int rc = NCCLSCOPE_OK;
-    for (size_t i = t->waiting.len == FEW + 1 ? 0 : t->waiting.len - 1; t->waiting.len > FEW && i < t->waiting.len; i++)
+    for (size_t i = from; t->waiting.len > FEW && i < t->waiting.len; i++)
         rc = rc ? rc : nsc_map_put(&t->waiting_by, place_in_batch(&t->waiting.item[i]), (uint32_t)i);
     return rc;
 }
@@ -386,9 +395,7 @@ static void renumber_batch(struct ncclscope_model *m, struct nsc_thread *t)
 {
     t->hit = 0;
     nsc_map_free(&t->waiting_by);
-    for (size_t i = 0; t->waiting.len > FEW && i < t->waiting.len; i++)
-        if (nsc_map_put(&t->waiting_by, place_in_batch(&t->waiting.item[i]), (uint32_t)i))
-            m->no_memory = true;
+    m->no_memory |= index_batch(t, 0) != 0;
 }
 
 /* The link of the thread's batch that this line adds to, or a new one; NULL when there is no memory. `begins`: the line repeats
@@ -511,5 +518,5 @@ void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, u
     take_first_line(m, rec, new);
     new->where.text = nsc_arena_copy(&t->quotes, new->where.text);
     t->hit = t->waiting.len - 1;
-    m->no_memory = m->no_memory || index_batch(t);
+    m->no_memory = m->no_memory || index_batch(t, t->waiting.len == FEW + 1 ? 0 : t->waiting.len - 1);
 }
