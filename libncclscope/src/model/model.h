@@ -83,9 +83,10 @@ struct nsc_proc {
     nsc_str cpus;                 /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */
     bool cpus_differ;
     struct nsc_where cpus_at;
-    struct nsc_where nvlink_at; /* path.c: a line which says that its GPUs have NVLink, where none of their pair does */
-    struct nsc_where old_at;    /* path.c: a line by which they are older than NVLink */
-    nsc_str gpu_name;           /* gpus.c: as another program prints it; 0: none does */
+    struct nsc_where
+        nvlink_at;           /* nvlink.c: a line which says that its GPUs have NVLink, where none of their pair does */
+    struct nsc_where old_at; /* nvlink.c: a line by which they are older than NVLink */
+    nsc_str gpu_name;        /* gpus.c: as another program prints it; 0: none does */
     struct nsc_where gpu_at;
     nsc_str peer_version; /* version.c: said by another rank of one of its communicators */
     unsigned version_low,

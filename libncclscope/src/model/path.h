@@ -24,6 +24,8 @@ bool nsc_class_is_nvlink(nsc_text type);
  * ranks is this one. The child of a split takes its parent's, and NCCL_BUFFSIZE caps it. The line that says so, or NULL. Where P2P is
  * refused or switched off the chunk is small whatever the machine has. */
 const struct nsc_where *nsc_chunk_excludes_nvlink(const struct ncclscope_model *m, const struct nsc_rank *r);
+/* Does the link read? That is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
+bool nsc_read_proves(const struct ncclscope_model *m, const struct nsc_link *l);
 /* Do lines about the communicator of this link, or another one of its two GPUs, prove NVLink between them, whatever the link itself is? */
 bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where **because);
 /* printers.c: who prints links of which rank, before any of the below is asked. */
@@ -45,6 +47,8 @@ void nsc_find_readers(struct ncclscope_model *m);     /* readers.c: once links a
 void nsc_find_shared_gpus(struct ncclscope_model *m); /* shared_gpus.c: once links have their communicators */
 bool nsc_is_rccl(const struct ncclscope_model *m);    /* AMD's library: no NVLink there */
 
+/* scope.c: are both ends on one node? */
+enum nsc_scope nsc_scope_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 bool nsc_is_within_process(const struct ncclscope_model *m,
                            const struct nsc_link *l); /* both ends, by who prints them */
 
