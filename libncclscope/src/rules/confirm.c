@@ -129,14 +129,21 @@ static const struct nsc_fact_collective *default_run(const struct ncclscope_fact
     return NULL;
 }
 
-/* The largest all-reduce that both runs have: NCCL by itself, and as the log has it. */
+/* Of two sizes that both runs have the one to compare at: that of the recorded costs it stands beside (links.def), else the larger. */
+static bool is_better_size(int64_t bytes, int64_t than)
+{
+    const int64_t recorded = 64LL * 1024 * 1024;
+    return bytes == recorded || (than != recorded && bytes > than);
+}
+
+/* An all-reduce that both runs have: NCCL by itself, and as the log has it. */
 static void find_runs(const struct nsc_case *c, struct nsc_confirmed *x)
 {
     const struct ncclscope_facts *facts = c->m->facts;
     for (size_t i = 0; i < facts->collectives.len; i++) {
         const struct nsc_fact_collective *o = &facts->collectives.item[i], *base;
         if (!is_sound(o) || !strcmp(o->arm, "default") || !is_same_path(o, x, nsc_say(c->m, x->link->via)) ||
-            (x->run[1] && o->bytes.v <= x->run[1]->bytes.v) || !(base = default_run(facts, o)))
+            (x->run[1] && !is_better_size(o->bytes.v, x->run[1]->bytes.v)) || !(base = default_run(facts, o)))
             continue;
         x->run[0] = base;
         x->run[1] = o;

@@ -32,18 +32,28 @@ static const struct {
     [NSC_AS_GOOD] = {NCCLSCOPE_SEVERITY_NOTE, "by-design"},
 };
 
+/* Do two host names of one machine have several ranks each, so that part of the way is not over the network? */
+static bool joins_groups(const struct nsc_case *c, const struct nsc_confirmed *x)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_rank *a = nsc_member(m, x->comm, (int64_t)x->a), *b = nsc_member(m, x->comm, (int64_t)x->b);
+    return a && b && a->on_host > 1 && m->procs.item[a->proc].host != m->procs.item[b->proc].host;
+}
+
 /* By what was measured on this machine: NCCL itself if it ran on both paths, else copies. NULL: nothing was. */
 static const char *measured_cost(struct nsc_case *c, const struct nsc_confirmed *x)
 {
     bool shm = x->link->family == NSC_SHM;
-    if (x->run[0]) {
+    if (x->run[0] && !joins_groups(c, x)) { /* all of such a run went over the network */
         double factor = (double)x->run[0]->mb_s.v / (double)x->run[1]->mb_s.v;
         return nsc_words(c,
                          "%.*fx in NCCL's own all-reduce of %lld MiB by %lld GPUs of this machine (%.1f against %.1f "
                          "GB/s bus bandwidth, %s)",
-                         factor < 2 ? 2 : 1, factor, (long long)x->run[0]->bytes.v / (1024 * 1024),
-                         (long long)x->run[1]->ranks.v, (double)x->run[1]->mb_s.v / 1000,
-                         (double)x->run[0]->mb_s.v / 1000, x->run[1]->arm);
+                         factor < 2    ? 2
+                         : factor < 20 ? 1
+                                       : 0,
+                         factor, (long long)x->run[0]->bytes.v / (1024 * 1024), (long long)x->run[1]->ranks.v,
+                         (double)x->run[1]->mb_s.v / 1000, (double)x->run[0]->mb_s.v / 1000, x->run[1]->arm);
     }
     if (!x->mb_s[0] || !x->mb_s[1] || x->is != NSC_FALLBACK)
         return NULL;
@@ -52,16 +62,18 @@ static const char *measured_cost(struct nsc_case *c, const struct nsc_confirmed 
                      (double)x->mb_s[0] / 1000, shm ? "" : ", and the network is slower still");
 }
 
+/* No figure is recorded of RDMA inside one machine. */
 static void set_cost(struct nsc_case *c, struct nsc_finding *f, const struct nsc_confirmed *x)
 {
-    enum nsc_path_cost slow = x->link->family == NSC_SHM   ? NSC_COST_SHM
-                              : x->link->family == NSC_NET ? NSC_COST_LOOPBACK
-                              : x->link->copy_engine       ? NSC_COST_COPY_ENGINE
-                                                           : NSC_COST_READ;
     const char *own = measured_cost(c, x);
-    nsc_set_cost(c, f, slow, NSC_COST_P2P, x->link->proc);
+    enum nsc_path_cost slow = x->link->family == NSC_SHM   ? NSC_COST_SHM
+                              : x->link->family == NSC_P2P ? x->link->copy_engine ? NSC_COST_COPY_ENGINE : NSC_COST_READ
+                              : joins_groups(c, x)         ? NSC_COST_SOCKET
+                                                           : NSC_COST_LOOPBACK;
+    if (x->link->family != NSC_NET || x->path == NSC_PATH_SOCKET)
+        nsc_set_cost(c, f, slow, NSC_COST_P2P, x->link->proc);
     if (own)
-        f->cost = nsc_words(c, "%s. Elsewhere: %s", own, f->cost);
+        f->cost = f->cost ? nsc_words(c, "%s. Elsewhere: %s", own, f->cost) : own;
 }
 
 /* The finding that the log alone gives of the same connections. */
