@@ -1,6 +1,7 @@
 /* path.c - from the word behind "via" to what can be known of the path. */
 #include "read/changes.h"
 #include "model/path.h"
+#include "model/fast.h"
 #include "model/gpus.h"
 #include "model/on_machine.h"
 #include "model/topology.h"
@@ -149,7 +150,8 @@ static enum nsc_path path_of_class(nsc_text class)
 }
 
 /* What lines of the log prove comes before what facts of a machine say. */
-static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
+static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where *fast,
+                     struct nsc_known_path *out)
 {
     const struct nsc_where *because = NULL;
     const struct nsc_env *level;
@@ -186,18 +188,20 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
     } else if ((offered = nsc_offered_of_link(m, l))) {
         out->path = path_of_class(nsc_say(m, offered));
         out->proof = NSC_PROOF_STATED;
-    } else if ((because = is_of_board(m, l))) {
+    } else if ((because = fast ? fast : is_of_board(m, l))) {
         out->path = NSC_PATH_NVLINK;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;
     }
 }
 
-static void find_path(const struct ncclscope_model *m, const struct nsc_link *l, struct nsc_known_path *out)
+/* `fast`: the line that shows more than PCIe carries, or NULL. */
+static void find_path(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where *fast,
+                      struct nsc_known_path *out)
 {
     *out = (struct nsc_known_path){.path = NSC_PATH_UNKNOWN, .scope = nsc_scope_of_link(m, l)};
     if (l->family == NSC_P2P && !l->one_gpu) {
-        p2p_path(m, l, out);
+        p2p_path(m, l, fast, out);
         return;
     }
     out->proof = NSC_PROOF_STATED; /* the word itself says it */
@@ -219,6 +223,7 @@ static void find_path(const struct ncclscope_model *m, const struct nsc_link *l,
 
 void nsc_find_paths(struct ncclscope_model *m)
 {
+    const struct nsc_where *fast = nsc_more_than_pcie(m);
     for (size_t i = 0; i < m->links.len; i++)
-        find_path(m, &m->links.item[i], &m->links.item[i].known);
+        find_path(m, &m->links.item[i], fast, &m->links.item[i].known);
 }

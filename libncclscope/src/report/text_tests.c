@@ -1,6 +1,7 @@
 /* text_tests.c - what nccl-tests measured, where its tables stand in the input: one line for each table, without a judgement. */
 #include "report/text.h"
 #include "base/neutral.h"
+#include "model/fast.h"
 #include "rules/ask.h"
 
 #include <stdio.h>
@@ -12,11 +13,6 @@ struct table {
     int64_t wrong;
 };
 
-static double busbw(const struct nsc_test *t)
-{
-    return t->sides > 1 && t->busbw[1] > t->busbw[0] ? t->busbw[1] : t->busbw[0];
-}
-
 static struct table table_from(const struct ncclscope_model *m, size_t first)
 {
     struct table x = {first, 0, NULL, NULL, 0};
@@ -27,7 +23,7 @@ static struct table table_from(const struct ncclscope_model *m, size_t first)
             break;
         x.count++;
         x.last = t;
-        if (t->sides && (!x.best || busbw(t) > busbw(x.best)))
+        if (t->sides && (!x.best || nsc_bus_bandwidth(t) > nsc_bus_bandwidth(x.best)))
             x.best = t;
         for (int side = 0; side < t->sides; side++)
             x.wrong += t->wrong[side] > 0 ? t->wrong[side] : 0;
@@ -44,17 +40,6 @@ static const char *size_words(uint64_t bytes, char *buf, size_t size)
         bytes /= 1024, unit++;
     snprintf(buf, size, "%llu %s", (unsigned long long)bytes, units[unit]);
     return buf;
-}
-
-/* Does the bus bandwidth of this collective tell what each link of a ring carries? That of all-to-all does not. */
-static bool runs_in_rings(const struct ncclscope_model *m, const struct nsc_test *t)
-{
-    static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce_perf"};
-    nsc_text name = nsc_say(m, t->collective), op = nsc_say(m, t->redop);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (nsc_text_find(name, names[i]) >= 0)
-            return true;
-    return !name.len && op.len && !nsc_text_is(op, "none");
 }
 
 /* The rank that says what the rings of the largest communicator were laid out for; NULL: none does. *gb_s: that. */
@@ -79,10 +64,10 @@ static void compare(const struct nsc_report *r, const struct table *x, char *out
     double gb_s;
     const struct nsc_rank *rank = laid_out(r->m, &gb_s);
     *out = 0;
-    bool fits = rank && gb_s > 0 && busbw(x->best) <= gb_s; /* trees and NVLS may carry more */
-    if (fits && x->last->bytes >= LARGE && runs_in_rings(r->m, x->best))
+    bool fits = rank && gb_s > 0 && nsc_bus_bandwidth(x->best) <= gb_s; /* trees and NVLS may carry more */
+    if (fits && x->last->bytes >= LARGE && nsc_runs_in_rings(r->m, x->best))
         nsc_format(out, size, ", %.0f %% of the %g GB/s that NCCL laid its rings out for (line %llu)",
-                   100 * busbw(x->best) / gb_s, gb_s, (unsigned long long)rank->ring_type_at.line);
+                   100 * nsc_bus_bandwidth(x->best) / gb_s, gb_s, (unsigned long long)rank->ring_type_at.line);
 }
 
 double nsc_part_of_layout(const struct ncclscope_model *m)
@@ -93,8 +78,8 @@ double nsc_part_of_layout(const struct ncclscope_model *m)
     for (size_t i = 0; i < m->tests.len;) {
         struct table x = table_from(m, i);
         i += x.count;
-        if (x.best && x.last->bytes >= LARGE && runs_in_rings(m, x.best) && busbw(x.best) > most)
-            most = busbw(x.best);
+        if (x.best && x.last->bytes >= LARGE && nsc_runs_in_rings(m, x.best) && nsc_bus_bandwidth(x.best) > most)
+            most = nsc_bus_bandwidth(x.best);
     }
     return most > 0 ? most / gb_s : -1;
 }
@@ -111,7 +96,7 @@ static const struct nsc_own_record *average_above(const struct ncclscope_model *
         const struct nsc_own_record *a = &m->happened.item[i];
         if (a->number == NCCLSCOPE_KIND_TEST_AVERAGE && a->where.source == last->source && a->where.line > last->line &&
             (!end || end->source != last->source || a->where.line < end->line))
-            return nsc_to_f64(nsc_said(m, a, "bw"), gb_s) && *gb_s > busbw(x->best) ? a : NULL;
+            return nsc_to_f64(nsc_said(m, a, "bw"), gb_s) && *gb_s > nsc_bus_bandwidth(x->best) ? a : NULL;
     }
     return NULL;
 }
@@ -133,11 +118,11 @@ static void one_table(const struct nsc_report *r, const struct table *x)
     compare(r, x, part, sizeof part);
     size_t n =
         nsc_append(line, sizeof line, 0, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%sline %llu)%s",
-                   name.len ? ", " : "", (int)name.len, name.len ? name.ptr : "", busbw(x->best),
+                   name.len ? ", " : "", (int)name.len, name.len ? name.ptr : "", nsc_bus_bandwidth(x->best),
                    size_words(x->best->bytes, size, sizeof size), x->best->in_pieces ? "in the row that ends in " : "",
                    (unsigned long long)x->best->where.line, part);
-    if (busbw(x->last) < drop_told * busbw(x->best) && x->last->sides)
-        n = nsc_append(line, sizeof line, n, "; %.2f GB/s at %s", busbw(x->last),
+    if (nsc_bus_bandwidth(x->last) < drop_told * nsc_bus_bandwidth(x->best) && x->last->sides)
+        n = nsc_append(line, sizeof line, n, "; %.2f GB/s at %s", nsc_bus_bandwidth(x->last),
                        size_words(x->last->bytes, size, sizeof size));
     if (x->wrong)
         nsc_append(line, sizeof line, n, "; %lld wrong values", (long long)x->wrong);
@@ -193,7 +178,8 @@ void nsc_text_tests(const struct nsc_report *r)
     for (size_t i = 0; i < r->m->tests.len;) {
         struct table x = table_from(r->m, i);
         i += x.count;
-        if (!x.best || busbw(x.best) < 0.005) /* too small to be printed: tables that broke off at a few bytes */
+        if (!x.best ||
+            nsc_bus_bandwidth(x.best) < 0.005) /* too small to be printed: tables that broke off at a few bytes */
             continue;
         if (++told <= SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE)
             one_table(r, &x);

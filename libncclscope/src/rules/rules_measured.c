@@ -1,4 +1,5 @@
 /* rules_measured.c - what is odd of what nccl-tests measured, by its table alone. */
+#include "model/fast.h"
 #include "rules/ask.h"
 #include "rules/questions.h"
 
@@ -28,11 +29,6 @@ enum { LARGE = 16 << 20 };           /* bytes: here starting costs nothing */
 static const double fall_told = 0.7; /* of the best: tables that end well keep within some percent of it */
 enum { FALL_ROWS = 3 };              /* so many in a row are no chance */
 
-static double best_side(const struct nsc_test *t)
-{
-    return t->sides > 1 && t->busbw[1] > t->busbw[0] ? t->busbw[1] : t->busbw[0];
-}
-
 /* Where the bandwidth of a table falls at large sizes, and stays low to its end: the first such row; NULL: it does not. */
 static const struct nsc_test *falls(const struct nsc_test *first, size_t n, const struct nsc_test **best, double *most)
 {
@@ -40,9 +36,9 @@ static const struct nsc_test *falls(const struct nsc_test *first, size_t n, cons
     *best = first;
     *most = 0;
     for (size_t i = 0; i < n; i++)
-        *best = best_side(&first[i]) > best_side(*best) ? &first[i] : *best;
-    while (low < n && best_side(&first[n - 1 - low]) < fall_told * best_side(*best)) {
-        *most = best_side(&first[n - 1 - low]) > *most ? best_side(&first[n - 1 - low]) : *most;
+        *best = nsc_bus_bandwidth(&first[i]) > nsc_bus_bandwidth(*best) ? &first[i] : *best;
+    while (low < n && nsc_bus_bandwidth(&first[n - 1 - low]) < fall_told * nsc_bus_bandwidth(*best)) {
+        *most = nsc_bus_bandwidth(&first[n - 1 - low]) > *most ? nsc_bus_bandwidth(&first[n - 1 - low]) : *most;
         low++;
     }
     const struct nsc_test *at = &first[n - low];
@@ -67,7 +63,8 @@ static void tell_falls(struct nsc_case *c)
             f->title = nsc_words(c,
                                  "nccl-tests: from %llu bytes on the bus bandwidth is at most %.2f GB/s, after %.2f at "
                                  "%llu bytes",
-                                 (unsigned long long)at->bytes, most, best_side(best), (unsigned long long)best->bytes);
+                                 (unsigned long long)at->bytes, most, nsc_bus_bandwidth(best),
+                                 (unsigned long long)best->bytes);
             nsc_explain_by(c, f, NSC_MEASURED_FALL);
         }
         f->count++;
