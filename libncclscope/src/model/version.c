@@ -188,22 +188,44 @@ static void share_all(struct ncclscope_model *m)
     nsc_free(said);
 }
 
+/* "2.8.4+cuda11.0": NVIDIA's, or built on it, as MSCCL was, whose lines look like AMD's. */
+static bool says(const struct ncclscope_model *m, const char *build)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (nsc_text_find(nsc_say(m, m->procs.item[i].version), build) >= 0)
+            return true;
+    for (size_t i = 0; i < m->sources.len; i++)
+        if (nsc_text_find(nsc_say(m, m->sources.item[i].bare_version), build) >= 0)
+            return true;
+    return false;
+}
+
 static bool names_rccl(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->procs.len; i++)
-        if (m->procs.item[i].rccl || nsc_text_find(nsc_say(m, m->procs.item[i].version), "+hip") >= 0)
+        if (m->procs.item[i].rccl)
             return true;
     for (size_t i = 0; i < m->sources.len; i++)
-        if (m->sources.item[i].bare_rccl || nsc_text_find(nsc_say(m, m->sources.item[i].bare_version), "+hip") >= 0)
+        if (m->sources.item[i].bare_rccl)
             return true;
     return false;
+}
+
+/* What lines that look like AMD's made of its processes is taken back where a version line is of CUDA, and none of AMD's. */
+static bool is_rccl(struct ncclscope_model *m)
+{
+    bool hip = says(m, "+hip");
+    if (!hip && says(m, "+cuda"))
+        for (size_t i = 0; i < m->procs.len; i++)
+            m->procs.item[i].rccl = false;
+    return hip || names_rccl(m);
 }
 
 void nsc_version_settle(struct ncclscope_model *m)
 {
     ncclscope_grammar *g = m->grammar;
     struct nsc_match match = {0};
-    bool rccl = m->whole.rccl = names_rccl(m);
+    bool rccl = m->whole.rccl = is_rccl(m);
     m->grammar = NULL;
     if (!g || nsc_match_new(&match, NULL)) /* no record; or no memory, which is known */
         return;

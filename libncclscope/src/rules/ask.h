@@ -36,6 +36,7 @@ enum nsc_shm_reason {
     NSC_SHM_FAR,    /* farther apart than NCCL uses P2P */
     NSC_SHM_PARTED, /* the same, by the CPUs they are near to */
     NSC_SHM_REFUSED,
+    NSC_SHM_REFUSED_FAR,    /* and the two meet only across the CPUs, with no NVLink */
     NSC_SHM_SILENT,         /* P2P across sockets, where NCCL does not print a refusal */
     NSC_SHM_UNSAID_VISIBLE, /* nothing says why; a variable would show */
     NSC_SHM_UNSAID,

@@ -76,7 +76,8 @@ static enum nsc_shm_reason shm_reason(const struct nsc_case *c, const struct nsc
         nvlink = e->by_proof || (e->type && nsc_class_is_nvlink(nsc_say(m, e->type)));
         return e->by_platform ? NSC_SHM_BY_PLATFORM : nvlink ? NSC_SHM_NVLINK : NSC_SHM_NEAR;
     case NSC_BY_DESIGN: return e->because == NSC_BY_MIG ? NSC_SHM_SLICES : e->by_cpus ? NSC_SHM_PARTED : NSC_SHM_FAR;
-    case NSC_REFUSED: return NSC_SHM_REFUSED;
+    case NSC_REFUSED:
+        return e->type && e->level == NSC_LEVEL_SYS && nsc_refusal_of(m, l) ? NSC_SHM_REFUSED_FAR : NSC_SHM_REFUSED;
     default:
         return e->because == NSC_BY_SILENCE      ? NSC_SHM_SILENT
                : shows_p2p_variables(m, l->proc) ? NSC_SHM_UNSAID_VISIBLE
@@ -86,10 +87,10 @@ static enum nsc_shm_reason shm_reason(const struct nsc_case *c, const struct nsc
 
 static enum nsc_id shm_root(enum nsc_shm_reason why)
 {
-    return why == NSC_SHM_BY_DISABLE ? NSC_ID_ENV_P2P_DISABLED
-           : why == NSC_SHM_BY_LEVEL ? NSC_ID_ENV_P2P_LEVEL
-           : why == NSC_SHM_REFUSED  ? NSC_ID_TRANSPORT_P2P_DISABLED_BY_DRIVER
-                                     : NSC_ID_NONE;
+    return why == NSC_SHM_BY_DISABLE                              ? NSC_ID_ENV_P2P_DISABLED
+           : why == NSC_SHM_BY_LEVEL                              ? NSC_ID_ENV_P2P_LEVEL
+           : why == NSC_SHM_REFUSED || why == NSC_SHM_REFUSED_FAR ? NSC_ID_TRANSPORT_P2P_DISABLED_BY_DRIVER
+                                                                  : NSC_ID_NONE;
 }
 
 /* Was this found, and is it a note? */
