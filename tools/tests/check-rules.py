@@ -40,7 +40,7 @@ def job(hosts='vm', ranks='2', version='2.28.9', via='P2P/CUMEM', net='NET/IB/0/
     lines = []
     who = ['%s:%d:%d [%d] NCCL INFO ' % (hosts[r // per], 100 + r, 100 + r, r % per) for r in range(n)]
     for r in range(n):
-        lines.append(who[r] + 'NCCL version %s+cuda12.4' % version)
+        lines.append(who[r] + 'NCCL version %s' % (version if '+' in version else version + '+cuda12.4'))
     for word in ('START', 'COMPLETE'):
         for r in range(n):
             lines.append(who[r] + 'ncclCommInitRank comm 0x%x rank %d nranks %d cudaDev %d nvmlDev %d busId %x000 commId 0xfeed - Init %s'

@@ -112,7 +112,7 @@ static const struct hint *const hints[256] = {
     ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction")),
     ['B'] = HINTS(HINT(0, "Bus error")),
     ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
-    ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess ")),
+    ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess "), HINT(0, "KeyboardInterrupt")),
     ['T'] = HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Training Container Exec"),
                   HINT(0, "Training completed")),
     ['R'] = HINTS(HINT(0, "Reporting training S")),

@@ -100,6 +100,12 @@ static bool wonders_at_sockets(const struct nsc_report *r)
     return is_told(r, "SOCKET_IS_ENOUGH") || is_told(r, "SOCKET_SERVES");
 }
 
+/* Somebody stopped the job, who may have waited for it in vain. */
+static bool wonders_at_stop(const struct nsc_report *r)
+{
+    return is_told(r, "EXIT_BY_HAND") && !nsc_success_of(r->m) && !r->m->tests.len;
+}
+
 static const double part_expected =
     0.6; /* less is told: PCIe between two CPUs was seen to reach that much, NVLink and RDMA more */
 
@@ -134,6 +140,9 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (ends_in_init(r))
         return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
                "ranks wait for others.";
+    if (wonders_at_stop(r))
+        return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that no line "
+               "tells.";
     bool unproven = false; /* else the model of the GPU has no NVLink */
     for (size_t i = 0; i < r->f->list.len; i++)
         unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
@@ -149,5 +158,5 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 bool nsc_is_open_question(const struct nsc_report *r)
 {
     return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || wonders_at_sockets(r) ||
-           ends_in_init(r);
+           ends_in_init(r) || wonders_at_stop(r);
 }

@@ -192,6 +192,24 @@ static bool is_wake(const struct ncclscope_model *m, const struct words *w, cons
     return w->told == DIES || (is_uncaught(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
 }
 
+const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m)
+{
+    static const ncclscope_kind words[] = {NCCLSCOPE_KIND_PROGRAM_STOPPED, NCCLSCOPE_KIND_KEYBOARD_STOP,
+                                           NCCLSCOPE_KIND_PY_INTERRUPTED};
+    const struct nsc_own_record *r = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && !r; i++)
+        r = nsc_first_heard(m, words[i]);
+    return r;
+}
+
+/* Did an interrupt reach a Python process before it? What is raised behind that follows from it. */
+static bool is_behind_interrupt(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    const struct nsc_own_record *stop = nsc_first_heard(m, NCCLSCOPE_KIND_PY_INTERRUPTED);
+    return stop && r->number == NCCLSCOPE_KIND_PY_RAISED && stop->where.source == r->where.source &&
+           stop->where.line < r->where.line;
+}
+
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
 {
     const struct ncclscope_model *m = c->m;
@@ -205,7 +223,8 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         nsc_text name = *w->field ? nsc_text_trim(nsc_said(m, r, w->field)) : (nsc_text){NULL, 0};
         nsc_text reason = reason_of(m, r);
         look_at(m, r->where.source, &nccl);
-        if (is_of_nccl_or_cuda(name, reason) || (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
+        if (is_of_nccl_or_cuda(name, reason) || is_behind_interrupt(m, r) ||
+            (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
             continue;
         if (is_of_store(reason) && r->where.line < nccl.first && nccl.up) {
             before = before ? before : r;

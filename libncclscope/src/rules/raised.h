@@ -11,6 +11,8 @@ const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_faile
 const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank);
 /* "rank 3 says: NaN loss, giving up", for a title. */
 const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r);
+/* The first line by which somebody stopped the job, or a tool did by SIGINT; NULL: none. */
+const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m);
 /* Is it one by which the process aborts? */
 bool nsc_dies_of(const struct nsc_own_record *raised);
 /* The first line of this input (NSC_NONE: one of any) by which NCCL, or work that waits for it, failed; NULL: none. */

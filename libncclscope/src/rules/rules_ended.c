@@ -320,13 +320,12 @@ static void tell_stop(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *ends = nsc_first_heard(m, NCCLSCOPE_KIND_LAUNCHER_STOPS),
-                                *by_hand = nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_STOPPED);
-    by_hand = by_hand ? by_hand : nsc_first_heard(m, NCCLSCOPE_KIND_KEYBOARD_STOP);
+                                *by_hand = nsc_stopped_by_hand(m);
     const struct nsc_own_record *r = by_hand ? by_hand : ends;
     if (!r)
         return;
     const struct nsc_where *done = nsc_success_of(m);
-    bool typed = r->number == NCCLSCOPE_KIND_KEYBOARD_STOP; /* what served its time is stopped so, too */
+    bool typed = by_hand && r->number != NCCLSCOPE_KIND_PROGRAM_STOPPED; /* what served its time is stopped so, too */
     bool went_on = typed || (done && done->source == r->where.source);
     struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "error",
                                       by_hand ? "certain" : "likely");

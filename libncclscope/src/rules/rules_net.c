@@ -1,6 +1,7 @@
 /* rules_net.c - between nodes: providers, devices, interfaces. */
 #include "model/machines.h"
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 /* ---- libfabric ---- */
 
@@ -313,7 +314,7 @@ static bool stopped_at_start(const struct ncclscope_model *m)
     for (size_t i = 0; i < m->comms.len; i++)
         if (m->comms.item[i].state == NSC_COMPLETE)
             return false;
-    return nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_STOPPED) || nsc_first_heard(m, NCCLSCOPE_KIND_KEYBOARD_STOP);
+    return nsc_stopped_by_hand(m);
 }
 
 /* The first connection that goes over this interface: "NET/Socket/1" is the second of those that its host lists. */
