@@ -52,9 +52,23 @@ const char *nsc_state_name(int state)
     return ncclscope_word_of("comm_state", state);
 }
 
+/* A line may hold several records (pasted without line ends), or much before one: then from its own header to its own end. */
+static nsc_text own_part(const ncclscope_record *rec)
+{
+    nsc_text line = nsc_text_trim_end(rec->physical), message = rec->message;
+    const char *end = message.ptr + message.len;
+    bool within = message.ptr >= line.ptr && end <= line.ptr + line.len,
+         header = rec->host.len && rec->host.ptr >= line.ptr && rec->host.ptr <= message.ptr;
+    bool alone = within && nsc_text_find(nsc_text_from(line, (size_t)(end - line.ptr)), " NCCL ") < 0;
+    if (!within || (alone && (size_t)(end - line.ptr) <= NSC_QUOTE))
+        return rec->physical;
+    const char *start = header ? rec->host.ptr : message.ptr;
+    return alone ? nsc_text_from(line, (size_t)(start - line.ptr)) : (nsc_text){start, (size_t)(end - start)};
+}
+
 struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : rec->physical;
+    nsc_text text = rec->flags & NCCLSCOPE_FLAG_JOINED ? rec->message : own_part(rec);
     if (text.len > NSC_QUOTE)
         text.len = NSC_QUOTE;
     return (struct nsc_where){m->scratch->streams.item[m->scratch->at].source, rec->line, text};

@@ -127,6 +127,23 @@ static nsc_text without_remark(nsc_text message)
     return nsc_text_trim_end(message);
 }
 
+/* "Cuda failure 'out of memory' 6784:[2025-09-02 05:37:31]": the last words belong to the record behind it on the line. */
+static const struct nsc_row *without_next_prefix(ncclscope_reader *r)
+{
+    enum { WORDS = 4 };
+    nsc_text *message = &r->record.message, shorter = *message;
+    for (int i = 0; i < WORDS; i++) {
+        const char *space = shorter.len ? memrchr(shorter.ptr, ' ', shorter.len) : NULL;
+        shorter.len = space ? (size_t)(space - shorter.ptr) : 0;
+        const struct nsc_row *row = shorter.len ? nsc_grammar_match(r->grammar, &r->words, shorter, &r->match) : NULL;
+        if (row) {
+            *message = shorter;
+            return row;
+        }
+    }
+    return NULL;
+}
+
 static const struct nsc_via cut_short = {.row = NSC_VIA_CUT, .net_dev = -1, .proxy_rank = -1};
 
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
@@ -150,8 +167,10 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
         row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     r->glued += cut;
     r->alone += !cut;
-    if (row && cut && span < NSC_NCCL_LINE && may_be_cut(r, row))
-        row = NULL;
+    if (!row && h->level == NCCLSCOPE_LEVEL_WARN && r->has_next)
+        row = without_next_prefix(r);
+    if (row && cut && span < NSC_NCCL_LINE && h->level != NCCLSCOPE_LEVEL_WARN && may_be_cut(r, row))
+        row = NULL; /* a warning is told all the same */
     else if (row && cut)
         row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
