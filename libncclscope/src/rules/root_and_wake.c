@@ -297,14 +297,18 @@ static void blame_plugin(struct ncclscope_findings *all)
     for (size_t i = 0; plugin && i < all->list.len; i++)
         if (all->list.item[i].rule->key == NSC_ID_NET_NO_RDMA_DEVICE)
             all->list.item[i].caused_by = NSC_ID_NET_PLUGIN_FAILED;
-    bool missing = false; /* "Could not find: libnccl-net-ofi.so" before "network AWS Libfabric not found" */
-    for (size_t i = 0; i < all->list.len; i++)
-        missing = missing || (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_MISSING &&
-                              all->list.item[i].severity > NCCLSCOPE_SEVERITY_NOTE);
+    struct nsc_finding *missing =
+        NULL; /* "Could not find: libnccl-net-ofi.so" before "network AWS Libfabric not found" */
+    for (size_t i = 0; i < all->list.len && !missing; i++)
+        if (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_MISSING &&
+            all->list.item[i].severity > NCCLSCOPE_SEVERITY_NOTE)
+            missing = &all->list.item[i];
     for (size_t i = 0; missing && i < all->list.len; i++)
         if (all->list.item[i].rule->key == NSC_ID_NET_PLUGIN_FAILED && all->list.item[i].began &&
-            all->list.item[i].began->kind == NCCLSCOPE_KIND_NET_NOT_FOUND)
+            all->list.item[i].began->kind == NCCLSCOPE_KIND_NET_NOT_FOUND) {
             all->list.item[i].caused_by = NSC_ID_NET_PLUGIN_MISSING;
+            missing->severity = all->list.item[i].severity; /* without the network that it brings nothing goes on */
+        }
 }
 
 static struct nsc_finding *found_error(struct ncclscope_findings *all, enum nsc_id key)
