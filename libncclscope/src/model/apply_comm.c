@@ -121,6 +121,7 @@ void nsc_apply_call(struct ncclscope_model *m, const ncclscope_record *rec, uint
 {
     uint64_t pointer;
     (void)t;
+    m->calls_seen++;
     if (!nsc_to_hex(nsc_record_field(rec, NCCLSCOPE_FIELD_COMM), &pointer))
         return;
     uint32_t i = nsc_rank_of(m, proc, pointer);

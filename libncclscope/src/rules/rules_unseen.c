@@ -298,7 +298,7 @@ static enum nsc_unseen_reason why_by_release(const struct ncclscope_model *m, co
         return any_complete(m) ? NSC_UNSEEN_LATE_OFF_COMPLETE : NSC_UNSEEN_LATE_OFF;
     if (s->early)
         return any_complete(m) ? NSC_UNSEEN_EARLY_COMPLETE : NSC_UNSEEN_EARLY;
-    return s->late ? NSC_UNSEEN_AT_FIRST_CALL : NSC_UNSEEN_EITHER;
+    return !s->late ? NSC_UNSEEN_EITHER : m->calls_seen ? NSC_UNSEEN_IN_FIRST_CALL : NSC_UNSEEN_AT_FIRST_CALL;
 }
 
 static enum nsc_unseen_reason why_unseen(struct nsc_case *c, const struct unseen *s)
