@@ -132,7 +132,8 @@ static void one_table(const struct nsc_report *r, const struct table *x)
 static bool lists_ranks(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK &&
+            nsc_said(m, &m->happened.item[i], "bus_id").len) /* else somebody shortened it, and maybe its table */
             return true;
     return false;
 }
@@ -152,29 +153,40 @@ bool nsc_lacks_results(const struct ncclscope_model *m)
     return !m->tests.len && lists_ranks(m) && !nsc_success_of(m);
 }
 
-/* nccl-tests lists hosts that have no line of NCCL's here: " of 2 hosts". */
-static const char *of_hosts(const struct ncclscope_model *m, char *buf, size_t size)
+struct listed {
+    size_t hosts, processes;
+};
+
+/* What nccl-tests lists: hosts and processes, of which some may have no line of NCCL's here. */
+static struct listed look_at_list(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
-    size_t hosts = 0;
+    struct listed l = {0, 0};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         nsc_text name = r->number == NCCLSCOPE_KIND_TEST_RANK ? nsc_said(m, r, "name") : (nsc_text){NULL, 0};
-        struct nsc_key key = {nsc_intern_find(&m->strings, name), 0, 0};
-        if (name.len && nsc_map_get(&seen, key) == NSC_NONE)
-            hosts += !nsc_map_put(&seen, key, 0);
+        int64_t pid = -1;
+        if (!name.len || !nsc_number_said(m, r, "pid", &pid))
+            continue;
+        struct nsc_key host = {nsc_intern_find(&m->strings, name), 0, 0}, process = {host.a, (uint64_t)pid, 1};
+        if (nsc_map_get(&seen, host) == NSC_NONE)
+            l.hosts += !nsc_map_put(&seen, host, 0);
+        if (nsc_map_get(&seen, process) == NSC_NONE)
+            l.processes += !nsc_map_put(&seen, process, 0);
     }
     nsc_map_free(&seen);
-    buf[0] = 0;
-    if (hosts > m->hosts.len)
-        snprintf(buf, size, " of %zu host%s", hosts, hosts == 1 ? "" : "s");
-    return buf;
+    return l;
 }
 
 void nsc_text_tests(const struct nsc_report *r)
 {
     enum { SHOWN = 3 };
     size_t told = 0;
+    struct listed listed = look_at_list(r->m);
+    if (r->m->proc_order.len && !nsc_lacks_results(r->m) &&
+        (listed.hosts > r->m->hosts.len || listed.processes > r->m->proc_order.len))
+        nsc_printf(r->out, "nccl-tests lists %zu processes of %zu host%s: not all have a line of NCCL's here\n",
+                   listed.processes, listed.hosts, listed.hosts == 1 ? "" : "s");
     for (size_t i = 0; i < r->m->tests.len;) {
         struct table x = table_from(r->m, i);
         i += x.count;
@@ -185,8 +197,10 @@ void nsc_text_tests(const struct nsc_report *r)
             one_table(r, &x);
     }
     if (nsc_lacks_results(r->m)) {
-        char line[160], hosts[40];
-        snprintf(line, sizeof line, "nccl-tests lists its ranks%s%s", of_hosts(r->m, hosts, sizeof hosts),
+        char line[160], hosts[40] = "";
+        if (listed.hosts > r->m->hosts.len)
+            snprintf(hosts, sizeof hosts, " of %zu host%s", listed.hosts, listed.hosts == 1 ? "" : "s");
+        snprintf(line, sizeof line, "nccl-tests lists its ranks%s%s", hosts,
                  reports_failure(r->m) ? ", and reports a failure in place of results"
                                        : " and prints no result: this input is cut there, or it failed or hung");
         nsc_wrap(r, 3, nsc_text_of(line));

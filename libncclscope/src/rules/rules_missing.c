@@ -338,7 +338,7 @@ static void tell_absent_for_sure(const struct absence *a)
     a->f->title = is_unanswered(m, k) /* it goes on trying: of the others nothing is known */
                       ? nsc_words(a->c,
                                   "A communicator of %lld ranks is not complete where this input ends: a connection "
-                                  "is not answered, and of %s it holds no line",
+                                  "is not answered, and no line of NCCL's in it is of %s",
                                   (long long)k->nranks, a->who)
                       : n /* some of them may be among these */
                             ? nsc_words(a->c,
