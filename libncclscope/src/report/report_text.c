@@ -72,6 +72,22 @@ static bool was_complete(const struct ncclscope_model *m, const struct nsc_comm 
     return true;
 }
 
+/* Something failed, and a rank says neither that it was made nor anything that one which was made says: older releases print no line when
+ * they begin one, so that it counts as made. */
+static bool may_lack_one(const struct nsc_report *r)
+{
+    bool failed = false;
+    for (size_t i = 0; i < r->f->list.len; i++)
+        failed = failed ||
+                 (r->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(r->f->list.item[i].cls, "error"));
+    for (size_t i = 0; i < r->m->ranks.len && failed; i++) {
+        const struct nsc_rank *k = &r->m->ranks.item[i];
+        if (!k->complete.line && !k->used && !k->called && !k->split_off && !k->destroyed.line)
+            return true;
+    }
+    return false;
+}
+
 /* Are ranks of it in logs that are not given, and those that are here were made? */
 static bool is_part(const struct ncclscope_model *m, const struct nsc_comm *c)
 {
@@ -191,7 +207,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     if (t->records)
         count_things(r, hosts);
     if (r->m->comms.len && whole == r->m->comms.len)
-        nsc_puts(r->out, ", complete");
+        nsc_puts(r->out, may_lack_one(r) ? ", all ranks seen" : ", complete");
     else if (r->m->comms.len && part == r->m->comms.len)
         nsc_puts(r->out, ", of which only a part is in this input");
     else if (part && whole)
