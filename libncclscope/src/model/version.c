@@ -267,13 +267,15 @@ enum nsc_brackets nsc_brackets_of(const struct ncclscope_model *m, const struct 
     return NSC_BRACKETS_UNKNOWN;
 }
 
+static const unsigned oldest_known = 20305; /* of texts.def: what was printed before it nobody wrote down */
+
 void nsc_version_spell(const struct nsc_version *v, char *out, size_t size)
 {
     unsigned a = v->low, b = v->high;
     int n = snprintf(out, size, "%u.%u.%u", a / 10000, a / 100 % 100, a % 100);
     if (n < 0 || (size_t)n >= size || a == b)
         return;
-    if (!a)
+    if (a <= oldest_known && b != NSC_VERSION_OPEN)
         snprintf(out, size, "up to %u.%u.%u", b / 10000, b / 100 % 100, b % 100);
     else if (b == NSC_VERSION_OPEN)
         snprintf(out + n, size - (size_t)n, " or later");

@@ -152,11 +152,41 @@ static bool name_their_gpus(const struct ncclscope_model *m)
     return true;
 }
 
+static bool has_lines(const struct ncclscope_model *m, int64_t pid)
+{
+    for (size_t i = 0; i < m->proc_order.len; i++)
+        if (m->procs.item[m->proc_order.item[i]].pid == pid)
+            return true;
+    return false;
+}
+
+/* Processes that a launcher says failed, and that have no line of NCCL's. */
+static size_t count_silent(const struct ncclscope_model *m)
+{
+    struct nsc_map seen = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        bool launcher = r->number == NCCLSCOPE_KIND_RUN_EXIT || r->number == NCCLSCOPE_KIND_ELASTIC_FAILED;
+        int64_t pid;
+        if (!launcher || !nsc_number_said(m, r, "pid", &pid) || has_lines(m, pid) ||
+            nsc_map_get(&seen, (struct nsc_key){(uint64_t)pid, 0, 0}) != NSC_NONE)
+            continue;
+        n += !nsc_map_put(&seen, (struct nsc_key){(uint64_t)pid, 0, 0}, 0);
+    }
+    nsc_map_free(&seen);
+    return n;
+}
+
 /* "1 host, 8 processes, 8 GPUs, 1 communicator"; what no line names is said so, not counted as none. */
 static void count_things(const struct nsc_report *r, size_t hosts)
 {
     size_t processes = r->m->proc_order.len, comms = r->m->comms.len;
     unsigned long long gpus = (unsigned long long)nsc_count_named_gpus(r->m);
+    char silent[60] = "";
+    size_t more = count_silent(r->m);
+    if (more && processes)
+        snprintf(silent, sizeof silent, " and %zu that the launcher names", more);
     bool unnamed =
         hosts == 1 && nsc_text_is(nsc_say(r->m, r->m->procs.item[r->m->proc_order.item[0]].host), "(unnamed)");
     if (unnamed) /* ":41367:41367 [1] NCCL ..." */
@@ -164,7 +194,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     else if (hosts)
         nsc_printf(r->out, "%zu host%s, ", hosts, hosts == 1 ? "" : "s");
     if (hosts)
-        nsc_printf(r->out, "%zu process%s, ", processes, processes == 1 ? "" : "es");
+        nsc_printf(r->out, "%zu process%s%s, ", processes, processes == 1 ? "" : "es", silent);
     if (gpus && name_their_gpus(r->m))
         nsc_printf(r->out, "%llu GPU%s, ", gpus, gpus == 1 ? "" : "s");
     if (comms)
