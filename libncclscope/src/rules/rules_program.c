@@ -46,6 +46,41 @@ static bool is_told(struct nsc_case *c, const struct nsc_own_record *r, nsc_text
     return false;
 }
 
+/* The rank that nccl-tests lists with this process of this host; -1: none. */
+static int64_t listed_rank(const struct ncclscope_model *m, nsc_text host, int64_t pid)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t own, rank;
+        if (r->number == NCCLSCOPE_KIND_TEST_RANK && nsc_number_said(m, r, "pid", &own) && own == pid &&
+            nsc_text_eq(nsc_said(m, r, "name"), host) && nsc_number_said(m, r, "rank", &rank))
+            return rank;
+    }
+    return -1;
+}
+
+/* " (rank 3)", by PyTorch's mark; " (rank 0, process 62767 of node0)", by the line behind it in which nccl-tests hands the failure on; "". */
+static const char *who_failed(struct nsc_case *c, const struct nsc_own_record *r)
+{
+    enum { NEAR = 3 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    int64_t pid;
+    if (r->torch_rank >= 0)
+        return nsc_words(c, " (rank %lld)", (long long)r->torch_rank);
+    for (const struct nsc_own_record *x = r + 1; x < end && x->where.source == r->where.source; x++) {
+        if (x->where.line > r->where.line + NEAR)
+            break;
+        if (x->number != NCCLSCOPE_KIND_TEST_TRACE || !nsc_number_said(m, x, "pid", &pid))
+            continue;
+        nsc_text host = nsc_said(m, x, "name");
+        int64_t rank = listed_rank(m, host, pid);
+        return nsc_words(c, " (%sprocess %lld of %.*s)", rank < 0 ? "" : nsc_words(c, "rank %lld, ", (long long)rank),
+                         (long long)pid, (int)host.len, host.ptr);
+    }
+    return "";
+}
+
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
@@ -68,7 +103,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->count = 1;
         reason = whole_sentences(reason);
-        f->title = nsc_words(c, "%s: %.*s", title, (int)reason.len, reason.len ? reason.ptr : "");
+        f->title = nsc_words(c, "%s: %.*s%s", title, (int)reason.len, reason.len ? reason.ptr : "", who_failed(c, r));
         struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .reason = why, .distance = ""};
         nsc_explain(c, f, &ask);
         f->confidence = "certain";
