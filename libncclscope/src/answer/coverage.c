@@ -108,7 +108,7 @@ int ncclscope_coverage_new(ncclscope_coverage **out, ncclscope_grammar *g, const
     struct ncclscope_coverage *c = *out = nsc_alloc(sizeof *c);
     if (!c)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    const struct nsc_tap tap = {c, take_record, take_source_end, NULL};
+    const struct nsc_tap tap = {.user = c, .record = take_record, .source_end = take_source_end};
     int rc = nsc_scan(&c->model, g, paths, n, options, &tap, err);
     if (rc == NCCLSCOPE_OK || rc == NCCLSCOPE_ESTOPPED)
         return rc;

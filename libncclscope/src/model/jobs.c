@@ -13,12 +13,13 @@
 struct part {
     const char *name;
     ncclscope_model *model; /* of one of the first few; else NULL */
-    char *bytes;            /* as saved */
+    char *bytes;            /* as saved; NULL too: it was not read, and is when its job is asked for */
     size_t len, room;
     uint32_t parent; /* another part of its job, or itself: the root stands for the job */
     uint32_t job;    /* of a root: which; NSC_NONE: not yet one */
     bool tells;      /* has an id or a number of its own, by which others may be known */
     bool speaks;     /* holds a line of NCCL's, or could not be read */
+    bool unread;     /* what it shares was known */
 };
 
 struct job {
@@ -33,7 +34,9 @@ struct ncclscope_jobs {
     NSC_VEC(struct part) parts;
     NSC_VEC(struct job) jobs;
     uint32_t *order;
-    struct nsc_map keys; /* hash of what is shared to the first part that has it */
+    struct nsc_map keys;            /* hash of what is shared to the first part that has it */
+    NSC_VEC(struct nsc_key) shared; /* by the part in hand */
+    const struct nsc_tap *tap;
     struct nsc_arena texts;
     enum { BY_WHAT_IS_SHARED, BY_FILE, BY_FOLDER, BY_EXPRESSION } by;
     struct nsc_pattern expression;
@@ -58,16 +61,34 @@ static void join(struct ncclscope_jobs *j, uint32_t a, uint32_t b)
     j->parts.item[a < b ? b : a].parent = a < b ? a : b; /* the first stands for them */
 }
 
-/* Parts that share a text of this kind are of one job. */
-static void share(struct ncclscope_jobs *j, uint32_t part, char kind, nsc_text text)
+static bool is_key(struct nsc_key a, struct nsc_key b)
+{
+    return a.a == b.a && a.b == b.b && a.c == b.c;
+}
+
+/* The part in hand has a text of this kind, which others may have. */
+static void has(struct ncclscope_jobs *j, char kind, nsc_text text)
 {
     struct nsc_key key = {nsc_hash(text.ptr, text.len), (uint64_t)(unsigned char)kind, text.len};
-    uint32_t first = nsc_map_get(&j->keys, key);
-    j->parts.item[part].tells = true;
-    if (first != NSC_NONE)
-        join(j, first, part);
-    else
-        j->no_memory = nsc_map_put(&j->keys, key, part) || j->no_memory;
+    if (j->shared.len && is_key(j->shared.item[j->shared.len - 1], key)) /* each rank of a communicator tells its id */
+        return;
+    struct nsc_key *new = nsc_vec_push(&j->shared);
+    if (new)
+        *new = key;
+    j->no_memory = j->no_memory || !new;
+}
+
+/* Parts that share a key are of one job. */
+static void share(struct ncclscope_jobs *j, uint32_t part, const struct nsc_key *key, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t first = nsc_map_get(&j->keys, key[i]);
+        j->parts.item[part].tells = true;
+        if (first != NSC_NONE)
+            join(j, first, part);
+        else
+            j->no_memory = nsc_map_put(&j->keys, key[i], part) || j->no_memory;
+    }
 }
 
 static nsc_text folder_of(const char *path)
@@ -105,7 +126,7 @@ static nsc_text number_in(nsc_text path)
 }
 
 /* "JOB 4711", "STEP 4711.0" of Slurm's lines. */
-static void share_slurms_number(struct ncclscope_jobs *j, uint32_t part, const struct ncclscope_model *m)
+static void has_slurms_number(struct ncclscope_jobs *j, const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->happened.len; i++) {
         if (m->happened.item[i].number != NCCLSCOPE_KIND_SLURM_LIMIT)
@@ -117,26 +138,29 @@ static void share_slurms_number(struct ncclscope_jobs *j, uint32_t part, const s
         while (n < name.len && nsc_is_digit(name.ptr[n]))
             n++;
         if (n)
-            share(j, part, 'j', (nsc_text){name.ptr, n});
+            has(j, 'j', (nsc_text){name.ptr, n});
     }
 }
 
-static void share_all(struct ncclscope_jobs *j, uint32_t part, const struct ncclscope_model *m)
+/* What the text of a log, and its path, share with others of the job. */
+static void list_shared(struct ncclscope_jobs *j, const char *path, const struct ncclscope_model *m)
 {
-    nsc_text path = nsc_text_of(j->parts.item[part].name), number = number_in(path);
+    nsc_text number = number_in(nsc_text_of(path));
+    j->shared.len = 0;
     if (number.len)
-        share(j, part, 'j', number);
-    share_slurms_number(j, part, m);
+        has(j, 'j', number);
+    has_slurms_number(j, m);
     for (size_t i = 0; i < m->ranks.len; i++) {
         nsc_text id = nsc_say(m, m->ranks.item[i].comm_id);
         if (id.len && !nsc_text_is(id, "0"))
-            share(j, part, 'c', id);
+            has(j, 'c', id);
     }
 }
 
-static void share_name(struct ncclscope_jobs *j, uint32_t part)
+/* What the path alone tells, where that was asked for. */
+static void list_name(struct ncclscope_jobs *j, const char *of)
 {
-    nsc_text path = nsc_text_of(j->parts.item[part].name), name = path;
+    nsc_text path = nsc_text_of(of), name = path;
     ncclscope_field field;
     pthread_mutex_t *lock = &j->g->lock;
     if (j->by == BY_FOLDER)
@@ -144,7 +168,8 @@ static void share_name(struct ncclscope_jobs *j, uint32_t part)
     else if (j->by == BY_EXPRESSION && !(nsc_pattern_match(&j->expression, lock, path, &j->match) &&
                                          nsc_match_field(&j->match, 0, &field, &name) && name.len))
         name = path;
-    share(j, part, 'n', name);
+    j->shared.len = 0;
+    has(j, 'n', name);
 }
 
 /* ---- reading ---- */
@@ -174,28 +199,60 @@ static bool keep_model(struct ncclscope_jobs *j, struct part *p, ncclscope_model
     return fine;
 }
 
+static struct part *new_part(struct ncclscope_jobs *j, nsc_text name)
+{
+    uint32_t at = (uint32_t)j->parts.len;
+    nsc_text kept = nsc_arena_copy(&j->texts, name);
+    struct part *p = kept.ptr ? nsc_vec_push(&j->parts) : NULL;
+    if (p)
+        *p = (struct part){.name = kept.ptr, .parent = at, .job = NSC_NONE};
+    return p;
+}
+
+/* By what its text and path share, or by its path alone. */
+static void share_of(struct ncclscope_jobs *j, const struct part *p, const struct nsc_key *key, size_t keys)
+{
+    uint32_t at = (uint32_t)(p - j->parts.item);
+    if (j->by != BY_WHAT_IS_SHARED) {
+        list_name(j, p->name);
+        key = j->shared.item;
+        keys = j->shared.len;
+    }
+    share(j, at, key, keys);
+}
+
 static int take(void *user, struct ncclscope_model *m)
 {
     struct ncclscope_jobs *j = user;
-    uint32_t at = (uint32_t)j->parts.len;
-    struct part *p = nsc_vec_push(&j->parts);
-    nsc_text name = m->sources.len ? nsc_say(m, m->sources.item[0].name) : NSC_TEXT("");
-    nsc_text kept = nsc_arena_copy(&j->texts, name);
-    bool fine = p && kept.ptr;
-    if (fine) {
+    struct part *p = new_part(j, m->sources.len ? nsc_say(m, m->sources.item[0].name) : NSC_TEXT(""));
+    int rc = p ? NCCLSCOPE_OK : NCCLSCOPE_ENOMEM;
+    if (p) {
         const ncclscope_stats *s = &m->sources.item[0].stats;
-        *p = (struct part){.name = kept.ptr, .parent = at, .job = NSC_NONE};
         p->speaks = m->sources.len > 1 || s->records || m->sources.item[0].problem || m->happened.len || m->tests.len;
+        list_shared(j, p->name, m);
+        struct nsc_shared shared = {j->shared.item, j->shared.len, p->speaks};
+        if (j->tap && j->tap->part)
+            rc = j->tap->part(j->tap->user, m, &shared);
+        share_of(j, p, j->shared.item, j->shared.len);
     }
-    if (fine && j->by == BY_WHAT_IS_SHARED && m->sources.len)
-        share_all(j, at, m);
-    else if (fine)
-        share_name(j, at);
-    if (fine)
-        fine = keep_model(j, p, m);
-    else
+    if (rc)
         ncclscope_model_free(m);
-    return fine && !j->no_memory ? NCCLSCOPE_OK : NCCLSCOPE_ENOMEM;
+    else if (!keep_model(j, p, m))
+        rc = NCCLSCOPE_ENOMEM;
+    return rc ? rc : j->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
+}
+
+/* A file of which all that is wanted now is known. */
+static int take_known(void *user, const char *path, const struct nsc_shared *shared)
+{
+    struct ncclscope_jobs *j = user;
+    struct part *p = new_part(j, nsc_text_of(path));
+    if (!p)
+        return NCCLSCOPE_ENOMEM;
+    p->unread = true;
+    p->speaks = shared->speaks;
+    share_of(j, p, shared->key, shared->keys);
+    return j->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
 }
 
 /* ---- folders: which job is the only one in each? ---- */
@@ -401,7 +458,7 @@ int nsc_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const 
         *out = NULL;
     if (!out || !g || (!paths && n) || !by)
         return nsc_null(err);
-    struct nsc_scan s = {.g = g, .each = take, .tap = tap};
+    struct nsc_scan s = {.g = g, .each = take, .each_known = take_known, .tap = tap};
     if (options && !nsc_take_sized(&s.options, sizeof s.options, options, options->size))
         return nsc_fail(err, NCCLSCOPE_EABI, 0, "the options are those of a newer header, or their size is not set");
     unsigned before = nsc_failed_allocations();
@@ -409,6 +466,7 @@ int nsc_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const 
     if (!j)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     j->g = g;
+    j->tap = tap;
     int rc = by_what(j, by, err);
     if (!rc) {
         rc = read_all(j, &s, paths, n);
@@ -417,6 +475,7 @@ int nsc_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const 
             nsc_fail(err, rc, 0, "out of memory");
     }
     nsc_scan_free(&s);
+    j->tap = NULL;
     if (rc) {
         ncclscope_jobs_free(j);
         return rc;
@@ -441,6 +500,7 @@ void ncclscope_jobs_free(ncclscope_jobs *j)
     }
     nsc_vec_free(&j->parts);
     nsc_vec_free(&j->jobs);
+    nsc_vec_free(&j->shared);
     nsc_map_free(&j->keys);
     nsc_arena_free(&j->texts);
     nsc_pattern_free(&j->expression);
@@ -476,6 +536,22 @@ const uint32_t *nsc_job_inputs(const ncclscope_jobs *j, size_t i, size_t *n)
     return j->order + j->jobs.item[i].begin;
 }
 
+bool nsc_job_is_unread(const ncclscope_jobs *j, size_t i)
+{
+    bool unread = true;
+    for (size_t k = 0; k < j->jobs.item[i].files; k++)
+        unread = unread && j->parts.item[j->order[j->jobs.item[i].begin + k]].unread;
+    return unread;
+}
+
+static int part_model(ncclscope_model **out, const ncclscope_jobs *j, const struct part *p, ncclscope_error *err)
+{
+    if (!p->unread)
+        return ncclscope_model_load(out, j->g, p->bytes, p->len, err);
+    int rc = ncclscope_model_new(out, err);
+    return rc ? rc : ncclscope_model_read(*out, j->g, &p->name, 1, NULL, err);
+}
+
 int nsc_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, const struct nsc_tap *tap,
                   ncclscope_error *err)
 {
@@ -489,7 +565,7 @@ int nsc_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, cons
     int rc = ncclscope_model_new(&m, err);
     for (size_t k = 0; !rc && k < j->jobs.item[i].files; k++) {
         const struct part *p = &j->parts.item[j->order[j->jobs.item[i].begin + k]];
-        rc = p->model ? NCCLSCOPE_OK : ncclscope_model_load(&part, j->g, p->bytes, p->len, err);
+        rc = p->model ? NCCLSCOPE_OK : part_model(&part, j, p, err);
         rc = rc ? rc : ncclscope_model_merge(m, p->model ? p->model : part, err);
         ncclscope_model_free(part);
         part = NULL;

@@ -25,7 +25,11 @@ static void add_input(struct nsc_scan *s, const char *path, const struct stat *s
         return; /* no memory, which is known */
     in->path = kept.ptr;
     in->unread = unread;
-    in->size = st && S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
+    in->regular = st && S_ISREG(st->st_mode);
+    in->size = in->regular ? (uint64_t)st->st_size : 0;
+    in->device = st ? st->st_dev : 0;
+    in->inode = st ? st->st_ino : 0;
+    in->mtime = st ? (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec : 0;
     s->progress.bytes_all += in->size;
     s->progress.inputs_all++;
 }
@@ -285,6 +289,11 @@ static bool is_full(void *user, uint64_t bytes)
     return s->full;
 }
 
+static bool is_known(const struct nsc_scan *s, const struct nsc_input *in, struct nsc_shared *shared)
+{
+    return s->each_known && s->tap && s->tap->known && s->tap->known(s->tap->user, in, shared);
+}
+
 static int scan_in_turn(struct nsc_scan *s)
 {
     const struct nsc_reading how = {is_over, is_full, s};
@@ -292,11 +301,16 @@ static int scan_in_turn(struct nsc_scan *s)
     for (size_t i = 0; i < s->inputs.len && rc == NCCLSCOPE_OK && !s->full && !nsc_scan_is_over(s); i++) {
         struct ncclscope_model *one[] = {s->m};
         struct nsc_models to = {0};
+        struct nsc_shared shared;
         if (!s->each)
             to.list.item = one, to.list.len = 1;
-        rc = nsc_scan_input(s, &to, &s->inputs.item[i], &how);
-        if (s->each)
-            rc = nsc_models_give(s, &to, rc);
+        if (is_known(s, &s->inputs.item[i], &shared)) {
+            rc = s->each_known(s->each_user, s->inputs.item[i].path, &shared);
+        } else {
+            rc = nsc_scan_input(s, &to, &s->inputs.item[i], &how);
+            if (s->each)
+                rc = nsc_models_give(s, &to, rc);
+        }
         s->bytes_before += s->inputs.item[i].size;
         s->progress.bytes = s->bytes_before;
         s->progress.inputs++;

@@ -8,17 +8,31 @@
 
 enum { NSC_TAP_FAILED = -100 }; /* what a tap returns to end the scan; it keeps the reason */
 
+struct nsc_input {
+    const char *path;
+    const char *unread; /* why it is not read; NULL: it is */
+    uint64_t size;      /* of a regular file; else 0 */
+    bool regular;
+    uint64_t device, inode;
+    int64_t mtime; /* ns */
+};
+
+/* What parts an input from the jobs of others: of a source that was read, or of a file that need not be read again. */
+struct nsc_shared {
+    const struct nsc_key *key;
+    size_t keys;
+    bool speaks; /* holds a line of NCCL's */
+};
+
 struct nsc_tap {
     void *user;
     int (*record)(void *user, const ncclscope_record *rec);
     int (*source_end)(void *user, const ncclscope_reader *r, const char *name);
     int (*whole)(void *user, const struct ncclscope_model *m); /* before it is finished; NULL: nobody asks */
-};
-
-struct nsc_input {
-    const char *path;
-    const char *unread; /* why it is not read; NULL: it is */
-    uint64_t size;      /* of a regular file; else 0 */
+    /* Of jobs; each NULL: nobody asks. Of an input: what is known of it, so that it need not be read? False: nothing is. And of each
+     * source of one that was read. */
+    bool (*known)(void *user, const struct nsc_input *in, struct nsc_shared *out);
+    int (*part)(void *user, const struct ncclscope_model *m, const struct nsc_shared *shared);
 };
 
 /* Models that grew from an input. */
@@ -41,6 +55,7 @@ struct nsc_scan {
     bool stopped, full;    /* full: the limit of memory was reached */
     int (*each)(void *user,
                 struct ncclscope_model *m); /* takes the model of each source, in their order; NULL: all are one, `m` */
+    int (*each_known)(void *user, const char *path, const struct nsc_shared *shared); /* takes one that is not read */
     void *each_user;
 };
 
@@ -72,6 +87,8 @@ int nsc_jobs_scan(ncclscope_jobs **out, ncclscope_grammar *g, const char *const 
                   const ncclscope_scan_options *options, const struct nsc_tap *tap, ncclscope_error *err);
 int nsc_job_model(ncclscope_model **out, const ncclscope_jobs *j, size_t i, const struct nsc_tap *tap,
                   ncclscope_error *err);
+/* Are its files all known, so that none was read? */
+bool nsc_job_is_unread(const ncclscope_jobs *j, size_t i);
 /* Which of all inputs of the scan, in the order of reading, are of the job. */
 const uint32_t *nsc_job_inputs(const ncclscope_jobs *j, size_t i, size_t *n);
 int nsc_scan_side_by_side(struct nsc_scan *s); /* side_by_side.c: all inputs, options.jobs at a time */

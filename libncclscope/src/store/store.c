@@ -301,7 +301,7 @@ static int end_of_reading(ncclscope_store *s, int rc, ncclscope_error *err)
 int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g, const char *const *paths,
                          size_t n, const ncclscope_scan_options *options, ncclscope_error *err)
 {
-    struct nsc_tap tap = {s, on_record, on_source_end, on_whole};
+    struct nsc_tap tap = {.user = s, .record = on_record, .source_end = on_source_end, .whole = on_whole};
     if (out)
         *out = NULL;
     int rc = begin(s, out != NULL, err);
@@ -315,7 +315,7 @@ int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_gr
 int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out, ncclscope_grammar *g, const char *const *paths,
                          size_t n, const char *by, const ncclscope_scan_options *options, ncclscope_error *err)
 {
-    struct nsc_tap tap = {s, on_record, on_source_end, NULL};
+    struct nsc_tap tap = {.user = s, .record = on_record, .source_end = on_source_end};
     if (out)
         *out = NULL;
     int rc = begin(s, out != NULL, err);
@@ -328,7 +328,7 @@ int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out, ncclscope_gra
 
 int ncclscope_store_job(ncclscope_store *s, ncclscope_model **out, size_t i, ncclscope_error *err)
 {
-    struct nsc_tap tap = {s, NULL, NULL, on_whole};
+    struct nsc_tap tap = {.user = s, .whole = on_whole};
     if (out)
         *out = NULL;
     if (!s || !out || !s->in_scan || !s->jobs)
