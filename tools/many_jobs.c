@@ -24,6 +24,10 @@ struct text {
     size_t len, cap;
 };
 
+/* What came of a job, as it is kept with a store: "2 1 0 3 8", when, NCCL and verdict, each on a line, and its counts for the fleet. The
+ * first number is of the form of all this. */
+enum { NOTE_FORM = 1, VERDICT_MOST = 4000 };
+
 static int take(void *user, const char *bytes, size_t size)
 {
     struct text *t = user;
@@ -156,7 +160,7 @@ static void put_table(struct output *out, struct line *lines, size_t n)
         for (int k = 0; k < COLUMNS; k++)
             put_padded(out, cells[k], width[k]);
         const char *verdict = lines[i].verdict + strspn(lines[i].verdict, " ");
-        output_write(out, verdict, strlen(verdict));
+        ncclscope_write_harmless(verdict, terminal_flags(), output_write, out);
         output_write(out, "\n", 1);
     }
 }
@@ -198,12 +202,112 @@ struct tally {
     bool damaged, found, no_memory, unkept; /* unkept: the store took no more */
 };
 
+static void count_code(struct tally *all, int code)
+{
+    all->found = all->found || code == EXIT_FINDING;
+    all->unanswered += code == EXIT_NO_ANSWER;
+    all->jobs++;
+}
+
+/* Counts the job by itself, so that its counts can be kept, and with the others. */
+static bool count_in_fleet(const struct line *x, const ncclscope_model *m, const ncclscope_findings *f,
+                           ncclscope_fleet **own, struct tally *all)
+{
+    struct text counts = {0};
+    bool fine = !ncclscope_fleet_new(own, NULL) && !ncclscope_fleet_add(*own, x->name, m, f, NULL) &&
+                !ncclscope_fleet_save(*own, take, &counts) &&
+                !ncclscope_fleet_load(all->fleet, counts.bytes, counts.len, NULL);
+    free(counts.bytes);
+    return fine;
+}
+
+/* All that a note rests on beside the logs: of another version, or with other options, it is another. */
+static char *about(const struct scan *s, const char *job)
+{
+    char *text = NULL;
+    int n = asprintf(&text, "%s %d %d %s %s %s\n%s", ncclscope_version(), NOTE_FORM,
+                     report_flags(s) & NCCLSCOPE_REPORT_ASCII, s->fail_on, s->patterns ? s->patterns : "",
+                     s->expect ? s->expect : "", job);
+    return n < 0 ? NULL : text;
+}
+
+static void keep_note(const struct scan *s, ncclscope_store *db, size_t i, const struct line *x, int code,
+                      const ncclscope_fleet *own, struct tally *all)
+{
+    char head[200], *of = s->patterns ? NULL : about(s, x->name); /* what a file of patterns holds may change */
+    struct text note = {0};
+    ncclscope_error err = {0};
+    int n = snprintf(head, sizeof head, "%d %d %d %zu %lld\n%s\n%s\n", NOTE_FORM, x->worse, code, x->hosts,
+                     (long long)x->ranks, x->when, x->nccl);
+    bool made = of && strlen(x->verdict) < VERDICT_MOST && !take(&note, head, (size_t)n) &&
+                !take(&note, x->verdict, strlen(x->verdict)) && !take(&note, "\n", 1) &&
+                ncclscope_fleet_save(own, take, &note) == NCCLSCOPE_OK;
+    if (made && ncclscope_store_note(db, i, of, note.bytes, note.len, &err)) {
+        tell(s->db, err.text);
+        all->unkept = true;
+    }
+    free(note.bytes);
+    free(of);
+}
+
+/* The next line of a note into `out`; false: it is too long, or there is none. */
+static bool next_line(const char **rest, const char *end, char *out, size_t size)
+{
+    const char *stop = memchr(*rest, '\n', (size_t)(end - *rest));
+    size_t n = stop ? (size_t)(stop - *rest) : size;
+    if (n >= size)
+        return false;
+    memcpy(out, *rest, n);
+    out[n] = 0;
+    *rest = stop + 1;
+    return strlen(out) == n;
+}
+
+/* Counts that are damaged would spoil those of the jobs before. */
+static bool are_counts(const char *bytes, size_t len)
+{
+    ncclscope_fleet *alone = NULL;
+    bool fine = !ncclscope_fleet_new(&alone, NULL) && !ncclscope_fleet_load(alone, bytes, len, NULL);
+    ncclscope_fleet_free(alone);
+    return fine;
+}
+
+/* Was the job judged before, as it is now? Then *x is filled in, and it is counted; a note that is not as it should be is none. */
+static bool is_noted(const struct scan *s, ncclscope_store *db, size_t i, struct line *x, struct tally *all)
+{
+    static const char counts[] = "ncclscope.fleet-counts/1\n1 "; /* of one job */
+    char head[100], verdict[VERDICT_MOST], *of = s->patterns || s->json ? NULL : about(s, x->name);
+    const char *at = NULL, *end;
+    size_t len = 0;
+    int form, code;
+    long long ranks;
+    bool fine = of && ncclscope_store_noted(db, i, of, &at, &len, NULL) == NCCLSCOPE_OK;
+    end = fine ? at + len : NULL;
+    fine = fine && next_line(&at, end, head, sizeof head) &&
+           sscanf(head, "%d %d %d %zu %lld", &form, &x->worse, &code, &x->hosts, &ranks) == 5 && form == NOTE_FORM &&
+           next_line(&at, end, x->when, sizeof x->when) && next_line(&at, end, x->nccl, sizeof x->nccl) &&
+           next_line(&at, end, verdict, sizeof verdict) && (size_t)(end - at) > sizeof counts &&
+           !memcmp(at, counts, sizeof counts - 1);
+    free(of);
+    if (!fine || !are_counts(at, (size_t)(end - at)) || !(x->verdict = strdup(verdict)))
+        return false;
+    x->ranks = ranks;
+    count_code(all, code);
+    all->no_memory = ncclscope_fleet_load(all->fleet, at, (size_t)(end - at), NULL) != NCCLSCOPE_OK;
+    return true;
+}
+
 static void look_at(const struct scan *s, struct output *out, const ncclscope_jobs *j, ncclscope_store *db, size_t i,
                     struct line *x, struct tally *all)
 {
     ncclscope_model *m = NULL;
     ncclscope_findings *f = NULL;
+    ncclscope_fleet *own = NULL;
     ncclscope_error err = {0};
+    *x = (struct line){.name = ncclscope_job_name(j, i), .place = i};
+    if (db && is_noted(s, db, i, x, all))
+        return;
+    free(x->verdict);
     *x = (struct line){.name = ncclscope_job_name(j, i), .place = i};
     int rc = db ? ncclscope_store_job(db, &m, i, &err) : ncclscope_job_model(&m, j, i, &err);
     rc = rc ? rc : ncclscope_analyse(&f, m, &err);
@@ -214,21 +318,21 @@ static void look_at(const struct scan *s, struct output *out, const ncclscope_jo
         int code = exit_code(s, f, false);
         struct ndjson json = {out, x->name, false};
         all->damaged = all->damaged || damaged;
-        all->found = all->found || code == EXIT_FINDING;
-        all->unanswered += code == EXIT_NO_ANSWER;
-        all->jobs++;
+        count_code(all, code);
         if (s->json)
             all->no_memory = ncclscope_report(m, f, "json", 0, 0, put_json, &json) == NCCLSCOPE_ENOMEM;
         else
-            all->no_memory =
-                !put_line(s, x, m, f) || ncclscope_fleet_add(all->fleet, x->name, m, f, &err) != NCCLSCOPE_OK;
+            all->no_memory = !put_line(s, x, m, f) || !count_in_fleet(x, m, f, &own, all);
         if (db && ncclscope_store_add(db, m, f, &err)) {
             tell(s->db, err.text);
             all->unkept = true;
+        } else if (db && !s->json && !damaged && !all->no_memory) {
+            keep_note(s, db, i, x, code, own, all);
         }
     } else {
         all->no_memory = true;
     }
+    ncclscope_fleet_free(own);
     ncclscope_findings_free(f);
     ncclscope_model_free(m);
 }

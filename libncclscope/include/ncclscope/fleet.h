@@ -30,6 +30,12 @@ NCCLSCOPE_API void ncclscope_fleet_free(ncclscope_fleet *fleet);
  * may only be freed. Since 0.1. */
 NCCLSCOPE_API int ncclscope_fleet_add(ncclscope_fleet *fleet, const char *name, const ncclscope_model *m,
                                       const ncclscope_findings *f, ncclscope_error *err);
+/* What was counted until now, as bytes for `write`: kept with a job, they are counted again without its logs. NCCLSCOPE_OK; NCCLSCOPE_EIO if
+ * `write` returned other than 0; NCCLSCOPE_EINVAL for NULL; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_fleet_save(const ncclscope_fleet *fleet, ncclscope_write_fn *write, void *user);
+/* Count what ncclscope_fleet_save gave, of other jobs than those that are counted already, as if each had been added: the bytes may be anybody's. NCCLSCOPE_OK;
+ * NCCLSCOPE_EDATA for others, behind which it may only be freed; NCCLSCOPE_EINVAL for NULL; NCCLSCOPE_ENOMEM, likewise. Since 0.1. */
+NCCLSCOPE_API int ncclscope_fleet_load(ncclscope_fleet *fleet, const char *bytes, size_t len, ncclscope_error *err);
 /* What recurs: a thing and a finding that come together in three jobs at least, and so much more often than in the jobs without the thing that
  * chance would not do it once in a hundred such reports (Fisher's exact test, one-sided, times the number of pairs that were looked at). Of each: jobs
  * with both, jobs with the thing, jobs with the finding, and since when. `format` is "text", "csv", or "json" (an object of the schema

@@ -40,7 +40,8 @@ NCCLSCOPE_API void ncclscope_store_close(ncclscope_store *s);
 NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g,
                                        const char *const *paths, size_t n, const ncclscope_scan_options *options,
                                        ncclscope_error *err);
-/* As ncclscope_jobs_scan in one thread, and every record goes to the store on the way. *out is the caller's, and must outlive what is added of it;
+/* As ncclscope_jobs_scan in one thread, and every record goes to the store on the way. A file that the store has read, and that was not changed
+ * since, is not read, unless its job is asked for. *out is the caller's, and must outlive what is added of it;
  * NULL after a failure. Others who would write wait from here until the store is closed, or dozens of jobs were added, which are kept together; ncclscope_store_close keeps the rest. Codes as of ncclscope_jobs_scan and
  * ncclscope_store_scan. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out, ncclscope_grammar *g,
@@ -50,6 +51,17 @@ NCCLSCOPE_API int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out,
  * of the job. In any order; a job that is not asked for is not kept, only the records of its files. Codes as of ncclscope_job_model; NCCLSCOPE_EINVAL
  * where the store has read no jobs. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_job(ncclscope_store *s, ncclscope_model **out, size_t i, ncclscope_error *err);
+/* Keep what the caller made of the i-th job that ncclscope_store_jobs read, `len` bytes, under `about`: all that it depends upon beside the logs, as
+ * options and a version. A later scan of the same files, unchanged, gives it back (ncclscope_store_noted), and reads none of them: a file is
+ * unchanged if its device, inode, size and time of change are as they were, and that time was two seconds past when it was read. It goes with the
+ * next commit, as the job does. NCCLSCOPE_OK; NCCLSCOPE_EINVAL where the store has read no such job, or for NULL; NCCLSCOPE_EIO; NCCLSCOPE_ENOMEM. Since 0.1. */
+NCCLSCOPE_API int ncclscope_store_note(ncclscope_store *s, size_t i, const char *about, const char *bytes, size_t len,
+                                       ncclscope_error *err);
+/* What was noted of the very texts of the i-th job, by whoever wrote to the store: trust it as little. Only where no file of the job had to be read;
+ * else, and where nothing is noted, NCCLSCOPE_ENOTFOUND, and the job is asked for as ever. *bytes is the store's, until the next such
+ * call. NCCLSCOPE_OK; NCCLSCOPE_EINVAL as above. Since 0.1. */
+NCCLSCOPE_API int ncclscope_store_noted(ncclscope_store *s, size_t i, const char *about, const char **bytes,
+                                        size_t *len, ncclscope_error *err);
 /* Keep the last ncclscope_store_scan or ncclscope_store_job with its model, to which pods and facts may have been added, and its findings: all tables of both, and
  * the model itself, for who reads the store. After a failure nothing of the scan is kept. A scan of the very bytes of an earlier one
  * changes nothing. NCCLSCOPE_OK; NCCLSCOPE_EIO (disk full, locked); NCCLSCOPE_EINVAL for another model, or findings of another;

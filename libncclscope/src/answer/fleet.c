@@ -237,6 +237,138 @@ int ncclscope_fleet_add(ncclscope_fleet *x, const char *name, const ncclscope_mo
     return nsc_settle(x->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK, before, err);
 }
 
+/* ---- what was counted, as bytes ---- */
+
+static const char saved_mark[] = "ncclscope.fleet-counts/1\n";
+
+static void save_text(struct nsc_out *out, nsc_text t)
+{
+    nsc_printf(out, "%zu:", t.len);
+    nsc_put(out, t);
+}
+
+static void save_interned(const struct ncclscope_fleet *x, struct nsc_out *out, nsc_str s)
+{
+    save_text(out, s ? nsc_interned(&x->strings, s) : (nsc_text){NULL, 0});
+}
+
+int ncclscope_fleet_save(const ncclscope_fleet *x, ncclscope_write_fn *write, void *user)
+{
+    struct nsc_out *out = x && write ? nsc_out_new(write, user) : NULL;
+    if (!x || !write)
+        return NCCLSCOPE_EINVAL;
+    if (!out)
+        return NCCLSCOPE_ENOMEM;
+    nsc_puts(out, saved_mark);
+    nsc_printf(out, "%u %u %zu %zu %zu ", x->jobs, x->with_findings, x->things.len, x->findings.len, x->pairs.len);
+    for (size_t i = 0; i < x->things.len; i++) {
+        nsc_printf(out, "%d %u ", (int)x->things.item[i].kind, x->things.item[i].jobs);
+        save_interned(x, out, x->things.item[i].name);
+    }
+    for (size_t i = 0; i < x->findings.len; i++) {
+        nsc_printf(out, "%u ", x->findings.item[i].jobs);
+        save_interned(x, out, x->findings.item[i].id);
+    }
+    for (size_t i = 0; i < x->pairs.len; i++) {
+        const struct both *b = &x->pairs.item[i];
+        nsc_printf(out, "%u %u %u ", b->thing, b->finding, b->jobs);
+        save_interned(x, out, b->since);
+        save_interned(x, out, b->example);
+    }
+    return nsc_out_end(out);
+}
+
+/* "12 " of saved counts; `fine` turns false where that is not there. */
+static uint32_t load_number(nsc_text *rest, bool *fine)
+{
+    uint64_t v = 0;
+    size_t n = 0;
+    while (n < rest->len && n < 10 && nsc_is_digit(rest->ptr[n]))
+        v = v * 10 + (uint64_t)(rest->ptr[n++] - '0');
+    *fine = *fine && n && n < rest->len && (rest->ptr[n] == ' ' || rest->ptr[n] == ':') && v <= UINT32_MAX;
+    *rest = *fine ? nsc_text_from(*rest, n + 1) : (nsc_text){NULL, 0};
+    return *fine ? (uint32_t)v : 0;
+}
+
+static nsc_text load_text(nsc_text *rest, bool *fine)
+{
+    uint32_t n = load_number(rest, fine);
+    *fine = *fine && n <= rest->len;
+    nsc_text t = *fine ? (nsc_text){rest->ptr, n} : (nsc_text){NULL, 0};
+    *rest = *fine ? nsc_text_from(*rest, n) : (nsc_text){NULL, 0};
+    return t;
+}
+
+static void load_pair(struct ncclscope_fleet *x, nsc_text *rest, const uint32_t *thing, uint32_t things,
+                      const uint32_t *finding, uint32_t findings, bool *fine)
+{
+    uint32_t t = load_number(rest, fine), f = load_number(rest, fine), jobs = load_number(rest, fine);
+    nsc_text since = load_text(rest, fine), example = load_text(rest, fine);
+    *fine = *fine && t < things && f < findings;
+    if (!*fine)
+        return;
+    uint32_t at = place(x, &x->pair_of, (struct nsc_key){thing[t], finding[f], 0}, x->pairs.len);
+    struct both *new = at == x->pairs.len ? nsc_vec_push(&x->pairs) : NULL;
+    if (new)
+        *new = (struct both){.thing = thing[t], .finding = finding[f]};
+    if (at >= x->pairs.len) {
+        x->no_memory = true;
+        return;
+    }
+    struct both *b = &x->pairs.item[at];
+    b->jobs += jobs;
+    b->example = nsc_intern(&x->strings, example);
+    if (since.len && (!b->since || nsc_compare(since, nsc_interned(&x->strings, b->since)) < 0))
+        b->since = nsc_intern(&x->strings, since);
+}
+
+/* Counts are added to those of jobs that are counted already. */
+static bool load_counts(struct ncclscope_fleet *x, nsc_text rest)
+{
+    bool fine = true;
+    uint32_t jobs = load_number(&rest, &fine), with = load_number(&rest, &fine), things = load_number(&rest, &fine),
+             findings = load_number(&rest, &fine), pairs = load_number(&rest, &fine);
+    fine = fine && things <= rest.len && findings <= rest.len && pairs <= rest.len; /* each takes some bytes */
+    uint32_t *at = fine ? nsc_alloc(((size_t)things + findings + 1) * sizeof *at) : NULL;
+    x->no_memory = x->no_memory || (fine && !at);
+    for (uint32_t i = 0; fine && at && i < things; i++) {
+        uint32_t kind = load_number(&rest, &fine), of = load_number(&rest, &fine);
+        nsc_text name = load_text(&rest, &fine);
+        fine = fine && kind < KINDS && of >= 1 && of <= jobs;
+        at[i] = fine ? count_thing(x, (enum kind)kind, name) : NSC_NONE;
+        if (at[i] != NSC_NONE)
+            x->things.item[at[i]].jobs += of - 1; /* one of them was counted here */
+    }
+    for (uint32_t i = 0; fine && at && i < findings; i++) {
+        uint32_t of = load_number(&rest, &fine);
+        nsc_text id = load_text(&rest, &fine);
+        fine = fine && of >= 1 && of <= jobs;
+        at[things + i] = fine ? count_finding(x, id) : NSC_NONE;
+        if (at[things + i] != NSC_NONE)
+            x->findings.item[at[things + i]].jobs += of - 1;
+    }
+    for (uint32_t i = 0; fine && at && !x->no_memory && i < pairs; i++)
+        load_pair(x, &rest, at, things, at + things, findings, &fine);
+    x->jobs += jobs - 1;
+    x->with_findings += with;
+    nsc_free(at);
+    return fine;
+}
+
+int ncclscope_fleet_load(ncclscope_fleet *x, const char *bytes, size_t len, ncclscope_error *err)
+{
+    if (!x || !bytes)
+        return nsc_null(err);
+    unsigned before = nsc_failed_allocations();
+    nsc_text all = {bytes, len};
+    if (!nsc_text_starts(all, saved_mark))
+        return nsc_fail(err, NCCLSCOPE_EDATA, 0, "these are no counts of a fleet");
+    x->jobs++;
+    bool fine = load_counts(x, nsc_text_from(all, sizeof saved_mark - 1));
+    int rc = nsc_settle(x->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK, before, err);
+    return rc || fine ? rc : nsc_fail(err, NCCLSCOPE_EDATA, 0, "the counts of a fleet are damaged");
+}
+
 /* ---- more often than chance has it ---- */
 
 static double log_choose(double n, double k)

@@ -5,6 +5,7 @@
 #include "read/source.h"
 #include "report/report.h"
 #include "store/bind.h"
+#include "store/files.h"
 #include "store/records.h"
 #include "store/schema.h"
 #include "store/tables.h"
@@ -26,7 +27,11 @@ struct contents {
 struct ncclscope_store {
     sqlite3 *db;
     struct nsc_records records;
-    struct contents inputs;         /* of the scan */
+    struct contents inputs;        /* of the scan */
+    const struct nsc_input *input; /* of a scan of jobs: the one in hand, and its first place in `inputs` */
+    size_t first_of_input;
+    struct nsc_file known;          /* what was last looked up */
+    char *note;                     /* what was last asked for */
     NSC_VEC(char) model;            /* of the scan, saved before it was finished */
     const ncclscope_model *scanned; /* the model of the scan that waits to be added */
     const ncclscope_jobs *jobs;     /* of the scan, each added as a scan of its own; NULL: it is one */
@@ -131,8 +136,8 @@ static int make(ncclscope_store *s, ncclscope_error *err)
              NSC_STORE_VERSION);
     bool fine = run(s, "BEGIN IMMEDIATE");
     if (fine && pragma(s, "SELECT count(*) FROM sqlite_master") == 0)
-        fine = run(s, mark) && run(s, nsc_schema_tables) && run(s, nsc_schema_saved) && make_model(s) &&
-               run(s, "INSERT INTO meta VALUES('schema', '4'), ('tool', 'ncclscope " NSC_VERSION "')");
+        fine = run(s, mark) && run(s, nsc_schema_tables) && run(s, nsc_schema_saved) && run(s, nsc_files_tables) &&
+               make_model(s) && run(s, "INSERT INTO meta VALUES('schema', '4'), ('tool', 'ncclscope " NSC_VERSION "')");
     fine = fine && run(s, "COMMIT");
     return fine ? NCCLSCOPE_OK : db_fail(s, err);
 }
@@ -155,7 +160,9 @@ static int prepare(ncclscope_store *s, ncclscope_error *err)
         return nsc_fail(err, NCCLSCOPE_EUNSUPPORTED, 0, "was made by a newer version of ncclscope");
     if (version < NSC_STORE_VERSION && (rc = renew(s, err)))
         return rc;
-    return run(s, nsc_schema_saved) && nsc_tables_make(s->db) && let_read(s) ? NCCLSCOPE_OK : db_fail(s, err);
+    return run(s, nsc_schema_saved) && run(s, nsc_files_tables) && nsc_tables_make(s->db) && let_read(s)
+               ? NCCLSCOPE_OK
+               : db_fail(s, err);
 }
 
 /* SQLite would open a device too, and lay its journal beside it. */
@@ -201,6 +208,8 @@ void ncclscope_store_close(ncclscope_store *s)
     if (!s)
         return;
     nsc_records_free(&s->records);
+    nsc_file_free(&s->known);
+    nsc_free(s->note);
     if (s->in_scan)
         run(s, s->uncommitted ? "COMMIT" : "ROLLBACK");
     sqlite3_close(s->db);
@@ -249,6 +258,36 @@ static int on_source_end(void *user, const ncclscope_reader *r, const char *name
     const char *sql = old ? "ROLLBACK TO one_source; RELEASE one_source; SAVEPOINT one_source"
                           : "RELEASE one_source; SAVEPOINT one_source";
     if (ok && run(s, sql))
+        return NCCLSCOPE_OK;
+    db_fail(s, &s->failure);
+    return NSC_TAP_FAILED;
+}
+
+/* ---- files that need not be read again ---- */
+
+static bool on_input(void *user, const struct nsc_input *in, struct nsc_shared *out)
+{
+    ncclscope_store *s = user;
+    s->input = in;
+    s->first_of_input = s->inputs.of.len;
+    struct content *x = nsc_file_find(&s->known, s->db, in) ? nsc_vec_push(&s->inputs.of) : NULL;
+    if (!x)
+        return false;
+    x->source = s->known.source;
+    snprintf(x->digest, sizeof x->digest, "%s", s->known.digest);
+    *out = s->known.shared;
+    return true;
+}
+
+/* An archive has many texts, and a file that could not be read to its end is read again. */
+static int on_part(void *user, const struct ncclscope_model *m, const struct nsc_shared *shared)
+{
+    ncclscope_store *s = user;
+    if (s->inputs.of.len != s->first_of_input + 1 || m->sources.len != 1 || m->sources.item[0].problem)
+        return NCCLSCOPE_OK;
+    const struct content *x = &s->inputs.of.item[s->first_of_input];
+    if (x->source < 0 || (nsc_file_keep(s->db, s->input, x->source, x->digest, shared) &&
+                          run(s, "RELEASE one_source; SAVEPOINT one_source")))
         return NCCLSCOPE_OK;
     db_fail(s, &s->failure);
     return NSC_TAP_FAILED;
@@ -321,6 +360,8 @@ int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out, ncclscope_gra
     int rc = begin(s, out != NULL, err);
     if (rc)
         return rc;
+    tap.known = on_input;
+    tap.part = on_part;
     rc = end_of_reading(s, nsc_jobs_scan(out, g, paths, n, by, options, &tap, err), err);
     s->jobs = *out;
     return rc;
@@ -369,11 +410,11 @@ static bool add_model(ncclscope_store *s, int64_t scan)
     return sqlite3_finalize(q) == SQLITE_OK && done;
 }
 
-/* The inputs of the job in hand, of all that were read. */
-static bool choose_inputs(const ncclscope_store *s, struct contents *chosen)
+/* The inputs of this job, of all that were read. */
+static bool choose_inputs(const ncclscope_store *s, size_t job, struct contents *chosen)
 {
     size_t n = s->inputs.of.len;
-    const uint32_t *at = s->jobs ? nsc_job_inputs(s->jobs, s->job, &n) : NULL;
+    const uint32_t *at = s->jobs ? nsc_job_inputs(s->jobs, job, &n) : NULL;
     for (size_t i = 0; i < n; i++) {
         size_t k = at ? at[i] : i;
         struct content *x = k < s->inputs.of.len ? nsc_vec_push(&chosen->of) : NULL;
@@ -424,7 +465,7 @@ static bool add_scan(ncclscope_store *s, const ncclscope_model *m, const ncclsco
 {
     struct contents inputs = {0};
     struct nsc_arena a = {0};
-    const char *digest = choose_inputs(s, &inputs) ? scan_digest(&inputs, &a) : NULL;
+    const char *digest = choose_inputs(s, s->job, &inputs) ? scan_digest(&inputs, &a) : NULL;
     bool ok = digest && find_digest(s, "SELECT 1 FROM scan WHERE digest = ?", digest, known);
     if (ok && !*known) {
         int64_t scan = pragma(s, "SELECT coalesce(max(id), 0) + 1 FROM scan");
@@ -473,4 +514,46 @@ int ncclscope_store_add(ncclscope_store *s, const ncclscope_model *m, const nccl
         return db_fail(s, err);
     s->in_scan = false;
     return NCCLSCOPE_OK;
+}
+
+/* ---- notes ---- */
+
+static int note_of(ncclscope_store *s, size_t i, const char *about, ncclscope_error *err)
+{
+    if (!s || !about || !s->in_scan || !s->jobs || i >= ncclscope_jobs_count(s->jobs))
+        return nsc_fail(err, NCCLSCOPE_EINVAL, 0, "notes are of the jobs of this store's own scan");
+    return NCCLSCOPE_OK;
+}
+
+int ncclscope_store_note(ncclscope_store *s, size_t i, const char *about, const char *bytes, size_t len,
+                         ncclscope_error *err)
+{
+    int rc = note_of(s, i, about, err);
+    struct contents inputs = {0};
+    struct nsc_arena a = {0};
+    if (rc || !bytes)
+        return rc ? rc : nsc_null(err);
+    const char *digest = choose_inputs(s, i, &inputs) ? scan_digest(&inputs, &a) : NULL;
+    if (!digest || !nsc_note_keep(s->db, digest, about, bytes, len))
+        rc = db_fail(s, err);
+    nsc_vec_free(&inputs.of);
+    nsc_arena_free(&a);
+    return rc;
+}
+
+int ncclscope_store_noted(ncclscope_store *s, size_t i, const char *about, const char **bytes, size_t *len,
+                          ncclscope_error *err)
+{
+    int rc = note_of(s, i, about, err);
+    struct contents inputs = {0};
+    struct nsc_arena a = {0};
+    if (rc || !bytes || !len)
+        return rc ? rc : nsc_null(err);
+    const char *digest =
+        nsc_job_is_unread(s->jobs, i) && choose_inputs(s, i, &inputs) ? scan_digest(&inputs, &a) : NULL;
+    nsc_free(s->note);
+    *bytes = s->note = digest ? nsc_note_find(s->db, digest, about, len) : NULL;
+    nsc_vec_free(&inputs.of);
+    nsc_arena_free(&a);
+    return s->note ? NCCLSCOPE_OK : nsc_fail(err, NCCLSCOPE_ENOTFOUND, 0, "nothing is noted of this job as it is now");
 }
