@@ -47,6 +47,8 @@ uint64_t nsc_gpu_at_end(const struct ncclscope_model *m, const struct nsc_link *
 {
     uint32_t comm = nsc_comm_of(m, l);
     uint64_t rank = dst ? l->dst : l->src;
+    if (comm == NSC_NONE && m->comms.len == 1 && m->comms.item[0].nranks > (int64_t)rank)
+        comm = 0; /* a torn line names none: most likely the one that there is, and then it is no pair more */
     const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
     r = r || comm == NSC_NONE ? r : nsc_member(m, numbered_alike(m, comm), (int64_t)rank);
     if (r && r->bus_id && !r->shares_gpu && !(comm != NSC_NONE && m->comms.item[comm].guessed))

@@ -36,9 +36,12 @@ static const char *size_words(uint64_t bytes, char *buf, size_t size)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
-    while (bytes && bytes % 1024 == 0 && unit + 1 < sizeof units / sizeof units[0])
-        bytes /= 1024, unit++;
-    snprintf(buf, size, "%llu %s", (unsigned long long)bytes, units[unit]);
+    uint64_t n = bytes;
+    while (n && n % 1024 == 0 && unit + 1 < sizeof units / sizeof units[0])
+        n /= 1024, unit++;
+    if (n >= 10240) /* "209048576": nobody would know its row by "204149 KiB" */
+        n = bytes, unit = 0;
+    snprintf(buf, size, "%llu %s", (unsigned long long)n, units[unit]);
     return buf;
 }
 

@@ -265,30 +265,44 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
 
 enum { NIC_BITS = 64, SENDS = 1 << 1, RECEIVES = 1 << 2 };
 
-/* "NICs 0-7 send and receive, NIC 8 send, and others": by bits of what was seen of each; neighbours of a kind are told as one. The last
+/* "NICs 0-7, 9 send and receive" of those of one kind, and how many of them there are. */
+static size_t nics_of_kind(const unsigned char seen[NIC_BITS + 1], unsigned char kind, char *buf, size_t size)
+{
+    char numbers[400];
+    size_t n = 0, nics = 0;
+    const char *what = kind == (SENDS | RECEIVES) ? " send and receive"
+                       : kind == SENDS            ? " send"
+                       : kind == RECEIVES         ? " receive"
+                                                  : "";
+    for (unsigned i = 0, last; i < NIC_BITS && n + 30 < sizeof numbers; i = last + 1) {
+        for (last = i; seen[i] == kind && last + 1 < NIC_BITS && seen[last + 1] == kind;)
+            last++;
+        if (seen[i] != kind)
+            continue;
+        n += (size_t)snprintf(numbers + n, sizeof numbers - n, last > i ? "%s%u-%u" : "%s%u", n ? ", " : "", i, last);
+        nics += last - i + 1;
+    }
+    int len = snprintf(buf, size, "NIC%s %s%s", nics == 1 ? "" : "s", n ? numbers : "", what);
+    return len < 0 || (size_t)len >= size ? 0 : (size_t)len;
+}
+
+/* "NICs 0-7 send and receive, NIC 8 send, and others": by bits of what was seen of each; those of a kind are told as one. The last
  * stands for all that have a higher number. */
 static const char *nics(struct nsc_case *c, const unsigned char seen[NIC_BITS + 1])
 {
-    char buf[900];
+    char buf[1400];
     size_t n = 0;
-    unsigned i;
+    bool told[(SENDS | RECEIVES) * 2] = {false};
     buf[0] = 0;
-    for (i = 0; i < NIC_BITS && n + 60 < sizeof buf; i++) {
-        unsigned last = i;
-        while (seen[i] && last + 1 < NIC_BITS && seen[last + 1] == seen[i])
-            last++;
-        const char *what = seen[i] == (SENDS | RECEIVES) ? " send and receive"
-                           : seen[i] == SENDS            ? " send"
-                           : seen[i] == RECEIVES         ? " receive"
-                                                         : "";
-        if (seen[i] && last > i)
-            n += (size_t)snprintf(buf + n, sizeof buf - n, "%sNICs %u-%u%s", n ? ", " : "", i, last, what);
-        else if (seen[i])
-            n += (size_t)snprintf(buf + n, sizeof buf - n, "%sNIC %u%s", n ? ", " : "", i, what);
-        i = last;
+    for (unsigned i = 0; i < NIC_BITS; i++) {
+        if (!seen[i] || told[seen[i]])
+            continue;
+        told[seen[i]] = true;
+        if (n)
+            n += (size_t)snprintf(buf + n, sizeof buf - n, ", ");
+        n += nics_of_kind(seen, seen[i], buf + n, sizeof buf - n);
     }
-    bool others = i < NIC_BITS || seen[NIC_BITS];
-    return n ? nsc_words(c, " (%s%s)", buf, others ? ", and others" : "") : "";
+    return n ? nsc_words(c, " (%s%s)", buf, seen[NIC_BITS] ? ", and others" : "") : "";
 }
 
 /* Are all ranks of the input's communicators here, each communicator on one host? */
@@ -332,6 +346,15 @@ static void tell_disabled(struct nsc_case *c)
     nsc_explain(c, f, &ask);
 }
 
+static const uint32_t several = NSC_NONE - 1;
+
+/* One host, as long as it is the same. */
+static uint32_t same_host(uint32_t before, const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    uint32_t host = l->proc == NSC_NONE ? several : m->procs.item[l->proc].host;
+    return before == NSC_NONE || before == host ? host : several;
+}
+
 void nsc_rule_gdr_off(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -346,6 +369,8 @@ void nsc_rule_gdr_off(struct nsc_case *c)
     unsigned char seen[NSC_GDR_REASONS][NIC_BITS + 1] = {{0}};
     struct gdr_reason first[NSC_GDR_REASONS];
     const struct nsc_link *link[NSC_GDR_REASONS];
+    uint32_t all = NSC_NONE,
+             own[NSC_GDR_REASONS]; /* hosts that print connections over the network, and those of the reason */
     for (size_t i = 0; i < m->link_order.len; i++) {
         const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
         struct nsc_known_path p = l->known;
@@ -353,6 +378,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
             (p.path == NSC_PATH_NVLINK || l->read)) /* NCCL reads by itself where Ampere has NVLink */
             nsc_map_put(&others.nvlink, (struct nsc_key){m->procs.item[l->proc].host, 0, 0}, 0);
         receives = receives || (l->family == NSC_NET && l->direction != 1);
+        all = l->family == NSC_NET ? same_host(all, m, l) : all;
         receives_have_it = receives_have_it || (l->direction == 2 && l->gdrdma);
         sends_have_it = sends_have_it || (l->direction == 1 && l->gdrdma);
         receives_lack_it = receives_lack_it || (l->direction == 2 && lacks_gdr(m, l));
@@ -373,10 +399,12 @@ void nsc_rule_gdr_off(struct nsc_case *c)
                 break;
             at[r.cause] = c->f->list.len - 1;
             there[r.cause] = true;
+            own[r.cause] = NSC_NONE;
             first[r.cause] = r;
             link[r.cause] = l;
         }
         nsc_add_link(c, &c->f->list.item[at[r.cause]], l);
+        own[r.cause] = same_host(own[r.cause], m, l);
         if (l->net_dev >= 0)
             seen[r.cause][l->net_dev < NIC_BITS ? l->net_dev : NIC_BITS] |= (unsigned char)(1u << l->direction);
     }
@@ -386,9 +414,11 @@ void nsc_rule_gdr_off(struct nsc_case *c)
         if (!there[i])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[i]];
-        f->title = nsc_words(c, "%s use%s RDMA without GPUDirect%s: data goes through host memory",
-                             nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "",
-                             nics(c, seen[i]));
+        nsc_text one = all == several && own[i] < several ? nsc_say(m, own[i]) : (nsc_text){NULL, 0};
+        f->title =
+            nsc_words(c, "%s use%s RDMA without GPUDirect%s%s%.*s%s: data goes through host memory",
+                      nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "", nics(c, seen[i]),
+                      one.len ? ", at the end of " : "", (int)one.len, one.len ? one.ptr : "", one.len ? " alone" : "");
         explain(c, f, &first[i], link[i]);
     }
 }
