@@ -343,6 +343,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_NET_INITIALIZED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NET_FAILED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NET_NONE] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_IB_QP] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NET_NOT_FOUND] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_PLUGIN_NAMED] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_PLUGIN_LOAD_ERROR] = nsc_apply_event_of,

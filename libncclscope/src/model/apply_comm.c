@@ -43,6 +43,7 @@ void nsc_apply_init_start(struct ncclscope_model *m, const ncclscope_record *rec
 {
     nsc_close_batches(m, t, NSC_NONE, NSC_NO_STRUCTURE);
     uint32_t i = nsc_rank_for(m, rec, proc, true);
+    m->begun += i == NSC_NONE;
     if (i == NSC_NONE)
         return;
     struct nsc_rank *r = &m->ranks.item[i];

@@ -1,8 +1,6 @@
 /* fast.c - a bus bandwidth of nccl-tests that no PCIe link carries: then what joins the GPUs is NVLink. */
 #include "model/fast.h"
 
-#include "model/path.h"
-
 /* PCIe 5.0 x16, nominal, one way (PCI-SIG). GPUs of PCIe 6.0 are sold on boards with NVSwitches. */
 static const double most_of_pcie = 63.0;
 enum { LARGE = 64 << 20 }; /* bytes: here NCCL takes rings on one host, which carry the bus bandwidth over each edge */
@@ -62,5 +60,5 @@ const struct nsc_where *nsc_more_than_pcie(const struct ncclscope_model *m)
             most = own;
         }
     }
-    return best && !nsc_is_rccl(m) && most * least_share(m) > most_of_pcie ? &best->where : NULL;
+    return best && !m->whole.rccl && most * least_share(m) > most_of_pcie ? &best->where : NULL;
 }

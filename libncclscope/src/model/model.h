@@ -539,6 +539,7 @@ struct ncclscope_model {
     bool gpus_are_shared; /* ranks of one communicator run on one GPU: shared_gpus.c */
     bool shm_by_cumem, shm_by_file;    /* host memory was taken of another process in this way */
     uint64_t tests_begun, tests_ended; /* runs of nccl-tests */
+    uint64_t begun;                    /* "rank 0 nranks 4" of NCCL 2.3, whose communicator is not named yet */
     uint64_t calls_seen;               /* lines of ranks that enter a collective */
     uint64_t nvls_calls;               /* collectives that NCCL ran by NVLink SHARP, which makes no connection lines */
     struct nsc_where nvls_at;

@@ -160,17 +160,29 @@ static bool has_lines(const struct ncclscope_model *m, int64_t pid)
     return false;
 }
 
-/* Processes that a launcher says failed, and that have no line of NCCL's. */
+/* "(pid: 249)" of one that failed, "Sending process 250 closing signal SIGTERM"; -1: it names none. */
+static int64_t pid_of_launcher(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    static const char before[] = "Sending process ";
+    nsc_text stop = r->number == NCCLSCOPE_KIND_LAUNCHER_STOPS ? nsc_said(m, r, "reason") : (nsc_text){NULL, 0};
+    int64_t pid;
+    if (nsc_text_starts(stop, before)) {
+        nsc_text rest = nsc_text_from(stop, sizeof before - 1);
+        return nsc_to_i64(nsc_next_word(&rest), &pid) ? pid : -1;
+    }
+    bool failed = r->number == NCCLSCOPE_KIND_RUN_EXIT || r->number == NCCLSCOPE_KIND_ELASTIC_FAILED;
+    return failed && nsc_number_said(m, r, "pid", &pid) ? pid : -1;
+}
+
+/* Processes that a launcher says failed or were ended, and that have no line of NCCL's. */
 static size_t count_silent(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
     size_t n = 0;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        bool launcher = r->number == NCCLSCOPE_KIND_RUN_EXIT || r->number == NCCLSCOPE_KIND_ELASTIC_FAILED;
-        int64_t pid;
-        if (!launcher || !nsc_number_said(m, r, "pid", &pid) || has_lines(m, pid) ||
-            nsc_map_get(&seen, (struct nsc_key){(uint64_t)pid, 0, 0}) != NSC_NONE)
+        int64_t pid = pid_of_launcher(m, r);
+        if (pid < 0 || has_lines(m, pid) || nsc_map_get(&seen, (struct nsc_key){(uint64_t)pid, 0, 0}) != NSC_NONE)
             continue;
         n += !nsc_map_put(&seen, (struct nsc_key){(uint64_t)pid, 0, 0}, 0);
     }

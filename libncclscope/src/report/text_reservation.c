@@ -100,6 +100,22 @@ static bool wonders_at_sockets(const struct nsc_report *r)
     return is_told(r, "SOCKET_IS_ENOUGH") || is_told(r, "SOCKET_SERVES");
 }
 
+/* NCCL's start is here, its choice of a network too, no communicator, and the last line of all is a connection: of how many? */
+static bool ends_as_it_connects(const struct nsc_report *r)
+{
+    const struct ncclscope_model *m = r->m;
+    if (m->comms.len || m->sources.len != 1)
+        return false;
+    bool starts = m->sources.item[0].bare_version, chose = false, last = false;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        starts = starts || m->procs.item[i].version || m->procs.item[i].bootstrap_at.line;
+        chose = chose || m->procs.item[i].network;
+    }
+    for (size_t i = 0; i < m->link_order.len; i++)
+        last = last || m->links.item[m->link_order.item[i]].where.line == m->sources.item[0].stats.lines;
+    return starts && chose && last;
+}
+
 /* Somebody stopped the job, who may have waited for it in vain. */
 static bool wonders_at_stop(const struct nsc_report *r)
 {
@@ -140,6 +156,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (ends_in_init(r))
         return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
                "ranks wait for others.";
+    if (ends_as_it_connects(r))
+        return ", as far as this input goes: it ends while ranks connect. It is cut there, or they hang.";
     if (wonders_at_stop(r))
         return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that no line "
                "tells.";
@@ -158,5 +176,5 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 bool nsc_is_open_question(const struct nsc_report *r)
 {
     return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || wonders_at_sockets(r) ||
-           ends_in_init(r) || wonders_at_stop(r);
+           ends_in_init(r) || wonders_at_stop(r) || ends_as_it_connects(r);
 }

@@ -279,6 +279,7 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_LATE_OFF_COMPLETE,
     NSC_UNSEEN_EARLY,
     NSC_UNSEEN_AT_FIRST_CALL,
+    NSC_UNSEEN_BEGUN,         /* "rank 0 nranks 4", and no more of it */
     NSC_UNSEEN_IN_FIRST_CALL, /* a rank enters a collective */
     NSC_UNSEEN_EITHER
 };

@@ -139,8 +139,7 @@ static bool list(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask
     for (f->why_rows = 0; f->why_rows < n; f->why_rows++)
         f->why_row[f->why_rows] = open[f->why_rows]->name;
     f->cause = nsc_words(
-        c, n > 1 ? "The log does not say why. Perhaps one of these: %s" : "The log does not say why. Perhaps: %s",
-        why);
+        c, n > 1 ? "The log does not say why. Perhaps one of these: %s" : "The log does not say why. Perhaps: %s", why);
     f->fix = nsc_words(c, "Find out which: %s.", how);
     f->open = true;
     return true;

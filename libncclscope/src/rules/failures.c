@@ -303,6 +303,13 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     if (!e)
         return;
     nsc_text call = nsc_message_of(&e->where);
+    if (c->m->procs.item[f->began->proc].nameless && c->m->proc_order.len == 1) { /* whose line it is was not said */
+        f->cause = nsc_words(
+            c, "%s Above it calls of NCCL return an error in the one process that is here (%s: %.*s, line %llu).",
+            f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr, (unsigned long long)e->where.line);
+        nsc_show(c, f, &e->where);
+        return;
+    }
     f->cause = nsc_words(c,
                          "%s Above it another process returned an error already (%s: %.*s, line %llu); its warning, "
                          "which says of what, is not in this input.",

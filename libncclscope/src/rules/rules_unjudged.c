@@ -216,6 +216,14 @@ static const char *calls_behind(struct nsc_case *c, const struct nsc_warning *w)
     return n ? nsc_words(c, "%s%s)", list, n > MOST ? " ..." : "") : "";
 }
 
+/* libibverbs was asked for by GIN or GPUDirect, which is not needed: the input goes on behind it, and nothing failed. */
+static bool was_optional(const struct ncclscope_model *m, const struct nsc_warning *w, bool failed)
+{
+    enum { LINES_BEHIND = 3 };
+    return w->kind == NCCLSCOPE_KIND_VERBS_NOT_LOADED && !failed &&
+           m->sources.item[w->where.source].stats.lines >= w->where.line + LINES_BEHIND;
+}
+
 /* One finding for the first: what else is not known is listed with it. */
 void nsc_rule_unjudged(struct nsc_case *c)
 {
@@ -235,7 +243,7 @@ void nsc_rule_unjudged(struct nsc_case *c)
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
         bool behind_end = !open && end && end->source == w->where.source && end->line < w->where.line;
         if ((!broke && !explained) || behind_end || (!open && !explained && nsc_any_error(c)) ||
-            (named && !explained && nsc_lived_on(m, w->proc, &w->where)))
+            (named && !explained && nsc_lived_on(m, w->proc, &w->where)) || was_optional(m, w, failed))
             continue;
         nsc_text words = nsc_say(m, w->message);
         if (!f) {

@@ -109,7 +109,7 @@ static const char *multicast(struct nsc_case *c)
 static const char *failed_network(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    for (size_t i = 0; i < m->events.len; i++) {
+    for (size_t i = 0; i < m->events.len && nsc_any_error(c); i++) {
         const struct nsc_event *e = &m->events.item[i];
         bool back = e->kind == NCCLSCOPE_KIND_BACKTRACE;
         const char *net =
@@ -129,7 +129,7 @@ static const char *network_at_hand(struct nsc_case *c)
 {
     const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     return provider && provider->text
-               ? nsc_words(c, " For other nodes aws-ofi-nccl selected the provider %s (line %llu).",
+               ? nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s (line %llu).",
                            nsc_say(c->m, provider->text).ptr, (unsigned long long)provider->where.line)
                : "";
 }
@@ -171,9 +171,11 @@ static const char *what_is_known(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
-                     net && one ? nsc_words(c, " For other nodes NCCL chose the network %s", nsc_say(m, net).ptr) : "",
-                     net && one ? none : "", net && one ? "." : "", older_driver(c), runs);
+    return nsc_words(
+        c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
+        net && one ? nsc_words(c, " For other nodes, if there are any, NCCL chose the network %s", nsc_say(m, net).ptr)
+                   : "",
+        net && one ? none : "", net && one ? "." : "", older_driver(c), runs);
 }
 
 /* Is there a communicator that no rank is seen to have finished? */
@@ -282,6 +284,8 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
         return NSC_UNSEEN_FAILED;
     if (m->cut_inits && !m->builds)
         return NSC_UNSEEN_CUT;
+    if (m->begun && !m->builds)
+        return NSC_UNSEEN_BEGUN;
     if (s->starts && !m->builds)
         return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET : NSC_UNSEEN_START;
     if (rings_have_one_member(m))
