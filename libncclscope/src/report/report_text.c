@@ -298,6 +298,15 @@ static void evidence(const struct nsc_report *r, const struct nsc_finding *f)
     }
 }
 
+/* Of findings of one id, which all that follows names as its root, the first tells what that is. */
+static bool is_first_of_its_id(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    const struct nsc_finding *x = r->f->list.item;
+    while (x < f && (x->rule != f->rule || x->severity < NCCLSCOPE_SEVERITY_WARNING || x->caused_by))
+        x++;
+    return x == f;
+}
+
 static void whole_finding(const struct nsc_report *r, const struct nsc_finding *f)
 {
     char head[260];
@@ -311,7 +320,8 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
     label(r, "fix", f->fix);
     label(r, "cost", f->cost);
     evidence(r, f);
-    for (size_t i = 0; i < r->f->list.len; i++) { /* its wake: told once, here */
+    bool tells = is_first_of_its_id(r, f);
+    for (size_t i = 0; tells && i < r->f->list.len; i++) { /* its wake: told once, here */
         const struct nsc_finding *x = &r->f->list.item[i];
         if (x->caused_by != f->rule->key || x->severity < NCCLSCOPE_SEVERITY_WARNING)
             continue;

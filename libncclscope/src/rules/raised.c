@@ -59,11 +59,29 @@ static nsc_text reason_of(const struct ncclscope_model *m, const struct nsc_own_
 
 enum { REASON_SHOWN = 180 };
 
-static const char *title_of(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, nsc_text name,
+static nsc_text name_of(const struct ncclscope_model *m, const struct words *w, const struct nsc_own_record *r)
+{
+    return *w->field ? nsc_text_trim(nsc_said(m, r, w->field)) : (nsc_text){NULL, 0};
+}
+
+/* All ranks that say the same of themselves, where PyTorch puts their numbers before it. */
+static void name_ranks(struct nsc_case *c, struct nsc_finding *f, const struct words *w, const struct nsc_own_record *r)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; r->torch_rank >= 0 && i < m->happened.len; i++) {
+        const struct nsc_own_record *x = &m->happened.item[i];
+        if (x->number == r->number && x->torch_rank >= 0 && nsc_text_eq(name_of(m, w, x), name_of(m, w, r)) &&
+            nsc_text_eq(reason_of(m, x), reason_of(m, r)))
+            nsc_name_rank(c, f, (uint64_t)x->torch_rank);
+    }
+    f->count = f->ranks.len ? f->ranks.len : 1;
+}
+
+static const char *title_of(struct nsc_case *c, const struct words *w, const struct nsc_finding *f, nsc_text name,
                             nsc_text reason)
 {
     reason.len -= reason.len && (reason.ptr[reason.len - 1] == '.' || reason.ptr[reason.len - 1] == ':');
-    const char *rank = r->torch_rank >= 0 ? nsc_words(c, " (rank %lld)", (long long)r->torch_rank) : "";
+    const char *rank = f->ranks.len ? nsc_words(c, " (%s)", nsc_list_ranks(c, f)) : "";
     return nsc_words(c, "%s%s%s%.*s%s%.*s%s", w->title, rank, name.len ? ": " : "", (int)name.len,
                      name.len ? name.ptr : "", reason.len ? ": " : "",
                      (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN), reason.len ? reason.ptr : "",
@@ -145,10 +163,10 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
 
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on)
 {
-    nsc_text name = *w->field ? nsc_text_trim(nsc_said(c->m, r, w->field)) : (nsc_text){NULL, 0};
+    nsc_text name = name_of(c->m, w, r);
     struct nsc_finding *f = nsc_found(c, lived_on ? NCCLSCOPE_SEVERITY_NOTE : w->severity, "error", "certain");
-    f->count = 1;
-    f->title = title_of(c, w, r, name, reason_of(c->m, r));
+    name_ranks(c, f, w, r);
+    f->title = title_of(c, w, f, name, reason_of(c->m, r));
     f->cause = nccl_beside(c, r);
     f->fix = w->fix;
     struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
@@ -184,12 +202,18 @@ static bool only_missed(const struct ncclscope_model *m)
     return !nsc_first_heard(m, NCCLSCOPE_KIND_TORCH_OOM);
 }
 
+/* An assertion within PyTorch takes a rank out of step, also where the program catches it and goes on. */
+static bool leaves_ranks_alone(const struct nsc_own_record *r)
+{
+    return is_uncaught(r) || r->number == NCCLSCOPE_KIND_TORCH_ASSERT;
+}
+
 /* Does what NCCL said come before it, so that it follows from that? */
 static bool is_wake(const struct ncclscope_model *m, const struct words *w, const struct nsc_own_record *r,
                     const struct span *nccl, bool nccl_failed)
 {
     bool before = !nccl->failed || nccl->failed > r->where.line;
-    return w->told == DIES || (is_uncaught(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
+    return w->told == DIES || (leaves_ranks_alone(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
 }
 
 const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m)
@@ -220,8 +244,7 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         const struct words *w = words_of(r, told);
         if (!w)
             continue;
-        nsc_text name = *w->field ? nsc_text_trim(nsc_said(m, r, w->field)) : (nsc_text){NULL, 0};
-        nsc_text reason = reason_of(m, r);
+        nsc_text name = name_of(m, w, r), reason = reason_of(m, r);
         look_at(m, r->where.source, &nccl);
         if (is_of_nccl_or_cuda(name, reason) || is_behind_interrupt(m, r) ||
             (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))

@@ -115,6 +115,35 @@ static enum nsc_id killed(const struct ncclscope_findings *all)
     return NSC_ID_NONE;
 }
 
+/* The process that tells of its own crash: "[worker-0:5665 :0:5665] Caught signal 11"; -1: the line names none. */
+static int64_t crashed_pid(const struct ncclscope_model *m, const struct nsc_where *line)
+{
+    int64_t pid = -1;
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].where.source == line->source && m->happened.item[i].where.line == line->line)
+            nsc_number_said(m, &m->happened.item[i], "pid", &pid);
+    return pid;
+}
+
+/* A process that NCCL failed in before it crashed fell over what it got back: the crash is how it ended, and no root. */
+static void excuse_crashes(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        if (f->rule->key != NSC_ID_RANKS_EXITED || f->part != NSC_ROOT || !f->evidences)
+            continue;
+        const struct nsc_where *end = &f->evidence[0];
+        int64_t pid = crashed_pid(all->model, end);
+        for (size_t k = 0; pid >= 0 && k < all->list.len; k++) {
+            const struct nsc_finding *x = &all->list.item[k];
+            bool own = x->began && x->severity == NCCLSCOPE_SEVERITY_ERROR && x->part != NSC_NO_FAILURE &&
+                       all->model->procs.item[x->began->proc].pid == pid;
+            if (own && x->began->where.source == end->source && x->began->where.line < end->line)
+                f->part = NSC_NO_FAILURE;
+        }
+    }
+}
+
 /* Findings that something may follow from. */
 struct roots {
     size_t *at, n; /* at: NULL when there is no memory */
@@ -397,6 +426,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
     blame_what_was_awaited(all);
     blame_releases(all);
     blame_unseen_peer(all);
+    excuse_crashes(all);
     struct roots roots = list_roots(all);
     enum nsc_id killed_one = killed(all);
     all->no_memory = all->no_memory || !roots.at;

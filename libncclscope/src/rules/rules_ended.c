@@ -402,6 +402,8 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         if (code == -9 && oom)
             nsc_show(c, f, &oom->where);
         tell_root_and_wake(c, f, code, r);
+        if (code == 1 && raised && raised->where.source == r->where.source && raised->where.line < r->where.line)
+            f->severity = NCCLSCOPE_SEVERITY_NOTE; /* the exception that is told is what it ended with */
         told = true;
     }
     if (!told && !failed && !limited && !any_failure(c))

@@ -124,14 +124,35 @@ static const char *failed_network(struct nsc_case *c)
     return "";
 }
 
-/* Where no line says which network was chosen: the provider of libfabric's plugin. */
+/* "NET/IB : Using [0]rocep1s0f1:1/RoCE [1]roceP2p1s0f1:1/RoCE": the devices of the first host that lists any. */
+static const char *devices_at_hand(struct nsc_case *c)
+{
+    enum { SHOWN = 4 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_net_device *first = NULL;
+    const char *names = "";
+    size_t n = 0;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (!d->name || !nsc_text_is(nsc_say(m, d->net), "IB") || (first && d->host != first->host))
+            continue;
+        first = first ? first : d;
+        names = n < SHOWN ? nsc_words(c, "%s%s%s", names, n ? ", " : "", nsc_say(m, d->name).ptr) : names;
+        n++;
+    }
+    return n ? nsc_words(c, " NCCL found RDMA devices (%s%s); which network it took no line tells.", names,
+                         n > SHOWN ? " ..." : "")
+             : "";
+}
+
+/* Where no line says which network was chosen: the provider of libfabric's plugin, or the devices. */
 static const char *network_at_hand(struct nsc_case *c)
 {
     const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     return provider && provider->text
                ? nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s (line %llu).",
                            nsc_say(c->m, provider->text).ptr, (unsigned long long)provider->where.line)
-               : "";
+               : devices_at_hand(c);
 }
 
 /* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls; beyond
@@ -171,11 +192,12 @@ static const char *what_is_known(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(
-        c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
-        net && one ? nsc_words(c, " For other nodes, if there are any, NCCL chose the network %s", nsc_say(m, net).ptr)
-                   : "",
-        net && one ? none : "", net && one ? "." : "", older_driver(c), runs);
+    return nsc_words(c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
+                     net && one ? nsc_words(c, " %s NCCL chose the network %s",
+                                            m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
+                                            nsc_say(m, net).ptr)
+                                : "",
+                     net && one ? none : "", net && one ? "." : "", older_driver(c), runs);
 }
 
 /* Is there a communicator that no rank is seen to have finished? */

@@ -1,11 +1,31 @@
 /* watchdog.c - what lines of PyTorch's process group say: of which rank and group, and whether it waits. */
 #include "rules/watchdog.h"
 
+/* Of "what():  [PG ID 1 PG GUID 1 Rank 1] ...", which repeats "[rank4]:[E ...] [PG ID 1 PG GUID 1 Rank 1] ..." above it without its front. */
+static int64_t rank_told_above(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t in_group)
+{
+    enum { NEAR = 64 };
+    size_t at = (size_t)(r - m->happened.item), until = at > NEAR ? at - NEAR : 0;
+    for (size_t i = at; i-- > until;) {
+        const struct nsc_own_record *near = &m->happened.item[i];
+        int64_t said;
+        if (near->torch_rank >= 0 && near->where.source == r->where.source && nsc_number_said(m, near, "rank", &said) &&
+            said == in_group)
+            return near->torch_rank;
+    }
+    return in_group;
+}
+
 /* By its number in the whole job if the line says it; in brackets PyTorch prints the one in the group. */
 bool nsc_torch_rank_of(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t *rank)
 {
     *rank = r->torch_rank;
-    return *rank >= 0 || nsc_number_said(m, r, "rank", rank);
+    if (*rank >= 0)
+        return true;
+    if (!nsc_number_said(m, r, "rank", rank))
+        return false;
+    *rank = rank_told_above(m, r, *rank);
+    return true;
 }
 
 /* A line that says that the rank gave a work up, after the time-out or an error; not one by whose own account it had ended. */
