@@ -98,7 +98,7 @@ static const struct hint *const hints[256] = {
     ['W'] = HINTS(HINT(0, "WORLD_SIZE"), HINT(0, "Worker group FAILED")),
     ['/'] = HINTS(HINT(3, "img/sec on "), HINT(12, "total images/sec: ")),
     ['C'] = HINTS(HINT(8, "Sending Ctrl-C"), HINT(8, " computeCapability: "), HINT(0, "Check failed: "),
-                  HINT(0, "Command terminated by signal")),
+                  HINT(0, "Cuda failure '"), HINT(0, "Command terminated by signal")),
     ['A'] = HINTS(HINT(0, "A worker died or was killed"), HINT(0, "Aborted"), HINT(0, "Assertion `")),
     ['*'] = HINTS(HINT(0, "*** SIG"), HINT(0, "*** stack smashing"), HINT(0, "***** train metrics")),
     ['`'] = HINTS(HINT(11, "Trainer.fit` stopped")),
