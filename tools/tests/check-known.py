@@ -3,6 +3,7 @@
 than a scan without a store tells."""
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -61,11 +62,21 @@ def overwrite(path, when):
     os.utime(path, (when, when))
 
 
+def check_build(c, a):
+    """Another build may judge otherwise, of the same version too: all that is kept is bound to one by a checksum."""
+    with contextlib.closing(sqlite3.connect(a.db)) as db:
+        builds, notes = db.execute('SELECT DISTINCT tool FROM file').fetchall(), db.execute('SELECT about FROM note').fetchall()
+    c.equal('build', 'of all files', len(builds), 1)
+    c.true('build', 'a checksum and a size: %s' % builds[0], re.fullmatch(r'\d+ \d{7,}', builds[0][0]))
+    c.equal('build', 'of all notes', {about[0].startswith(builds[0][0] + ' ') for about in notes}, {True})
+
+
 def check_unread(c, a):
     """A file whose bytes were changed behind its back is told as it was: so it was not read. When its time changes it is."""
     path = os.path.join(a.folder, 'mixed', os.path.basename(ALONE[1]))
     first = a.both('first')
     c.equal('first', 'files, notes and scans', a.sql(), (12, 5, 5))
+    check_build(c, a)
     c.equal('again', 'output', a.both('again'), first)
     overwrite(path, LONG_AGO)
     again = harness.run(a.tool, '--db', a.db, a.folder)

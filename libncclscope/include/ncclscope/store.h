@@ -52,8 +52,8 @@ NCCLSCOPE_API int ncclscope_store_jobs(ncclscope_store *s, ncclscope_jobs **out,
  * where the store has read no jobs. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_job(ncclscope_store *s, ncclscope_model **out, size_t i, ncclscope_error *err);
 /* Keep what the caller made of the i-th job that ncclscope_store_jobs read, `len` bytes, under `about`: all that it depends upon beside the logs, as
- * options and a version. A later scan of the same files, unchanged, gives it back (ncclscope_store_noted), and reads none of them: a file is
- * unchanged if its device, inode, size and time of change are as they were, and that time was two seconds past when it was read. It goes with the
+ * options and a version. A later scan of the same files, unchanged, by the same build of this library, gives it back (ncclscope_store_noted), and
+ * reads none of them: a file is unchanged if its device, inode, size and time of change are as they were, and that time was two seconds past when it was read. It goes with the
  * next commit, as the job does. NCCLSCOPE_OK; NCCLSCOPE_EINVAL where the store has read no such job, or for NULL; NCCLSCOPE_EIO; NCCLSCOPE_ENOMEM. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_note(ncclscope_store *s, size_t i, const char *about, const char *bytes, size_t len,
                                        ncclscope_error *err);

@@ -1,6 +1,8 @@
 /* files.c - files by path, as they were when they were read, and notes on what was found in them. */
 #include "store/files.h"
 
+#include "build.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -49,7 +51,7 @@ bool nsc_file_find(struct nsc_file *f, sqlite3 *db, const struct nsc_input *in)
                  sqlite3_bind_int64(f->find, 3, (int64_t)in->inode) == SQLITE_OK &&
                  sqlite3_bind_int64(f->find, 4, (int64_t)in->size) == SQLITE_OK &&
                  sqlite3_bind_int64(f->find, 5, in->mtime) == SQLITE_OK &&
-                 sqlite3_bind_text(f->find, 6, NSC_VERSION, -1, SQLITE_STATIC) == SQLITE_OK;
+                 sqlite3_bind_text(f->find, 6, NSC_BUILD, -1, SQLITE_STATIC) == SQLITE_OK;
     bool found = bound && sqlite3_step(f->find) == SQLITE_ROW && take_row(f, f->find);
     if (f->find)
         sqlite3_reset(f->find);
@@ -73,7 +75,7 @@ bool nsc_file_keep(sqlite3 *db, const struct nsc_input *in, int64_t source, cons
         rc == SQLITE_OK && bind_path(q, 1, path) && sqlite3_bind_int64(q, 2, (int64_t)in->device) == SQLITE_OK &&
         sqlite3_bind_int64(q, 3, (int64_t)in->inode) == SQLITE_OK &&
         sqlite3_bind_int64(q, 4, (int64_t)in->size) == SQLITE_OK && sqlite3_bind_int64(q, 5, in->mtime) == SQLITE_OK &&
-        sqlite3_bind_text(q, 6, NSC_VERSION, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_text(q, 6, NSC_BUILD, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_bind_int64(q, 7, source) == SQLITE_OK &&
         sqlite3_bind_text(q, 8, digest, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_bind_int64(q, 9, shared->speaks) == SQLITE_OK &&
@@ -95,10 +97,10 @@ char *nsc_note_find(sqlite3 *db, const char *digest, const char *about, size_t *
 {
     sqlite3_stmt *q = NULL;
     char *bytes = NULL;
-    bool found =
-        sqlite3_prepare_v2(db, "SELECT bytes FROM note WHERE digest = ? AND about = ?", -1, &q, NULL) == SQLITE_OK &&
-        sqlite3_bind_text(q, 1, digest, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_text(q, 2, about, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
+    bool found = sqlite3_prepare_v2(db, "SELECT bytes FROM note WHERE digest = ? AND about = '" NSC_BUILD " ' || ?", -1,
+                                    &q, NULL) == SQLITE_OK &&
+                 sqlite3_bind_text(q, 1, digest, -1, SQLITE_STATIC) == SQLITE_OK &&
+                 sqlite3_bind_text(q, 2, about, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
     if (found) {
         const void *blob = sqlite3_column_blob(q, 0);
         *len = (size_t)sqlite3_column_bytes(q, 0);
@@ -113,7 +115,8 @@ char *nsc_note_find(sqlite3 *db, const char *digest, const char *about, size_t *
 bool nsc_note_keep(sqlite3 *db, const char *digest, const char *about, const char *bytes, size_t len)
 {
     sqlite3_stmt *q = NULL;
-    bool bound = sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO note VALUES(?,?,?)", -1, &q, NULL) == SQLITE_OK &&
+    bool bound = sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO note VALUES(?, '" NSC_BUILD " ' || ?, ?)", -1, &q,
+                                    NULL) == SQLITE_OK &&
                  sqlite3_bind_text(q, 1, digest, -1, SQLITE_STATIC) == SQLITE_OK &&
                  sqlite3_bind_text(q, 2, about, -1, SQLITE_STATIC) == SQLITE_OK &&
                  sqlite3_bind_blob64(q, 3, bytes, len, SQLITE_STATIC) == SQLITE_OK;

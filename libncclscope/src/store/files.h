@@ -17,14 +17,14 @@ struct nsc_file {
     sqlite3_stmt *find;
 };
 
-/* Is the file there as it was? Device, inode, size and time of its last change are. False too where SQLite cannot say. */
+/* Is the file there as it was when this build read it? Device, inode, size and time of its last change are. False too where SQLite cannot say. */
 bool nsc_file_find(struct nsc_file *f, sqlite3 *db, const struct nsc_input *in);
 /* Keeps it, unless it was changed so shortly ago that another change might show the same time. False: SQLite says why. */
 bool nsc_file_keep(sqlite3 *db, const struct nsc_input *in, int64_t source, const char *digest,
                    const struct nsc_shared *shared);
 void nsc_file_free(struct nsc_file *f);
 
-/* What the caller noted of inputs with this digest; a copy is the caller's. NULL: nothing, or no memory. */
+/* What the caller noted of inputs with this digest, with this build; a copy is the caller's. NULL: nothing, or no memory. */
 char *nsc_note_find(sqlite3 *db, const char *digest, const char *about, size_t *len);
 bool nsc_note_keep(sqlite3 *db, const char *digest, const char *about, const char *bytes, size_t len);
 
