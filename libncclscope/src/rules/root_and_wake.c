@@ -115,14 +115,20 @@ static enum nsc_id killed(const struct ncclscope_findings *all)
     return NSC_ID_NONE;
 }
 
-/* The process that tells of its own crash: "[worker-0:5665 :0:5665] Caught signal 11"; -1: the line names none. */
-static int64_t crashed_pid(const struct ncclscope_model *m, const struct nsc_where *line)
+/* Is the process that tells of its own crash on this line, "[worker-0:5665 :0:5665] Caught signal 11", the one of the event? */
+static bool is_of_crashed(const struct ncclscope_model *m, const struct nsc_where *line, const struct nsc_event *e)
 {
-    int64_t pid = -1;
-    for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].where.source == line->source && m->happened.item[i].where.line == line->line)
-            nsc_number_said(m, &m->happened.item[i], "pid", &pid);
-    return pid;
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    nsc_text host = nsc_say(m, p->host);
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text name = nsc_said(m, r, "name");
+        int64_t pid;
+        if (r->where.source == line->source && r->where.line == line->line && nsc_number_said(m, r, "pid", &pid) &&
+            pid == p->pid && (nsc_text_eq(name, host) || is_on_host(name, host)))
+            return true;
+    }
+    return false;
 }
 
 /* A process that NCCL failed in before it crashed fell over what it got back: the crash is how it ended, and no root. */
@@ -130,15 +136,12 @@ static void excuse_crashes(struct ncclscope_findings *all)
 {
     for (size_t i = 0; i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
-        if (f->rule->key != NSC_ID_RANKS_EXITED || f->part != NSC_ROOT || !f->evidences)
-            continue;
-        const struct nsc_where *end = &f->evidence[0];
-        int64_t pid = crashed_pid(all->model, end);
-        for (size_t k = 0; pid >= 0 && k < all->list.len; k++) {
+        bool crashed = f->rule->key == NSC_ID_RANKS_EXITED && f->part == NSC_ROOT && f->evidences;
+        for (size_t k = 0; crashed && k < all->list.len; k++) {
             const struct nsc_finding *x = &all->list.item[k];
-            bool own = x->began && x->severity == NCCLSCOPE_SEVERITY_ERROR && x->part != NSC_NO_FAILURE &&
-                       all->model->procs.item[x->began->proc].pid == pid;
-            if (own && x->began->where.source == end->source && x->began->where.line < end->line)
+            if (x->began && x->severity == NCCLSCOPE_SEVERITY_ERROR && x->part != NSC_NO_FAILURE &&
+                x->began->where.source == f->evidence[0].source && x->began->where.line < f->evidence[0].line &&
+                is_of_crashed(all->model, &f->evidence[0], x->began))
                 f->part = NSC_NO_FAILURE;
         }
     }
