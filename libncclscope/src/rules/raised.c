@@ -202,8 +202,8 @@ static bool only_missed(const struct ncclscope_model *m)
     return !nsc_first_heard(m, NCCLSCOPE_KIND_TORCH_OOM);
 }
 
-/* An assertion within PyTorch takes a rank out of step, also where the program catches it and goes on. */
-static bool leaves_ranks_alone(const struct nsc_own_record *r)
+/* Others may wait for a rank that failed so. An assertion within PyTorch takes it out of step also where the program catches that. */
+static bool takes_rank_away(const struct nsc_own_record *r)
 {
     return is_uncaught(r) || r->number == NCCLSCOPE_KIND_TORCH_ASSERT;
 }
@@ -213,7 +213,7 @@ static bool is_wake(const struct ncclscope_model *m, const struct words *w, cons
                     const struct span *nccl, bool nccl_failed)
 {
     bool before = !nccl->failed || nccl->failed > r->where.line;
-    return w->told == DIES || (leaves_ranks_alone(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
+    return w->told == DIES || (takes_rank_away(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
 }
 
 const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m)

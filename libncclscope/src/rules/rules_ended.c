@@ -100,13 +100,14 @@ static bool is_earlier(const struct root *a, const struct root *b)
     return n && memcmp(a->time.ptr, b->time.ptr, n) < 0;
 }
 
-/* Has the rule in hand told of an exception before this? */
-static bool told_an_exception(const struct nsc_case *c)
+/* Exit code 1 behind an exception that the rule in hand has told: that is what the process ended with. */
+static void follow_exception(struct nsc_case *c, struct nsc_finding *f, int64_t code)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < c->f->list.len; i++)
-        n += c->f->list.item[i].rule == c->rule && c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR;
-    return n > 1;
+    for (size_t i = 0; code == 1 && i < c->f->list.len; i++) {
+        const struct nsc_finding *x = &c->f->list.item[i];
+        if (x != f && x->rule == c->rule && x->severity == NCCLSCOPE_SEVERITY_ERROR)
+            f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    }
 }
 
 /* Each node has a torchrun, which knows of its own processes alone: the earliest of what they saw. */
@@ -139,8 +140,7 @@ static bool tell_root(struct nsc_case *c)
         f->cause = nsc_words(
             c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
     tell_root_and_wake(c, f, first.code, first.line);
-    if (first.code == 1 && told_an_exception(c)) /* the exception that is told is what it ended with */
-        f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    follow_exception(c, f, first.code);
     return true;
 }
 
@@ -402,8 +402,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         if (code == -9 && oom)
             nsc_show(c, f, &oom->where);
         tell_root_and_wake(c, f, code, r);
-        if (code == 1 && raised && raised->where.source == r->where.source && raised->where.line < r->where.line)
-            f->severity = NCCLSCOPE_SEVERITY_NOTE; /* the exception that is told is what it ended with */
+        follow_exception(c, f, code);
         told = true;
     }
     if (!told && !failed && !limited && !any_failure(c))

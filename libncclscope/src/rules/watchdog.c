@@ -5,8 +5,9 @@
 static int64_t rank_told_above(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t in_group)
 {
     enum { NEAR = 64 };
+    bool repeats = nsc_text_find_by(r->where.text, "what():", 0) >= 0;
     size_t at = (size_t)(r - m->happened.item), until = at > NEAR ? at - NEAR : 0;
-    for (size_t i = at; i-- > until;) {
+    for (size_t i = at; repeats && i-- > until;) {
         const struct nsc_own_record *near = &m->happened.item[i];
         int64_t said;
         if (near->torch_rank >= 0 && near->where.source == r->where.source && nsc_number_said(m, near, "rank", &said) &&
