@@ -152,14 +152,6 @@ static bool name_their_gpus(const struct ncclscope_model *m)
     return true;
 }
 
-static bool has_lines(const struct ncclscope_model *m, int64_t pid)
-{
-    for (size_t i = 0; i < m->proc_order.len; i++)
-        if (m->procs.item[m->proc_order.item[i]].pid == pid)
-            return true;
-    return false;
-}
-
 /* "(pid: 249)" of one that failed, "Sending process 250 closing signal SIGTERM"; -1: it names none. */
 static int64_t pid_of_launcher(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
@@ -179,12 +171,13 @@ static size_t count_silent(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
     size_t n = 0;
+    for (size_t i = 0; i < m->proc_order.len; i++)
+        nsc_map_put(&seen, (struct nsc_key){(uint64_t)m->procs.item[m->proc_order.item[i]].pid, 0, 0}, 0);
     for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t pid = pid_of_launcher(m, r);
-        if (pid < 0 || has_lines(m, pid) || nsc_map_get(&seen, (struct nsc_key){(uint64_t)pid, 0, 0}) != NSC_NONE)
-            continue;
-        n += !nsc_map_put(&seen, (struct nsc_key){(uint64_t)pid, 0, 0}, 0);
+        int64_t pid = pid_of_launcher(m, &m->happened.item[i]);
+        struct nsc_key key = {(uint64_t)pid, 0, 0};
+        if (pid >= 0 && nsc_map_get(&seen, key) == NSC_NONE)
+            n += !nsc_map_put(&seen, key, 0);
     }
     nsc_map_free(&seen);
     return n;
