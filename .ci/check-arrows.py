@@ -36,6 +36,9 @@ PRINT = re.compile(r'\b((?:v?s?n?|vf|f|as|vas|d)printf)\s*\(((?:"(?:\\.|[^"\\])*
 FLOAT = re.compile(r'%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[lL]?[aefgAEFG]')
 LOCAL_IN = os.path.join("base", "neutral.c")
 
+# What meson.build makes, for all: custom_target(..., output: 'build.h').
+MADE = re.compile(r"\boutput:\s*'([^']+)'")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -55,6 +58,12 @@ def local_calls(path):
     found += [(m.start(1), m.group(1)) for m in PRINT.finditer(text) if m.group(1).startswith("v") or FLOAT.search(m.group(2))]
     for at, name in found:
         yield text.count("\n", 0, at) + 1, name
+
+
+def made(root):
+    """The names of the headers that the build makes."""
+    with open(os.path.join(root, "libncclscope", "meson.build"), encoding="utf-8") as file:
+        return set(MADE.findall(file.read()))
 
 
 def files(root, *folders):
@@ -83,6 +92,8 @@ def wrong_in_source(root, folder, name, quoted):
         return None if may(folder, target) else "%s may not include %s" % (folder, target or name)
     if os.path.exists(os.path.join(library, "tables", name)):
         return "%s may not know tables" % folder if folder in NO_TABLES else None
+    if name in made(root):
+        return None
     return "%s is not there: includes are written from src/, tables/ or include/" % name if quoted else None
 
 
