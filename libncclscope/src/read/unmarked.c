@@ -200,6 +200,25 @@ static bool take_test_row(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
+/* "Channel 00/0 : 0[6000] -> 1[d000] via P2P/IPC": a whole message of NCCL's in a source where no line has a header. Somebody took even
+ * "NCCL INFO" away; beside whole headers it is what is left of a torn record. */
+static bool take_bare_message(ncclscope_reader *r, nsc_text body)
+{
+    nsc_text message = nsc_text_trim_end(body);
+    if (r->seen.headers || nsc_worth_of_message(r, message) != NSC_WORTH_WHOLE)
+        return false;
+    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = -1, .tid = -1, .dev = -1, .stripped = true};
+    nsc_new_record(r);
+    nsc_set_who(&r->record, &h);
+    r->record.flags = NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED;
+    r->record.message = message;
+    nsc_mark_torn(r);
+    r->stats.stripped++;
+    r->stats.records++;
+    nsc_understand(r, &h, false);
+    return true;
+}
+
 bool nsc_take_unmarked(ncclscope_reader *r)
 {
     nsc_text body = strip_prefixes(r, r->line), text = bare_text(r->line, (size_t)(body.ptr - r->line.ptr));
@@ -220,8 +239,11 @@ bool nsc_take_unmarked(ncclscope_reader *r)
         return take_broken_in(r, body, &bare);
     if (take_test_row(r, body) || take_foreign(r, body) || take_joined(r, body))
         return true;
-    if (nsc_is_residue(body))
-        nsc_mark_torn(r);
+    if (!nsc_is_residue(body))
+        return false;
+    if (take_bare_message(r, body))
+        return true;
+    nsc_mark_torn(r);
     return false;
 }
 
