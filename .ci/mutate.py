@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""mutate.py [--seed N] [--mutants N] [--only PATH...]: would the tests see it? By hand, for hours; nothing of it runs by itself.
+"""mutate.py [--seed N] [--mutants N] [--from N] [--only PATH...]: would the tests see it? By hand, for hours; nothing of it runs by itself.
 
 Changes one place of the library or the command at a time, in a copy of the sources under build-mutants/: a comparison, an "and", a
 constant, a negation, a step by one. Each mutant is built and the tests run until the first that fails: it is killed. Those that killed
 most for their time go first. What no test sees survives, and is printed with its place and change, to be met with a test or named as
-equivalent (the program means the same). The same seed gives the same mutants. The last line is the score."""
+equivalent (the program means the same). The same seed gives the same mutants of the same sources: --from goes on with a run that was
+ended. The last line is the score."""
 
 import argparse
 import filecmp
@@ -57,8 +58,8 @@ def files(only):
                     yield relative
 
 
-def mutants(only, rng, n):
-    """n of all places, each (file, line, its whole text before and after)."""
+def mutants(only, rng, first, n):
+    """The `first` of n to the last of them, each (file, line, its whole text before and after)."""
     all_ = []
     for relative in files(only):
         with open(os.path.join(PLACE, relative), encoding="utf-8") as f:
@@ -69,7 +70,7 @@ def mutants(only, rng, n):
             all_ += [(relative, text, [m.span(i) for i in range(1 + m.re.groups)], change) for m in re.finditer(pattern, code)
                      if not any(a <= m.start() < b for a, b in same)]
     rng.shuffle(all_)
-    for relative, text, ((start, end), *groups), change in all_[:n]:
+    for relative, text, ((start, end), *groups), change in all_[first:n]:
         new = change(*(text[i:j] for i, j in groups)) if callable(change) else change
         yield relative, text.count("\n", 0, start), text, text[:start] + new + text[end:]
 
@@ -156,6 +157,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants", type=int, default=200)
+    parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--only", nargs="*", default=[])
     args = parser.parse_args()
     if not prepare():
@@ -167,7 +169,7 @@ def main():
         print("mutate: these tests do not pass as it is: " + ", ".join(broken))
         return 1
     killed, made = 0, 0
-    for relative, line, text, changed in mutants(args.only, random.Random(args.seed), args.mutants):
+    for relative, line, text, changed in mutants(args.only, random.Random(args.seed), args.first, args.mutants):
         write(relative, changed)
         if run(["ninja", "-C", "build", "tools/ncclscope"]):  # else it is no program
             made += 1
