@@ -237,7 +237,7 @@ static void explain_record(const struct nsc_report *r, ncclscope_grammar *g, con
     nsc_part(r, "kind", nsc_text_of(rec->text ? rec->text->family : ncclscope_record_kind_name(rec)));
     if (has_header && rec->flags & NCCLSCOPE_FLAG_HEADER)
         explain_who(r, rec);
-    if (rec->flags & NCCLSCOPE_FLAG_TORN)
+    if (rec->flags & NCCLSCOPE_FLAG_TORN && !(rec->flags & NCCLSCOPE_FLAG_STRIPPED))
         nsc_part(
             r, "torn",
             NSC_TEXT(
