@@ -178,6 +178,27 @@ static bool begins_hanging(const struct nsc_line *line)
     return !line->cut && !line->unended && ends_with_marker(without_blanks(line->text));
 }
 
+/* "... ProcessGroupNCCL.cpp:607] [Rank 14] Watchdog caught collective operation timeout: ": such lines are long, and pages and people break
+ * them between words, wherever it suits. */
+static bool begins_broken(const struct nsc_line *line, nsc_worth_fn *worth, void *user)
+{
+    return !line->cut && !line->unended && nsc_text_find_by(line->text, "ProcessGroupNCCL.cpp", 7) >= 0 &&
+           worth(user, line->text) == NSC_WORTH_CUT;
+}
+
+/* A copy that ends with a blank: the break took it away. */
+static bool hold_words(struct nsc_rewrap *w, const struct nsc_line *line)
+{
+    if (!hold(w, line))
+        return false;
+    if (w->held[w->len - 1] != ' ') { /* hold has room for it */
+        w->held[w->len++] = ' ';
+        w->piece[w->pieces - 1].text.len++;
+    }
+    w->width = SIZE_MAX;
+    return true;
+}
+
 static bool is_in_column(const struct nsc_rewrap *w, nsc_text line)
 {
     return indent_of(line) == w->indent && line.len > w->indent;
@@ -233,7 +254,10 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
             w->indent = indent_of(out->text);
             continue;
         }
-        if (!is_longest(w, out->text) || n < NSC_WRAP_NARROWEST || out->cut || out->unended)
+        bool longest = is_longest(w, out->text);
+        if (!longest && begins_broken(out, worth, user) && hold_words(w, out))
+            continue;
+        if (!longest || n < NSC_WRAP_NARROWEST || out->cut || out->unended)
             return true;
         w->joins = n != w->width ? 0 : w->joins;
         w->vain = n != w->width ? 0 : w->vain;
