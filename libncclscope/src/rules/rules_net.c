@@ -164,12 +164,51 @@ static bool misses_named_devices(const struct ncclscope_model *m)
     return false;
 }
 
+static bool has_other_network(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].network && !nsc_text_is(nsc_say(m, m->procs.item[i].network), "Socket"))
+            return true;
+    return false;
+}
+
+/* Several hosts of which no line shows a network or a connection, and NCCL could not load what its own RDMA needs. */
+static void tell_no_verbs(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    if (m->link_order.len || m->hosts.len < 2 || has_other_network(m))
+        return;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_event *e = m->procs.item[i].nameless ? NULL : nsc_missing_verbs(m, (uint32_t)i);
+        if (!e)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "certain");
+            struct nsc_ask ask = {.c = c, .m = m, .proc = (uint32_t)i, .event = e, .distance = ""};
+            nsc_explain(c, f, &ask);
+        }
+        f->count++;
+        nsc_name_host(c, f, m->procs.item[i].host);
+        nsc_show(c, f, &e->where);
+    }
+    if (f)
+        f->title = nsc_words(c,
+                             "libibverbs could not be loaded (%zu host%s say%s so): between hosts NCCL has sockets, "
+                             "unless a network plugin brings RDMA",
+                             f->hosts.len, f->hosts.len == 1 ? "" : "s", f->hosts.len == 1 ? "s" : "");
+}
+
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     bool fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !anyone_takes_sockets(m);
-    if (nsc_raised(c, c->rule->key) || !(fatal || nsc_any_socket(m) || (misses_named_devices(m) && !nsc_success_of(m))))
-        return; /* on one host nobody misses it, nor where others do without */
+    if (nsc_raised(c, c->rule->key))
+        return;
+    if (!(fatal || nsc_any_socket(m) || (misses_named_devices(m) && !nsc_success_of(m)))) {
+        tell_no_verbs(c); /* a device nobody misses on one host, nor where others do without */
+        return;
+    }
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
     if (misses && seen_comm) {
         find_missing(m, misses, seen_comm);
