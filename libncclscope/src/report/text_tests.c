@@ -200,10 +200,11 @@ void nsc_text_tests(const struct nsc_report *r)
             one_table(r, &x);
     }
     if (nsc_lacks_results(r->m)) {
-        char line[160], hosts[40] = "";
-        if (listed.hosts > r->m->hosts.len)
-            snprintf(hosts, sizeof hosts, " of %zu host%s", listed.hosts, listed.hosts == 1 ? "" : "s");
-        snprintf(line, sizeof line, "nccl-tests lists its ranks%s%s", hosts,
+        char line[200], more[80] = "its ranks";
+        if (listed.hosts > r->m->hosts.len || listed.processes > r->m->proc_order.len)
+            snprintf(more, sizeof more, "%zu process%s of %zu host%s", listed.processes,
+                     listed.processes == 1 ? "" : "es", listed.hosts, listed.hosts == 1 ? "" : "s");
+        snprintf(line, sizeof line, "nccl-tests lists %s%s", more,
                  reports_failure(r->m) ? ", and reports a failure in place of results"
                                        : " and prints no result: this input is cut there, or it failed or hung");
         nsc_wrap(r, 3, nsc_text_of(line));
