@@ -26,6 +26,15 @@ static bool take_row(ncclscope_grammar *g, size_t row, nsc_text *rest, struct ns
     return true;
 }
 
+/* "    (Worker pid=7) vm:12:12 [0] NCCL INFO ...": a log that was pasted as an indented block. */
+static nsc_text without_indent(nsc_text text)
+{
+    size_t n = 0;
+    while (n < text.len && text.ptr[n] == ' ')
+        n++;
+    return nsc_text_from(text, n);
+}
+
 /* The rows that the memo names take all of `text`, one behind the other. */
 static bool take_remembered(ncclscope_grammar *g, nsc_text text, const struct nsc_prefix_memo *memo,
                             struct nsc_match *m, struct nsc_prefix *out)
@@ -35,6 +44,7 @@ static bool take_remembered(ncclscope_grammar *g, nsc_text text, const struct ns
     for (size_t i = 0; i < text.len; i++)
         if ((nsc_is_digit(text.ptr[i]) ? '0' : text.ptr[i]) != memo->shape[i])
             return false;
+    text = memo->indented ? without_indent(text) : text;
     for (size_t i = 0; i < memo->rows; i++)
         if (!take_row(g, memo->row[i], &text, m, out))
             return false;
@@ -58,10 +68,17 @@ void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_mem
         return;
     *out = (struct nsc_prefix){.rank = -1};
     memo->rows = 0;
+    memo->indented = false;
     while (rest.len && memo->rows < NSC_PREFIX_STACK) {
         size_t row = 0;
         while (row < g->prefixes && !take_row(g, row, &rest, m, out))
             row++;
+        if (row == g->prefixes && !memo->rows && !memo->indented &&
+            rest.ptr[0] == ' ') { /* some rows begin with blanks */
+            memo->indented = true;
+            rest = without_indent(rest);
+            continue;
+        }
         if (row == g->prefixes)
             break;
         memo->row[memo->rows++] = (uint8_t)row;

@@ -17,6 +17,7 @@ struct nsc_prefix {
 struct nsc_prefix_memo {
     char shape[NSC_PREFIX_SHAPE];
     size_t len, rows;
+    bool indented; /* the rows begin behind blanks that none of them takes */
     uint8_t row[NSC_PREFIX_STACK];
 };
 

@@ -200,20 +200,21 @@ static bool take_test_row(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
-/* "Channel 00/0 : 0[6000] -> 1[d000] via P2P/IPC": a whole message of NCCL's in a source where no line has a header. Somebody took even
- * "NCCL INFO" away; beside whole headers it is what is left of a torn record. */
+/* "Channel 00/0 : 0[6000] -> 1[d000] via P2P/IPC": a whole message of NCCL's and no header. Somebody took even "NCCL INFO" away, or another
+ * writer broke in behind it. */
 static bool take_bare_message(ncclscope_reader *r, nsc_text body)
 {
     nsc_text message = nsc_text_trim_end(body);
-    if (r->seen.headers || nsc_worth_of_message(r, message) != NSC_WORTH_WHOLE)
+    if (nsc_worth_of_message(r, message) != NSC_WORTH_WHOLE)
         return false;
-    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = -1, .tid = -1, .dev = -1, .stripped = true};
+    bool stripped = !r->seen.headers;
+    struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = -1, .tid = -1, .dev = -1, .stripped = stripped};
     nsc_new_record(r);
     nsc_set_who(&r->record, &h);
-    r->record.flags = NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED;
+    r->record.flags = stripped ? NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED : NCCLSCOPE_FLAG_TORN;
     r->record.message = message;
     nsc_mark_torn(r);
-    r->stats.stripped++;
+    r->stats.stripped += stripped;
     r->stats.records++;
     nsc_understand(r, &h, false);
     return true;
