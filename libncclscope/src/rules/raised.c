@@ -161,7 +161,25 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
     return closed ? nsc_words(c, "%s What peers print of closed connections follows from it.", up) : up;
 }
 
-static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on)
+/* The last exception of the input, where NCCL's first line stands between it and this one: the program went on behind this one, and that one
+ * ended it. A rank that was raised for or lost patience may follow from this one. */
+static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    struct span nccl = {.source = NSC_NONE};
+    look_at(m, r->where.source, &nccl);
+    for (size_t i = m->happened.len; i-- && nccl.first > r->where.line;) {
+        const struct nsc_own_record *x = &m->happened.item[i];
+        if (x->number != NCCLSCOPE_KIND_PY_RAISED || x->where.source != r->where.source)
+            continue;
+        nsc_text name = name_of(m, words_of(x, FIRST), x), reason = reason_of(m, x);
+        bool own = !is_of_nccl_or_cuda(name, reason) && !is_of_waiting(name, reason) && x->torch_rank < 0;
+        return own && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r)) ? x : NULL;
+    }
+    return NULL;
+}
+
+static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on,
+                     const struct nsc_own_record *survived)
 {
     nsc_text name = name_of(c->m, w, r);
     struct nsc_finding *f = nsc_found(c, lived_on ? NCCLSCOPE_SEVERITY_NOTE : w->severity, "error", "certain");
@@ -179,6 +197,14 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
         f->cause = lived_on;
     }
     nsc_show(c, f, &r->where);
+    if (survived) {
+        nsc_text reason = reason_of(c->m, survived);
+        f->cause = nsc_words(
+            c, "%s Another was raised before it (line %llu): %.*s; NCCL began behind that, so the program went on.",
+            f->cause, (unsigned long long)survived->where.line,
+            (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN), reason.ptr);
+        nsc_show(c, f, &survived->where);
+    }
     if (!lived_on && !is_of_waiting(name, reason_of(c->m, r)))
         blame_for_waiting(c, &r->where);
 }
@@ -255,13 +281,19 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         }
         const struct nsc_where *done = nsc_success_of(m); /* then it was caught, or hurt nothing that mattered */
         bool went_on = done && done->source == r->where.source && done->line > r->where.line;
-        tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL);
+        const struct nsc_own_record *end = went_on || r->torch_rank >= 0 ? NULL : ended_by(m, r);
+        if (end) {
+            tell_one(c, words_of(end, FIRST), end, NULL, r);
+            return end;
+        }
+        tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL, NULL);
         return r;
     }
     if (before)
         tell_one(
             c, words_of(before, told), before,
-            "NCCL began behind it, and its communicators came up: it ended an earlier attempt, or another process.");
+            "NCCL began behind it, and its communicators came up: it ended an earlier attempt, or another process.",
+            NULL);
     return NULL;
 }
 
