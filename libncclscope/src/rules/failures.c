@@ -77,6 +77,7 @@ static const char *device_of(struct nsc_case *c, const struct nsc_event *e, int6
     if (e->kind == NCCLSCOPE_KIND_IB_COMPLETION && hca.len)
         return nsc_words(c, ", %.*s", (int)(hca.len < 64 ? hca.len : 64), hca.ptr);
     bool gpu = id == NSC_ID_FAILURE_CUDA || id == NSC_ID_FAILURE_MEMORY || id == NSC_ID_FAILURE_SYSTEM_NOT_READY;
+    gpu = gpu && nsc_text_find(e->where.text, "-capable device is detected") < 0; /* what it names then is no device */
     return gpu && rank < 0 && e->dev >= 0 ? nsc_words(c, ", CUDA device %lld", (long long)e->dev) : "";
 }
 

@@ -68,9 +68,10 @@ static void tell_trail(struct nsc_case *c)
     f->part = NSC_WAKE;
     f->began = first;
     f->count = n;
-    f->title =
-        nsc_words(c, "Calls of NCCL returned an error, first %.*s, and the warning that says why is not in this input",
-                  (int)(words.len < 120 ? words.len : 120), words.ptr);
+    bool says_why = words.len && words.ptr[words.len - 1] ==
+                                     ')'; /* "-> 2 (Operation now in progress)": then NCCL may have warned of nothing */
+    f->title = nsc_words(c, "Calls of NCCL returned an error, first %.*s%s", (int)(words.len < 120 ? words.len : 120),
+                         words.ptr, says_why ? "" : ", and the warning that says why is not in this input");
     for (size_t i = 0; i < m->ranks.len; i++) { /* whatever they return behind an abort follows from it */
         const struct nsc_rank *r = &m->ranks.item[i];
         if (r->proc != first->proc || !r->aborted.line || r->aborted.source != first->where.source ||

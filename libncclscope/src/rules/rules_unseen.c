@@ -89,6 +89,16 @@ static const char *stopped_by_hand(struct nsc_case *c)
     return n ? nsc_words(c, "; somebody stopped %llu from the keyboard (first on line %llu)", n, first) : "";
 }
 
+/* "24 coll channels, 0 collnet channels, 16 nvls channels": NCCL counts such where multicast is available. */
+static const char *multicast_channels(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->m->ranks.len; i++)
+        if (c->m->ranks.item[i].nvls > 0)
+            return nsc_words(c, " NCCL has %lld channels for NVLink SHARP: the GPUs hang on NVSwitches.",
+                             (long long)c->m->ranks.item[i].nvls);
+    return "";
+}
+
 /* "NVLS multicast support is available on dev 2 (NVLS_NCHANNELS 16)", and no GPU that has it not. */
 static const char *multicast(struct nsc_case *c)
 {
@@ -102,7 +112,7 @@ static const char *multicast(struct nsc_case *c)
     }
     return first ? nsc_words(c, " NVLS multicast is available (line %llu): the GPUs hang on NVSwitches.",
                              (unsigned long long)first->where.line)
-                 : "";
+                 : multicast_channels(c);
 }
 
 /* "transport/net_socket.cc:474 -> 6", "NET/IB : Got completion ...": what failed went over a network, whatever made the connection. */
