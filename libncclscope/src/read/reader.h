@@ -41,6 +41,7 @@ struct ncclscope_reader {
     uint64_t glued,
         alone;      /* records with another one right behind them on their line; and those that end with their line */
     bool long_shm;  /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
+    bool connected; /* a connection with a whole header came */
     bool ras_json;  /* within a report of ncclras */
     bool traceback; /* a Python traceback is being read; its column is quote_at */
     uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */

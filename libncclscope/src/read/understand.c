@@ -185,6 +185,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
         torn = !rec->via->row;
         if (torn)
             nsc_mark_torn(r);
+        r->connected = r->connected || h->whole;
     } else if (rec->text) {
         rec->kind = NCCLSCOPE_KIND_RECOGNISED;
     } else if (rec->kind == NCCLSCOPE_KIND_NCCL_VERSION) {

@@ -200,14 +200,14 @@ static bool take_test_row(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
-/* "Channel 00/0 : 0[6000] -> 1[d000] via P2P/IPC": a whole message of NCCL's and no header. Somebody took even "NCCL INFO" away, or another
- * writer broke in behind it. */
+/* "Channel 00/0 : 0[6000] -> 1[d000] via P2P/IPC": a whole message of NCCL's and no header: somebody took even "NCCL INFO" away. Where connections
+ * have their headers it is the rest of a torn one, which would stand beside them as one of nobody's. */
 static bool take_bare_message(ncclscope_reader *r, nsc_text body)
 {
     nsc_text message = nsc_text_trim_end(body);
-    if (nsc_worth_of_message(r, message) != NSC_WORTH_WHOLE)
+    bool stripped = !r->seen.headers, connects = nsc_text_find(message, " via ") >= 0;
+    if (r->connected || !(stripped || connects) || nsc_worth_of_message(r, message) != NSC_WORTH_WHOLE)
         return false;
-    bool stripped = !r->seen.headers;
     struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = -1, .tid = -1, .dev = -1, .stripped = stripped};
     nsc_new_record(r);
     nsc_set_who(&r->record, &h);
