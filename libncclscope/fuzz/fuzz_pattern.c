@@ -1,5 +1,5 @@
 /* fuzz_pattern.c - a template and a message, divided by the first newline: any template compiles or says why not, a match lies within
- * its message, and a row added by a user behaves as one of the tables. */
+ * its message, a walk finds what PCRE2 does, and a row added by a user behaves as one of the tables. */
 #include "read/grammar.h"
 
 #include "base/alloc.h"
@@ -17,11 +17,21 @@ static void check_match(struct nsc_row *row, pthread_mutex_t *lock, nsc_text mes
     ncclscope_field field;
     nsc_text part;
     nsc_text begin = {message.ptr, message.len ? 1 : 0};
+    static struct nsc_match slow;
+    if (!slow.data)
+        must(nsc_match_new(&slow, NULL) == 0);
     bool matches = nsc_pattern_match(&row->pattern, lock, message, m);
+    uint64_t gave_up = row->pattern.gave_up;
+    bool alike = nsc_pattern_match_expression(&row->pattern, lock, message, &slow) == matches;
+    must(alike || row->pattern.gave_up > gave_up); /* PCRE2 alone has a limit */
     must(!matches || m->length == message.len);
     for (size_t i = 0; matches && nsc_match_field(m, i, &field, &part); i++) {
+        ncclscope_field other;
+        nsc_text there;
         must(field != NCCLSCOPE_FIELD_NONE && part.ptr >= message.ptr &&
              part.ptr + part.len <= message.ptr + message.len);
+        must(!alike || (nsc_match_field(&slow, i, &other, &there) && other == field && nsc_text_eq(there, part) &&
+                        there.ptr == part.ptr));
     }
     if (begin.len && matches)
         must(nsc_pattern_could_begin(&row->pattern, lock, begin, m));

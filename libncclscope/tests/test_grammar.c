@@ -1,6 +1,7 @@
 /* test_grammar.c - every row of messages.def by its example: through the index, and by trying all rows in order. */
 #include "check.h"
 #include "read/grammar.h"
+#include "read/texts.h"
 
 static ncclscope_grammar *grammar;
 static struct nsc_match match;
@@ -19,11 +20,11 @@ static void close_grammar(void)
     ncclscope_grammar_free(NULL);
 }
 
-/* The slow truth: the first row that matches. */
+/* The slow truth: the first row that PCRE2 says takes it. */
 static const struct nsc_row *first_of_all(nsc_text message)
 {
     for (size_t i = 0; i < grammar->messages.rows; i++)
-        if (nsc_pattern_match(&grammar->messages.row[i].pattern, &grammar->lock, message, &match))
+        if (nsc_pattern_match_expression(&grammar->messages.row[i].pattern, &grammar->lock, message, &match))
             return &grammar->messages.row[i];
     return NULL;
 }
@@ -82,6 +83,86 @@ static void test_index_is_only_faster(void)
             printf("%s\n", text);
         CHECK(same);
     }
+}
+
+/* A walk finds what PCRE2 finds, in the same places. */
+static bool walks_alike(struct nsc_row *row, nsc_text text)
+{
+    struct nsc_match slow;
+    nsc_match_new(&slow, NULL);
+    bool by_walk = nsc_pattern_match(&row->pattern, &grammar->lock, text, &match),
+         same = nsc_pattern_match_expression(&row->pattern, &grammar->lock, text, &slow) == by_walk;
+    for (size_t i = 0; same && by_walk; i++) {
+        ncclscope_field a, b;
+        nsc_text x, y;
+        bool more = nsc_match_field(&match, i, &a, &x);
+        same = nsc_match_field(&slow, i, &b, &y) == more && (!more || (a == b && x.ptr == y.ptr && x.len == y.len));
+        if (!more)
+            break;
+    }
+    nsc_match_free(&slow);
+    if (!same)
+        printf("%s\n%.*s\n", row->pattern.template_, (int)text.len, text.ptr);
+    return same;
+}
+
+/* What a field of this type may hold, now this, now that, and now what it may not. */
+static const char *sample(char type, unsigned n)
+{
+    static const char types[] = "uixpfwtbv";
+    static const char *const values[][6] = {
+        {"0", "12", "4294967295", "7", "", "-1"},
+        {"-3", "5", "-", "1048576", "0", ""},
+        {"a0", "FF", "c41000", "0", "g", ""},
+        {"0x7f12ab", "(nil)", "7f12ab", "0x", "7f12a", "0xg"},
+        {"1.5", "-2", "1e+06", "inf", "-nan", "1."},
+        {"eth0", "a:b", "x", "-", "", "two words"},
+        {"any text", "", "a -> b : c, 3", "x x x", "(y) [z] {w}", ":"},
+        {"0000:07:00.0", "c1:00.0", "1b", ":", "", "g"},
+        {"2.18.3", "2.30", "2.", "2.18.3+cuda12.2", "v2.1", "10.1.2.3"},
+    };
+    const char *at = strchr(types, type);
+    return at ? values[at - types][n % 6] : "?";
+}
+
+/* A text that is, or is nearly, of this template. */
+static size_t fill(char *out, size_t size, const char *t, unsigned *seed)
+{
+    size_t n = 0;
+    while (*t && n + 1 < size) {
+        const char *colon = *t == '{' && t[1] != '{' ? strchr(t, ':') : NULL;
+        *seed = *seed * 1103515245 + 12345;
+        if (colon && colon[1] && colon[2] == '}') {
+            n += (size_t)snprintf(out + n, size - n, "%s",
+                                  sample(colon[1], (*seed >> 16) % 24 < 6 ? *seed >> 24 : *seed >> 30));
+            n = n < size ? n : size - 1;
+            t = colon + 3;
+        } else if ((*seed >> 16) % 200) {
+            out[n++] = *t++;
+        } else {
+            t++;
+        }
+    }
+    return n;
+}
+
+static void test_walks(void)
+{
+    struct nsc_texts *texts = nsc_texts_of(grammar);
+    struct nsc_index *tables[] = {&grammar->messages, &grammar->others, &texts->index};
+    char text[1200];
+    unsigned seed = 11, tried = 0, taken = 0;
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < tables[k]->rows * 12; i++) {
+            struct nsc_row *row = &tables[k]->row[i % tables[k]->rows];
+            if (strstr(row->pattern.template_, ":/"))
+                continue;
+            nsc_text t = {text, fill(text, sizeof text, row->pattern.template_, &seed)};
+            CHECK(walks_alike(row, t));
+            tried++;
+            taken += nsc_pattern_match(&row->pattern, &grammar->lock, t, &match);
+        }
+    CHECK(tried > 10000 && taken > tried / 4 && taken < tried);
 }
 
 static void test_nothing(void)
@@ -158,5 +239,5 @@ static void test_added_rows(void)
     close_grammar();
 }
 
-CHECKS(TEST(test_every_row_compiles), TEST(test_every_example), TEST(test_index_is_only_faster), TEST(test_nothing),
-       TEST(test_cut), TEST(test_names), TEST(test_added_rows))
+CHECKS(TEST(test_every_row_compiles), TEST(test_every_example), TEST(test_index_is_only_faster), TEST(test_walks),
+       TEST(test_nothing), TEST(test_cut), TEST(test_names), TEST(test_added_rows))

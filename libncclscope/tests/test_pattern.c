@@ -39,6 +39,27 @@ static void test_literal(void)
     TAKES("{size:u}.*+?()[]|^$\\#-/", "1.*+?()[]|^$\\#-/", "1");
 }
 
+/* Where a field ends hangs on what follows it. */
+static void test_ends(void)
+{
+    TAKES("n {size:u}0 x", "n 120 x", "12");
+    TAKES("n {size:i}5", "n -155", "-15");
+    TAKES("n {size:x}f", "n aff", "af");
+    TAKES("n {size:p}a", "n 0x1aa", "0x1a");
+    TAKES("n {size:f}e", "n 1.5e", "1.5");
+    TAKES("n {size:f}.", "n 1.", "1");
+    TAKES("n {size:b}f x", "n c1:00.0f x", "c1:00.0");
+    TAKES("n {size:w}: {text:t}", "n a:: b: c", "a:|b: c");
+    TAKES("n {size:v}+x", "n 2.18.3+x", "2.18.3");
+    TAKES("n {size:u}{text:t}", "n 12ab", "12|ab");
+    TAKES("n {size:u}{text:t}b", "n 12ab", "12|a");
+    TAKES("n {text:t} to {size:u}", "n a to b to 3", "a to b|3");
+    TAKES("n {text:t} to {name:t} to {size:u}", "n a to b to c to 3", "a|b to c|3");
+    TAKES("n {text:t} to {name:t} to {reason:t} to {size:u}", "n a to b to c to d to 3", "a|b|c to d|3");
+    TAKES("{text:t}{size:u}", "a12", "a|12");
+    REFUSES("n {text:t} to {size:u}", "n a to b to c");
+}
+
 static void test_types(void)
 {
     TAKES("n {size:u}", "n 0123", "0123");
@@ -251,6 +272,6 @@ static void test_spelled(void)
     CHECK_TEXT(nsc_text_of(out), "ring <rank>");
 }
 
-CHECKS(TEST(test_spelled), TEST(test_literal), TEST(test_types), TEST(test_nameless_and_expressions), TEST(test_braces),
-       TEST(test_bytes), TEST(test_open_end), TEST(test_bad_templates), TEST(test_too_much), TEST(test_cut),
-       TEST(test_strict), TEST(test_could_begin), TEST(test_threads))
+CHECKS(TEST(test_spelled), TEST(test_literal), TEST(test_types), TEST(test_ends), TEST(test_nameless_and_expressions),
+       TEST(test_braces), TEST(test_bytes), TEST(test_open_end), TEST(test_bad_templates), TEST(test_too_much),
+       TEST(test_cut), TEST(test_strict), TEST(test_could_begin), TEST(test_threads))

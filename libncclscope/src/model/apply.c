@@ -493,7 +493,7 @@ static bool speaks_as_rccl(nsc_text message)
 {
     ptrdiff_t at = nsc_text_find_by(message, " nRanks 0", 2);
     return (at >= 0 && (size_t)at + 9 < message.len && nsc_is_digit(message.ptr[at + 9])) ||
-           nsc_text_starts(message, "HIP failure ") || nsc_text_find_by(message, "librccl-net", 6) >= 0 ||
+           nsc_text_starts(message, "HIP failure ") || nsc_text_find_by(message, "librccl-net", 2) >= 0 ||
            nsc_text_find_by(message, "+ XGMI[", 2) >= 0 ||
            (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
 }
@@ -537,7 +537,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         m->procs.item[proc].informs |= rec->level == NCCLSCOPE_LEVEL_INFO;
         nsc_version_see(m, rec, proc);
     }
-    if (proc != NSC_NONE &&
+    if (proc != NSC_NONE && !m->procs.item[proc].rccl &&
         (is_rccls_own(rec->kind) || speaks_as_rccl(rec->message) || (rec->via && rec->via->comm.len)))
         m->procs.item[proc].rccl = true;
     if (rec->via) {

@@ -21,6 +21,23 @@ static void set_second_word(struct nsc_row *r)
     memset(&r->mask, 0xff, n);
 }
 
+/* Those that tell rows apart: blanks, digits and dots are in nearly all messages. */
+static void choose_bits(struct nsc_index *x)
+{
+    static const char telling[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ->[](),':/=_";
+    _Static_assert(sizeof telling - 1 == 64, "a bit for each");
+    for (size_t i = 0; i < 64; i++)
+        x->bit[(unsigned char)telling[i]] = (uint64_t)1 << i;
+}
+
+static uint64_t chars_of(const struct nsc_index *x, nsc_text text)
+{
+    uint64_t chars = 0;
+    for (size_t i = 0; i < text.len; i++)
+        chars |= x->bit[(unsigned char)text.ptr[i]];
+    return chars;
+}
+
 static struct nsc_bucket *place_of(const struct nsc_index *x, uint64_t key)
 {
     size_t i = (size_t)(key * 0x9e3779b97f4a7c15u >> 40) & (x->buckets - 1);
@@ -80,6 +97,7 @@ bool nsc_index_new(struct nsc_index *x, size_t rows)
         x->buckets *= 2;
     x->row = nsc_alloc((rows + 1) * sizeof *x->row);
     x->bucket = nsc_alloc(x->buckets * sizeof *x->bucket);
+    choose_bits(x);
     return x->row && x->bucket;
 }
 
@@ -89,6 +107,8 @@ void nsc_index_set(struct nsc_index *x, size_t i, ncclscope_kind kind, const cha
     x->row[i].example = example;
     nsc_pattern_init(&x->row[i].pattern, template_, false);
     set_second_word(&x->row[i]);
+    char plain[400];
+    x->row[i].chars = chars_of(x, (nsc_text){plain, nsc_template_plain(template_, plain, sizeof plain)});
 }
 
 /* A bucket for each beginning; they are listed in `used`, and counted. */
@@ -226,10 +246,11 @@ const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock
     if (w && b.rows > 4)
         b = narrowed(x, lock, w, message, b, m);
     bool has_second = message.len >= 2 * KEY;
-    uint64_t second = has_second ? key_of(message.ptr + KEY) : 0;
+    uint64_t second = has_second ? key_of(message.ptr + KEY) : 0,
+             chars = b.rows > 1 ? chars_of(x, message) : UINT64_MAX;
     for (size_t i = 0; i < b.rows; i++) {
         struct nsc_row *r = &x->row[b.row[i]];
-        if (has_second && (second ^ r->want) & r->mask)
+        if ((has_second && (second ^ r->want) & r->mask) || r->chars & ~chars)
             continue;
         if (nsc_pattern_match(&r->pattern, lock, message, m))
             return r;

@@ -9,6 +9,7 @@ struct nsc_row {
     struct nsc_pattern pattern;
     const char *example;
     uint64_t want, mask; /* bytes 8 to 15 of the head, to tell rows of one bucket apart at once */
+    uint64_t chars;      /* that its plain characters are: a message that lacks one of them is none */
 };
 
 /* Rows by the first eight bytes of the message: a row with a shorter head stands in every list that it could match. */
@@ -26,6 +27,7 @@ struct nsc_index {
     size_t buckets;
     struct nsc_bucket by_byte[256]; /* for beginnings that no long head has */
     uint16_t *lists;
+    uint64_t bit[256]; /* of each character in `chars` of a row; 0: it tells nothing */
 };
 
 enum { NSC_WORDS = 512, NSC_WORD_BYTES = 40, NSC_WORD_ROWS = 28, NSC_TOO_MANY = NSC_WORD_ROWS + 1 };

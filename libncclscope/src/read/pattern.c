@@ -3,15 +3,17 @@
 
 #include "base/alloc.h"
 #include "read/grammar.h"
+#include "read/walk.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdio.h>
 
 struct nsc_program {
-    pcre2_code *code;   /* NULL: does not compile, never matches */
-    _Atomic(int) speed; /* enum speed: machine code is made for the first whole match, most rows never come to that */
-    bool strict;        /* every field says what it takes: a partial match proves a cut line */
+    pcre2_code *code;     /* NULL: does not compile, never matches */
+    _Atomic(int) speed;   /* enum speed: machine code is made for the first whole match, most rows never come to that */
+    bool strict;          /* every field says what it takes: a partial match proves a cut line */
+    struct nsc_walk walk; /* without steps: none */
     size_t fields;
     ncclscope_field field[NSC_PATTERN_FIELDS];
     uint8_t begins[32]; /* a bit for each byte that a match can begin with */
@@ -222,6 +224,8 @@ static struct nsc_program *compile(const struct nsc_pattern *p, ncclscope_error 
         return prog;
     }
     find_beginnings(prog);
+    if (!p->open_end)
+        nsc_walk_make(&prog->walk, p->template_);
     return prog;
 }
 
@@ -239,6 +243,22 @@ static struct nsc_program *program_of(struct nsc_pattern *p, pthread_mutex_t *lo
     }
     pthread_mutex_unlock(lock);
     return prog;
+}
+
+size_t nsc_template_plain(const char *t, char *out, size_t size)
+{
+    size_t len = 0;
+    while (*t && len < size) {
+        bool doubled = (*t == '{' || *t == '}') && t[1] == *t;
+        const char *end = *t == '{' && !doubled ? field_end(t + 1) : NULL;
+        if (end) {
+            t = end + 1;
+            continue;
+        }
+        out[len++] = *t;
+        t += doubled ? 2 : 1;
+    }
+    return len;
 }
 
 /* The longest run of plain characters behind the first field. */
@@ -287,8 +307,10 @@ static int speed_up(struct nsc_program *prog, pthread_mutex_t *lock)
 void nsc_pattern_free(struct nsc_pattern *p)
 {
     struct nsc_program *prog = atomic_load(&p->program);
-    if (prog)
+    if (prog) {
         pcre2_code_free(prog->code);
+        nsc_walk_free(&prog->walk);
+    }
     nsc_free(prog);
     atomic_store(&p->program, NULL);
 }
@@ -296,7 +318,8 @@ void nsc_pattern_free(struct nsc_pattern *p)
 bool nsc_pattern_prepare(struct nsc_pattern *p, pthread_mutex_t *lock)
 {
     struct nsc_program *prog = p->literal ? NULL : program_of(p, lock, NULL);
-    if (prog && prog->code && atomic_load_explicit(&prog->speed, memory_order_acquire) == NOT_TRIED)
+    bool by_expression = prog && prog->code && !prog->walk.steps;
+    if (by_expression && atomic_load_explicit(&prog->speed, memory_order_acquire) == NOT_TRIED)
         speed_up(prog, lock);
     return p->literal || prog;
 }
@@ -322,22 +345,30 @@ void nsc_match_free(struct nsc_match *m)
     *m = (struct nsc_match){0};
 }
 
-bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
+/* Is `text` so far what the template begins with, and is there a program to go on with? NULL: no, or *whole: there is nothing more. */
+static struct nsc_program *begin(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m,
+                                 bool *whole)
 {
+    *whole = false;
     if (text.len < p->head.len || memcmp(text.ptr, p->head.ptr, p->head.len) != 0)
-        return false;
+        return NULL;
     m->subject = text;
     m->program = NULL;
     m->length = p->head.len;
+    *whole = p->literal && (p->open_end || text.len == p->head.len);
     if (p->literal)
-        return p->open_end || text.len == p->head.len;
+        return NULL;
     struct nsc_program *prog = atomic_load_explicit(&p->program, memory_order_acquire);
     if (!prog && p->need.len && !memmem(text.ptr, text.len, p->need.ptr, p->need.len))
-        return false;
-    if (!prog)
-        prog = program_of(p, lock, NULL);
-    if (!prog || !prog->code)
-        return false;
+        return NULL;
+    prog = prog ? prog : program_of(p, lock, NULL);
+    return prog && prog->code ? prog : NULL;
+}
+
+static bool match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, struct nsc_program *prog,
+                             struct nsc_match *m)
+{
+    nsc_text text = m->subject;
     unsigned char first = text.len ? (unsigned char)text.ptr[0] : 0;
     if (text.len && !(prog->begins[first / 8] >> (first % 8) & 1))
         return false;
@@ -352,7 +383,29 @@ bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text te
     if (n <= 0)
         return false;
     m->program = prog;
+    m->walked = false;
     m->length = pcre2_get_ovector_pointer(data)[1];
+    return true;
+}
+
+bool nsc_pattern_match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
+{
+    bool whole;
+    struct nsc_program *prog = begin(p, lock, text, m, &whole);
+    return whole || (prog && match_expression(p, lock, prog, m));
+}
+
+bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
+{
+    bool whole;
+    struct nsc_program *prog = begin(p, lock, text, m, &whole);
+    if (!prog || !prog->walk.steps)
+        return whole || (prog && match_expression(p, lock, prog, m));
+    if (!nsc_walk_match(&prog->walk, text, m->span))
+        return false;
+    m->program = prog;
+    m->walked = true;
+    m->length = text.len;
     return true;
 }
 
@@ -396,9 +449,9 @@ bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field
 {
     if (!m->program || i >= m->program->fields)
         return false;
-    const PCRE2_SIZE *v = pcre2_get_ovector_pointer((pcre2_match_data *)m->data);
+    const size_t *at = m->walked ? m->span : (const size_t *)pcre2_get_ovector_pointer((pcre2_match_data *)m->data) + 2;
     *field = m->program->field[i];
-    *out = (nsc_text){m->subject.ptr + v[2 * i + 2], v[2 * i + 3] - v[2 * i + 2]};
+    *out = (nsc_text){m->subject.ptr + at[2 * i], at[2 * i + 1] - at[2 * i]};
     return true;
 }
 

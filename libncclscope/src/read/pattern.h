@@ -1,4 +1,5 @@
-/* pattern.h - "{name:type}" templates: a literal head, and behind it one anchored PCRE2 expression, compiled on first use. */
+/* pattern.h - "{name:type}" templates: a literal head, and behind it one anchored PCRE2 expression, compiled on first use, or a walk where the
+ * template leaves no choice. */
 #ifndef NSC_PATTERN_H
 #define NSC_PATTERN_H
 
@@ -26,6 +27,8 @@ struct nsc_match {
     nsc_text subject;
     const struct nsc_program *program; /* NULL: no fields */
     size_t length;                     /* of the match */
+    bool walked;                       /* its fields are in span, else in data */
+    size_t span[2 * NSC_PATTERN_FIELDS];
 };
 
 void nsc_pattern_init(struct nsc_pattern *p, const char *template_, bool open_end);
@@ -40,6 +43,8 @@ void nsc_match_free(struct nsc_match *m);
 
 /* `head` was not yet compared. A template that cannot be compiled never matches. */
 bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
+/* The same by PCRE2 alone, whatever the template: what a walk must give, too. */
+bool nsc_pattern_match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
 /* Is `text` the beginning of something that would match, certainly: no field that takes just anything was involved? */
 bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
 
@@ -55,6 +60,9 @@ bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field
 
 /* A template as people read it: "Channel <channel>/<conn> : <src>[<src_dev>] -> ..."; cut at `size`, always terminated. */
 void nsc_template_spell(const char *template_, char *out, size_t size);
+
+/* What of a template stands outside of its fields, as one text of at most `size` bytes: how many. Every match holds all of these characters. */
+size_t nsc_template_plain(const char *template_, char *out, size_t size);
 
 /* With or without JIT, and which: "10.42 2022-12-11 (JIT x86 64bit (little endian + unaligned))". */
 void nsc_pattern_engine(char *out, size_t size);

@@ -246,7 +246,7 @@ bool nsc_mend_message(struct nsc_wrap *w, nsc_text message, nsc_text *out)
         message.len = (size_t)(nul - message.ptr); /* what lay behind it in NCCL's buffer */
     bool drawn = message.len && memchr(message.ptr, 0xe2, message.len);
     /* "0[0] -> 1[0] [send]    via NET/IB/0": somebody set the lines of both ends below each other */
-    bool wide = nsc_text_find(message, "[send]  ") >= 0 || nsc_text_find(message, "[receive]  ") >= 0;
+    bool wide = nsc_text_find_by(message, "[send]  ", 0) >= 0 || nsc_text_find_by(message, "[receive]  ", 0) >= 0;
     if ((!nul && !drawn && !wide) || !grown(&w->message, &w->message_cap, message.len))
         return false;
     size_t n = 0;
