@@ -58,6 +58,9 @@ static void test_ends(void)
     TAKES("n {text:t} to {name:t} to {reason:t} to {size:u}", "n a to b to c to d to 3", "a|b|c to d|3");
     TAKES("{text:t}{size:u}", "a12", "a|12");
     REFUSES("n {text:t} to {size:u}", "n a to b to c");
+    REFUSES("{{a", "");
+    REFUSES("{{{size:u}", "3");
+    TAKES("{{{size:u}", "{3", "3");
 }
 
 static void test_types(void)

@@ -401,7 +401,7 @@ bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text te
     struct nsc_program *prog = begin(p, lock, text, m, &whole);
     if (!prog || !prog->walk.steps)
         return whole || (prog && match_expression(p, lock, prog, m));
-    if (!nsc_walk_match(&prog->walk, text, m->span))
+    if (!nsc_walk_match(&prog->walk, text, p->head.len, m->span))
         return false;
     m->program = prog;
     m->walked = true;

@@ -209,8 +209,7 @@ static bool walk_from(const struct nsc_walk *w, size_t i, nsc_text text, size_t 
     return at == text.len;
 }
 
-bool nsc_walk_match(const struct nsc_walk *w, nsc_text text, size_t *span)
+bool nsc_walk_match(const struct nsc_walk *w, nsc_text text, size_t head, size_t *span)
 {
-    bool head = w->steps && w->step[0].text;
-    return walk_from(w, head, text, head ? w->step[0].len : 0, span);
+    return walk_from(w, head > 0, text, head, span);
 }

@@ -21,8 +21,8 @@ struct nsc_walk {
 /* False: it has an expression, or a field whose end depends on what follows: only PCRE2 knows; or there is no memory. */
 bool nsc_walk_make(struct nsc_walk *w, const char *template_);
 void nsc_walk_free(struct nsc_walk *w);
-/* All of `text`, of which the plain characters that the template begins with are compared already? Then each named field lies from span[2i]
- * to span[2i + 1]. */
-bool nsc_walk_match(const struct nsc_walk *w, nsc_text text, size_t *span);
+/* All of `text`? Of it the `head` plain characters that the template begins with, up to its first brace, are compared already. Then each named
+ * field lies from span[2i] to span[2i + 1]. */
+bool nsc_walk_match(const struct nsc_walk *w, nsc_text text, size_t head, size_t *span);
 
 #endif
