@@ -38,7 +38,7 @@ CHANGES = (
 # (alloc.h); more memory than asked for; the smaller or larger of two; which of two comes first that are known to differ.
 SAME = (r"(?P<same>no_memory \|?= [^;]*;)", r"(?P<same>alloc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))",
         r"(?P<a>[\w.>\-]+)(?P<same> [<>]=? )(?P<b>[\w.>\-]+)(?= \? (?:(?P=a) : (?P=b)|(?P=b) : (?P=a))\b)",
-        r"if \((?P<a>[\w.>\-]+) != (?P<b>[\w.>\-]+)\)\s+return (?P=a)(?P<same> < )(?P=b)")
+        r"(?:if \()?(?P<a>[\w.>\-]+) != (?P<b>[\w.>\-]+)(?:\)\s+return | \? \()(?P=a)(?P<same> < )(?P=b)")
 
 
 def code_of(text):
