@@ -1,5 +1,6 @@
 /* test_header.c - every shape of a header, what is none, and headers that another writer damaged. */
 #include "check.h"
+#include "data.h"
 #include "read/header.h"
 
 struct shape {
@@ -242,5 +243,38 @@ static void test_every_cut(void)
     CHECK(found > 1000);
 }
 
-CHECKS(TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_unnamed), TEST(test_stripped),
-       TEST(test_two_in_a_line), TEST(test_bare), TEST(test_version_lines), TEST(test_every_cut))
+/* What was found before is found again, in logs of many threads, torn ones, and lines that begin alike and go on otherwise. */
+static void test_again(void)
+{
+    static const char *const logs[] = {"logs/2.28.9/h200x8-rank-crash.log", "logs/2.30.7/h200x4-p2p-disabled-shm.log",
+                                       "logs/seed/p4d-4pods-1gpu-efa.log"};
+    struct nsc_header_memo memo = {.last = 0};
+    size_t remembered = 0;
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
+        struct data log = data_load(logs[i]);
+        for (nsc_text rest = data_text(&log), line; rest.len;
+             rest = nsc_text_from(rest, line.len + (line.len < rest.len))) {
+            const char *end = memchr(rest.ptr, '\n', rest.len);
+            line = (nsc_text){rest.ptr, end ? (size_t)(end - rest.ptr) : rest.len};
+            for (size_t cut = line.len; cut + 3 > line.len && cut; cut--) {
+                struct nsc_header a, b;
+                nsc_text t = {line.ptr, cut};
+                size_t stored = memo.next;
+                bool found = nsc_header_find(t, 0, &a), again = nsc_header_find_again(&memo, t, &b);
+                remembered += again && memo.next == stored && b.whole;
+                CHECK(found == again);
+                CHECK(!found ||
+                      (a.start == b.start && a.marker == b.marker && a.message == b.message && a.level == b.level));
+                CHECK(!found || (a.whole == b.whole && a.stripped == b.stripped && a.pid == b.pid && a.tid == b.tid &&
+                                 a.dev == b.dev));
+                CHECK(!found ||
+                      (a.host.ptr == b.host.ptr && a.host.len == b.host.len && nsc_text_eq(a.location, b.location)));
+            }
+        }
+        data_drop(&log);
+    }
+    CHECK(remembered > 300);
+}
+
+CHECKS(TEST(test_again), TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_unnamed),
+       TEST(test_stripped), TEST(test_two_in_a_line), TEST(test_bare), TEST(test_version_lines), TEST(test_every_cut))

@@ -336,6 +336,29 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
     return !from && find_old(line, from, out);
 }
 
+bool nsc_header_find_again(struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out)
+{
+    for (size_t i = 0; i < NSC_HEADERS; i++) {
+        size_t k = (memo->last + i) % NSC_HEADERS, len = memo->of[k].len;
+        if (!len || line.len < len || memcmp(line.ptr, memo->of[k].text, len) != 0)
+            continue;
+        *out = memo->of[k].h;
+        out->host.ptr = line.ptr;
+        memo->last = k;
+        return true;
+    }
+    bool found = nsc_header_find(line, 0, out);
+    bool whole = found && out->whole && out->level == NCCLSCOPE_LEVEL_INFO && !out->start && !out->location.len &&
+                 out->message <= NSC_HEADER_BYTES && line.ptr[out->message - 1] == ' ';
+    if (whole && out->host.ptr == line.ptr) {
+        memo->last = memo->next++ % NSC_HEADERS;
+        memo->of[memo->last].h = *out;
+        memo->of[memo->last].len = out->message;
+        memcpy(memo->of[memo->last].text, line.ptr, out->message);
+    }
+    return found;
+}
+
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out)
 {
     for (size_t at = from; at < line.len; at++) {

@@ -133,7 +133,7 @@ static size_t host_behind(ncclscope_reader *r, size_t from, const struct nsc_hea
 
 static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out)
 {
-    if (!nsc_header_find(r->line, from, out))
+    if (!(from ? nsc_header_find(r->line, from, out) : nsc_header_find_again(&r->headers, r->line, out)))
         return false;
     if (nsc_hosts_mend(&r->hosts, out, from > 0))
         nsc_mark_torn(r);
@@ -304,7 +304,7 @@ static enum nsc_worth worth_of_line(void *user, nsc_text line)
 {
     ncclscope_reader *r = user;
     struct nsc_header h, bare, next;
-    if (!nsc_header_find(line, 0, &h))
+    if (!nsc_header_find_again(&r->headers, line, &h))
         return nsc_header_bare(line, 0, &bare) ? NSC_WORTH_CUT
                : nsc_is_version_line(line)     ? NSC_WORTH_WHOLE
                                                : nsc_worth_of_unmarked(r, line);
