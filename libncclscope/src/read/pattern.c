@@ -445,13 +445,26 @@ bool nsc_pattern_is_strict(const struct nsc_pattern *p)
     return p->literal || (prog && prog->strict);
 }
 
+static nsc_text part(const struct nsc_match *m, size_t i)
+{
+    const size_t *at = m->walked ? m->span : (const size_t *)pcre2_get_ovector_pointer((pcre2_match_data *)m->data) + 2;
+    return (nsc_text){m->subject.ptr + at[2 * i], at[2 * i + 1] - at[2 * i]};
+}
+
+nsc_text nsc_match_text(const struct nsc_match *m, ncclscope_field field)
+{
+    for (size_t i = 0; m->program && i < m->program->fields; i++)
+        if (m->program->field[i] == field)
+            return part(m, i);
+    return (nsc_text){NULL, 0};
+}
+
 bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field, nsc_text *out)
 {
     if (!m->program || i >= m->program->fields)
         return false;
-    const size_t *at = m->walked ? m->span : (const size_t *)pcre2_get_ovector_pointer((pcre2_match_data *)m->data) + 2;
     *field = m->program->field[i];
-    *out = (nsc_text){m->subject.ptr + at[2 * i], at[2 * i + 1] - at[2 * i]};
+    *out = part(m, i);
     return true;
 }
 

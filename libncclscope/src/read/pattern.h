@@ -55,6 +55,8 @@ bool nsc_pattern_is_strict(const struct nsc_pattern *p);
 
 /* Is it what may stand behind the colon of a field: a letter of `types`, or /an expression/? */
 bool nsc_is_type(nsc_text type);
+/* The text of this field; ptr NULL: the match has none of it. */
+nsc_text nsc_match_text(const struct nsc_match *m, ncclscope_field field);
 /* The i-th field of the match: false behind the last. */
 bool nsc_match_field(const struct nsc_match *m, size_t i, ncclscope_field *field, nsc_text *out);
 

@@ -300,7 +300,7 @@ static void take_record(ncclscope_reader *r)
 /* ---- lines that were wrapped at a terminal's width ---- */
 
 /* By the last record of the line. */
-static enum nsc_worth worth_of_line(void *user, nsc_text line)
+static enum nsc_worth worth_of_line(void *user, nsc_text line, bool roughly)
 {
     ncclscope_reader *r = user;
     struct nsc_header h, bare, next;
@@ -308,6 +308,8 @@ static enum nsc_worth worth_of_line(void *user, nsc_text line)
         return nsc_header_bare(line, 0, &bare) ? NSC_WORTH_CUT
                : nsc_is_version_line(line)     ? NSC_WORTH_WHOLE
                                                : nsc_worth_of_unmarked(r, line);
+    if (roughly)
+        return NSC_WORTH_CUT;
     while (h.message <= line.len && nsc_header_find(line, h.message, &next))
         h = next;
     nsc_text message = h.message < line.len ? nsc_text_trim_end(nsc_text_from(line, h.message)) : (nsc_text){NULL, 0};

@@ -15,12 +15,7 @@ size_t nsc_record_span(const struct ncclscope_record *rec)
 
 nsc_text nsc_record_field(const struct ncclscope_record *rec, ncclscope_field f)
 {
-    ncclscope_field field;
-    nsc_text text;
-    for (size_t i = 0; rec->match && nsc_match_field(rec->match, i, &field, &text); i++)
-        if (field == f)
-            return text;
-    return (nsc_text){NULL, 0};
+    return rec->match ? nsc_match_text(rec->match, f) : (nsc_text){NULL, 0};
 }
 
 /* Of no record nothing is known: what a program reads that asks for it. */

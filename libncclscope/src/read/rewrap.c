@@ -38,7 +38,7 @@ static bool keep_next(struct nsc_rewrap *w, const struct nsc_line *line)
 static bool join_first(struct nsc_rewrap *w, size_t n, size_t len, enum nsc_worth alone, nsc_worth_fn *worth,
                        void *user)
 {
-    enum nsc_worth whole = worth(user, (nsc_text){w->held, len});
+    enum nsc_worth whole = worth(user, (nsc_text){w->held, len}, false);
     bool better = alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || (alone < NSC_WORTH_WHOLE && w->joins > 0) ||
                   (alone == NSC_WORTH_LOOSE && whole == NSC_WORTH_KNOWN);
     if (whole < NSC_WORTH_LOOSE || !better)
@@ -100,10 +100,10 @@ static void settle_column(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
     nsc_text first = without_blanks(w->piece[0].text);
     enum nsc_worth alone = w->pieces < 2             ? NSC_WORTH_WHOLE
                            : ends_with_marker(first) ? NSC_WORTH_CUT
-                                                     : worth(user, first);
+                                                     : worth(user, first, false);
     for (size_t n = w->pieces; n > 1; n--) {
         size_t len = flatten(w, n);
-        enum nsc_worth whole = worth(user, (nsc_text){w->flat, len});
+        enum nsc_worth whole = worth(user, (nsc_text){w->flat, len}, false);
         bool better = whole >= NSC_WORTH_LOOSE && (alone <= NSC_WORTH_CUT || whole == NSC_WORTH_WHOLE || w->hung);
         if (!len || !(better || (n == w->pieces && alone == NSC_WORTH_CUT && whole == NSC_WORTH_CUT && w->hung)))
             continue;
@@ -131,7 +131,7 @@ static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
     }
     if (w->pieces < 2)
         return;
-    enum nsc_worth alone = worth(user, w->piece[0].text);
+    enum nsc_worth alone = worth(user, w->piece[0].text, false);
     size_t n = w->pieces, last = w->piece[n - 1].text.len;
     if (!join_first(w, n, w->len, alone, worth, user) && n > 2)
         join_first(w, n - 1, w->len - last, alone, worth, user);
@@ -150,7 +150,7 @@ static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
 /* Asked only when a line came that could belong to it. */
 static bool begins_record(const struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
 {
-    return w->pieces > 1 || worth(user, (nsc_text){w->held, w->piece[0].text.len}) > NSC_WORTH_OTHER;
+    return w->pieces > 1 || worth(user, (nsc_text){w->held, w->piece[0].text.len}, true) > NSC_WORTH_OTHER;
 }
 
 /* Is no line that came lately longer? */
@@ -183,7 +183,7 @@ static bool begins_hanging(const struct nsc_line *line)
 static bool begins_broken(const struct nsc_line *line, nsc_worth_fn *worth, void *user)
 {
     return !line->cut && !line->unended && nsc_text_find_by(line->text, "ProcessGroupNCCL.cpp", 7) >= 0 &&
-           worth(user, line->text) == NSC_WORTH_CUT;
+           worth(user, line->text, false) == NSC_WORTH_CUT;
 }
 
 /* A copy that ends with a blank: the break took it away. */
@@ -227,7 +227,7 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
             w->hangs = false;
         }
         if (w->indent) {
-            if (is_in_column(w, out->text) && !out->cut && worth(user, out->text) == NSC_WORTH_NOTHING &&
+            if (is_in_column(w, out->text) && !out->cut && worth(user, out->text, true) == NSC_WORTH_NOTHING &&
                 begins_record(w, worth, user) && hold(w, out))
                 continue;
             if (!keep_next(w, out))
@@ -236,7 +236,7 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
             return give_piece(w, out);
         }
         if (w->pieces) {
-            bool goes_on = n && n <= w->width && !out->cut && worth(user, out->text) == NSC_WORTH_NOTHING &&
+            bool goes_on = n && n <= w->width && !out->cut && worth(user, out->text, true) == NSC_WORTH_NOTHING &&
                            begins_record(w, worth, user) && hold(w, out);
             w->vain = goes_on ? 0 : w->vain + 1;
             if (goes_on && n == w->width && !out->unended)

@@ -15,7 +15,8 @@ enum nsc_worth {
     NSC_WORTH_KNOWN,   /* the same, and NCCL is known to print just this */
     NSC_WORTH_WHOLE    /* a table takes it as it is */
 };
-typedef enum nsc_worth nsc_worth_fn(void *user, nsc_text line);
+/* `roughly`: whatever is not NSC_WORTH_NOTHING may be told as NSC_WORTH_CUT, where that is all that is asked. */
+typedef enum nsc_worth nsc_worth_fn(void *user, nsc_text line, bool roughly);
 
 struct nsc_rewrap {
     size_t longest,

@@ -99,10 +99,5 @@ const struct nsc_via *nsc_via_parse(struct nsc_via_cache *c, nsc_text text)
 
 void nsc_via_parse_once(struct nsc_via_cache *c, const struct nsc_match *connect, struct nsc_via *out)
 {
-    ncclscope_field field;
-    nsc_text text, via = {NULL, 0};
-    for (size_t i = 0; nsc_match_field(connect, i, &field, &text); i++)
-        if (field == NCCLSCOPE_FIELD_VIA)
-            via = text;
-    parse(c, via, out);
+    parse(c, nsc_match_text(connect, NCCLSCOPE_FIELD_VIA), out);
 }
