@@ -188,6 +188,7 @@ static void test_machines_and_stores(void)
     REFUSES_SAYING(ncclscope_store_open(&s, NULL, &err));
     REFUSES_SAYING(ncclscope_store_scan(NULL, &m, g, NULL, 0, NULL, &err));
     REFUSES_SAYING(ncclscope_store_add(NULL, NULL, NULL, &err));
+    REFUSES_SAYING(ncclscope_store_job(NULL, &m, 0, &err));
     CHECK(!facts && !s && !m);
     ncclscope_reader_free(r);
     ncclscope_grammar_free(g);
