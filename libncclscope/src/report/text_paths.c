@@ -287,7 +287,8 @@ static void host_table(const struct nsc_report *r, uint32_t comm)
         nsc_puts(r->out, "\n");
     }
     if (shown > most)
-        nsc_printf(r->out, "   and %zu more kinds of hosts and pairs (-v lists them)\n", shown - most);
+        nsc_printf(r->out, "   and %zu more %s (-v lists them)\n", shown - most,
+                   shown - most == 1 ? "kind of host or pair" : "kinds of hosts and pairs");
     nsc_vec_free(&pairs);
 }
 
