@@ -484,10 +484,13 @@ static bool is_locked(void)
 /* Closing any descriptor of a file drops the locks that a process has on it: a store that is read again while it is open keeps SQLite's. */
 static void test_locks(void)
 {
-    ncclscope_store *s = NULL;
+    ncclscope_store *s = NULL, *another = NULL; /* which was opened before */
     ncclscope_model *m = NULL;
     const char *path = file;
+    char other[140];
+    snprintf(other, sizeof other, "%s-2", file);
     CHECK_INT(add(1, shm), 0);
+    CHECK_INT(ncclscope_store_open(&another, other, NULL), 0);
     CHECK_INT(ncclscope_store_open(&s, file, NULL), 0);
     CHECK(is_locked());
     CHECK_INT(ncclscope_scan(&m, grammar, &path, 1, NULL, NULL), 0);
@@ -496,6 +499,8 @@ static void test_locks(void)
     ncclscope_model_free(m);
     ncclscope_store_close(s);
     CHECK(!is_locked());
+    ncclscope_store_close(another);
+    unlink(other);
     drop_file();
 }
 
