@@ -345,26 +345,6 @@ void nsc_match_free(struct nsc_match *m)
     *m = (struct nsc_match){0};
 }
 
-/* Is `text` so far what the template begins with, and is there a program to go on with? NULL: no, or *whole: there is nothing more. */
-static struct nsc_program *begin(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m,
-                                 bool *whole)
-{
-    *whole = false;
-    if (text.len < p->head.len || memcmp(text.ptr, p->head.ptr, p->head.len) != 0)
-        return NULL;
-    m->subject = text;
-    m->program = NULL;
-    m->length = p->head.len;
-    *whole = p->literal && (p->open_end || text.len == p->head.len);
-    if (p->literal)
-        return NULL;
-    struct nsc_program *prog = atomic_load_explicit(&p->program, memory_order_acquire);
-    if (!prog && p->need.len && !memmem(text.ptr, text.len, p->need.ptr, p->need.len))
-        return NULL;
-    prog = prog ? prog : program_of(p, lock, NULL);
-    return prog && prog->code ? prog : NULL;
-}
-
 static bool match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, struct nsc_program *prog,
                              struct nsc_match *m)
 {
@@ -382,30 +362,30 @@ static bool match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, struc
         atomic_fetch_add_explicit(&p->gave_up, 1, memory_order_relaxed);
     if (n <= 0)
         return false;
-    m->program = prog;
-    m->walked = false;
     m->length = pcre2_get_ovector_pointer(data)[1];
     return true;
 }
 
-bool nsc_pattern_match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
-{
-    bool whole;
-    struct nsc_program *prog = begin(p, lock, text, m, &whole);
-    return whole || (prog && match_expression(p, lock, prog, m));
-}
-
 bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
 {
-    bool whole;
-    struct nsc_program *prog = begin(p, lock, text, m, &whole);
-    if (!prog || !prog->walk.steps)
-        return whole || (prog && match_expression(p, lock, prog, m));
-    if (!nsc_walk_match(&prog->walk, text, p->head.len, m->span))
+    if (text.len < p->head.len || memcmp(text.ptr, p->head.ptr, p->head.len) != 0)
+        return false;
+    m->subject = text;
+    m->program = NULL;
+    m->length = p->head.len;
+    if (p->literal)
+        return p->open_end || text.len == p->head.len;
+    struct nsc_program *prog = atomic_load_explicit(&p->program, memory_order_acquire);
+    if (!prog && p->need.len && !memmem(text.ptr, text.len, p->need.ptr, p->need.len))
+        return false;
+    prog = prog ? prog : program_of(p, lock, NULL);
+    if (!prog || !prog->code)
+        return false;
+    m->walked = prog->walk.steps > 0;
+    m->length = text.len; /* all of it; what an expression with an open end takes, it says itself */
+    if (!(m->walked ? nsc_walk_match(&prog->walk, text, p->head.len, m->span) : match_expression(p, lock, prog, m)))
         return false;
     m->program = prog;
-    m->walked = true;
-    m->length = text.len;
     return true;
 }
 

@@ -43,8 +43,6 @@ void nsc_match_free(struct nsc_match *m);
 
 /* `head` was not yet compared. A template that cannot be compiled never matches. */
 bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
-/* The same by PCRE2 alone, whatever the template: what a walk must give, too. */
-bool nsc_pattern_match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
 /* Is `text` the beginning of something that would match, certainly: no field that takes just anything was involved? */
 bool nsc_pattern_is_cut(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m);
 
