@@ -7,6 +7,7 @@ One line and exit 1 for each include that goes up or sideways, out of a public h
 anything but the public headers, or to a file that is not there; and for each call of the C library whose result hangs on the
 locale of the process, outside of base/neutral.c."""
 
+import functools
 import glob
 import os
 import re
@@ -60,6 +61,7 @@ def local_calls(path):
         yield text.count("\n", 0, at) + 1, name
 
 
+@functools.lru_cache
 def made(root):
     """The names of the headers that the build makes."""
     with open(os.path.join(root, "libncclscope", "meson.build"), encoding="utf-8") as file:

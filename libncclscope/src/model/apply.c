@@ -498,7 +498,8 @@ static bool speaks_as_rccl(nsc_text message)
            (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
 }
 
-/* "ncclCommInitRank comm 0x55d9607ee240 rank 1 nranks 2 cudaDev 0", up to 2.20.5 without the function, and no more: it began a communicator, whatever the rest said. */
+/* "ncclCommInitRank comm 0x55d9607ee240 rank 1 nranks 2 cudaDev 0", up to 2.20.5 without the function, and no more: it began a communicator,
+ * whatever the rest said. */
 static bool is_cut_init(const ncclscope_record *rec)
 {
     return rec->kind == NCCLSCOPE_KIND_UNKNOWN &&

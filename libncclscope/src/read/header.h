@@ -18,6 +18,7 @@ struct nsc_header {
 
 /* The next marker at or behind `from`, and the header read backwards from it; what stands left of `from` is not looked at. */
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out);
+
 enum { NSC_HEADERS = 8, NSC_HEADER_BYTES = 96 };
 
 /* Headers that lines began with, whole and with nothing before them: those of a thread are alike byte for byte. */
@@ -32,6 +33,7 @@ struct nsc_header_memo {
 
 /* nsc_header_find from the beginning of the line on, and faster. */
 bool nsc_header_find_again(struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out);
+
 /* A header with no marker behind it: host:pid:tid [dev], then nothing, or another writer's text; `marker` is where that begins. */
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out);
 /* "NCCL I" of "NCCL IINFO 11-12 ...": how much of its marker a record got out before another writer came. */

@@ -143,11 +143,11 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
         f->title = nsc_words(c, "%s (%zu hosts say so)", f->title, f->hosts.len);
 }
 
-/* Did a process of the input choose sockets, so that a device is not what it takes? */
-static bool anyone_takes_sockets(const struct ncclscope_model *m)
+/* Did a process of the input choose sockets, so that a device is not what it takes? Or, `others`, another network? */
+static bool anyone_takes(const struct ncclscope_model *m, bool others)
 {
     for (size_t i = 0; i < m->procs.len; i++)
-        if (m->procs.item[i].network && nsc_text_is(nsc_say(m, m->procs.item[i].network), "Socket"))
+        if (m->procs.item[i].network && nsc_text_is(nsc_say(m, m->procs.item[i].network), "Socket") != others)
             return true;
     return false;
 }
@@ -164,20 +164,12 @@ static bool misses_named_devices(const struct ncclscope_model *m)
     return false;
 }
 
-static bool has_other_network(const struct ncclscope_model *m)
-{
-    for (size_t i = 0; i < m->procs.len; i++)
-        if (m->procs.item[i].network && !nsc_text_is(nsc_say(m, m->procs.item[i].network), "Socket"))
-            return true;
-    return false;
-}
-
 /* Several hosts of which no line shows a network or a connection, and NCCL could not load what its own RDMA needs. */
 static void tell_no_verbs(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    if (m->link_order.len || m->hosts.len < 2 || has_other_network(m))
+    if (m->link_order.len || m->hosts.len < 2 || anyone_takes(m, true))
         return;
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_event *e = m->procs.item[i].nameless ? NULL : nsc_missing_verbs(m, (uint32_t)i);
@@ -202,7 +194,7 @@ static void tell_no_verbs(struct nsc_case *c)
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    bool fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !anyone_takes_sockets(m);
+    bool fatal = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) && !anyone_takes(m, false);
     if (nsc_raised(c, c->rule->key))
         return;
     if (!(fatal || nsc_any_socket(m) || (misses_named_devices(m) && !nsc_success_of(m)))) {

@@ -68,8 +68,8 @@ static void tell_trail(struct nsc_case *c)
     f->part = NSC_WAKE;
     f->began = first;
     f->count = n;
-    bool says_why = words.len && words.ptr[words.len - 1] ==
-                                     ')'; /* "-> 2 (Operation now in progress)": then NCCL may have warned of nothing */
+    /* "-> 2 (Operation now in progress)": then NCCL may have warned of nothing */
+    bool says_why = words.len && words.ptr[words.len - 1] == ')';
     f->title = nsc_words(c, "Calls of NCCL returned an error, first %.*s%s", (int)(words.len < 120 ? words.len : 120),
                          words.ptr, says_why ? "" : ", and the warning that says why is not in this input");
     for (size_t i = 0; i < m->ranks.len; i++) { /* whatever they return behind an abort follows from it */
