@@ -499,12 +499,13 @@ static bool speaks_as_rccl(nsc_text message)
 }
 
 /* "ncclCommInitRank comm 0x55d9607ee240 rank 1 nranks 2 cudaDev 0", up to 2.20.5 without the function, and no more: it began a communicator,
- * whatever the rest said. */
+ * whatever the rest said, or, without the function, may have ended one. */
 static bool is_cut_init(const ncclscope_record *rec)
 {
     return rec->kind == NCCLSCOPE_KIND_UNKNOWN &&
            (nsc_text_starts(rec->message, "ncclCommInit") || nsc_text_starts(rec->message, "comm 0x")) &&
-           nsc_text_find(rec->message, " nranks ") > 0;
+           nsc_text_find(rec->message, " nranks ") > 0 && nsc_text_find(rec->message, " - D") < 0 &&
+           nsc_text_find(rec->message, " - A") < 0;
 }
 
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)

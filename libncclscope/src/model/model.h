@@ -534,7 +534,7 @@ struct ncclscope_model {
     bool proxy_failed;    /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
     bool builds;          /* a record tells of rings, trees or channels: of a communicator that is being made */
     uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
-    uint64_t cut_inits;   /* lines that begin a communicator and break off: whose and which it is cannot be told */
+    uint64_t cut_inits;   /* lines that name a communicator and break off: whose and which it is cannot be told */
     bool one_host_of_all; /* printers.c: no line names a communicator; one host has as many processes as ranks */
     bool gpus_are_shared; /* ranks of one communicator run on one GPU: shared_gpus.c */
     bool shm_by_cumem, shm_by_file;    /* host memory was taken of another process in this way */

@@ -208,7 +208,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
                    comms == 1 ? "" : "s");
     else
         nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, but not whose they are"
-                         : r->m->cut_inits ? "lines that begin a communicator break off"
+                         : r->m->cut_inits ? "lines that name a communicator break off"
                                            : "no line tells how a communicator was made");
 }
 
