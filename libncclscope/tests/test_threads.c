@@ -1,8 +1,11 @@
-/* test_threads.c - one grammar for several threads, one model read by several, and a fork beside a thread that reads. */
+/* test_threads.c - one grammar for several threads, one model read by several, a fork beside a thread that reads, and records that a thread
+ * reads ahead. */
 #include "data.h"
 #include "ncclscope/store.h"
+#include "read/ahead.h"
 #include "scene.h"
 
+#include <ftw.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -117,6 +120,120 @@ static void test_model(void)
     ncclscope_model_free(m);
 }
 
+/* ---- ahead ---- */
+
+/* All that a record says. */
+static void dump(struct data *out, const ncclscope_record *r)
+{
+    char numbers[400];
+    const struct nsc_via none = {0}, *via = r->via ? r->via : &none;
+    snprintf(numbers, sizeof numbers, "%d %d %x %llu+%llu x%llu %lld:%lld [%lld] %lld row %zu via %d %lld %lld %lld\n",
+             (int)r->kind, r->level, (unsigned)r->flags, (unsigned long long)r->line, (unsigned long long)r->offset,
+             (unsigned long long)r->repeated, (long long)r->pid, (long long)r->tid, (long long)r->dev,
+             (long long)r->launcher_rank, r->row, via->row, (long long)via->net_dev, (long long)via->proxy_rank,
+             (long long)via->nranks);
+    data_add(out, nsc_text_of(numbers));
+    const nsc_text texts[] = {r->physical,
+                              r->message,
+                              r->host,
+                              r->location,
+                              r->pod,
+                              r->container,
+                              r->time,
+                              via->text,
+                              via->network,
+                              via->comm,
+                              ncclscope_record_family(r)};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        data_add(out, texts[i].ptr ? texts[i] : nsc_text_of("-"));
+        data_add(out, nsc_text_of("\n"));
+    }
+    ncclscope_field field;
+    ncclscope_text text;
+    for (size_t i = 0; ncclscope_record_field(r, i, &field, &text) == NCCLSCOPE_OK; i++) {
+        data_add(out, nsc_text_of(ncclscope_record_field_name(r, field, NULL)));
+        data_add(out, text);
+    }
+}
+
+/* The records of a log, `most` of them at most, and what the reader counted then. */
+static struct data records(const char *path, bool ahead, size_t most)
+{
+    struct data out = {0};
+    ncclscope_reader *r = NULL;
+    ncclscope_error err = {.text = ""};
+    const ncclscope_record *rec;
+    ncclscope_stats stats = {.size = sizeof stats};
+    CHECK_INT(ncclscope_reader_open(&r, grammar, path, NULL), 0);
+    struct nsc_ahead *a = ahead ? nsc_ahead_start(r, NULL, NULL) : NULL;
+    CHECK(!ahead || a != NULL);
+    int rc = NCCLSCOPE_OK;
+    for (size_t n = 0; n < most && !(rc = a ? nsc_ahead_next(a, &rec, &err) : ncclscope_reader_next(r, &rec, &err));
+         n++)
+        dump(&out, rec);
+    nsc_ahead_end(a);
+    ncclscope_reader_stats(r, &stats);
+    if (rc) /* ahead it counts in batches: what it gave of the last is not all that it counts */
+        data_add(&out, (nsc_text){(const char *)&stats, sizeof stats});
+    data_add(&out, nsc_text_of(err.text));
+    ncclscope_reader_free(r);
+    return out;
+}
+
+static bool is_same_ahead(const char *path, size_t most)
+{
+    struct data in_turn = records(path, false, most), ahead = records(path, true, most);
+    bool same = nsc_text_eq(data_text(&in_turn), data_text(&ahead));
+    data_drop(&in_turn);
+    data_drop(&ahead);
+    return same;
+}
+
+static size_t files;
+
+static int compare(const char *path, const struct stat *st, int type, struct FTW *walk)
+{
+    (void)st, (void)walk;
+    if (type != FTW_F || !strstr(path, ".log"))
+        return 0;
+    bool same = is_same_ahead(path, SIZE_MAX) && is_same_ahead(path, 700);
+    if (!same)
+        fprintf(stderr, "ahead differs: %s\n", path);
+    CHECK(same);
+    files++;
+    return 0;
+}
+
+static void test_ahead(void)
+{
+    CHECK_INT(nftw(getenv("TESTDATA"), compare, 20, FTW_PHYS), 0);
+    CHECK(files > 100);
+}
+
+static int at_once(void *user)
+{
+    ++*(int *)user;
+    return 1;
+}
+
+/* Whoever is asked ends it: what was read until then comes, and then the end. */
+static void test_ahead_stopped(void)
+{
+    char path[600];
+    int asked = 0;
+    ncclscope_reader *r = NULL;
+    const ncclscope_record *rec;
+    snprintf(path, sizeof path, "%s/%s", getenv("TESTDATA"), logs[0]);
+    CHECK_INT(ncclscope_reader_open(&r, grammar, path, NULL), 0);
+    struct nsc_ahead *a = nsc_ahead_start(r, at_once, &asked);
+    CHECK(a != NULL);
+    while (a && nsc_ahead_next(a, &rec, NULL) == NCCLSCOPE_OK)
+        ;
+    nsc_ahead_end(a);
+    CHECK(asked > 0);
+    ncclscope_reader_free(r);
+}
+
 /* A child of fork has the grammar as it was: prepared, no thread holds a lock of it. */
 static void __attribute__((unused)) test_fork(void)
 {
@@ -162,7 +279,8 @@ static void drop_expected(void)
 /* AddressSanitizer's own allocator does not let a child go on where a thread of its parent was allocating: the test of fork is one for the
  * build with the thread sanitizer, and for those without any. */
 #ifdef __SANITIZE_ADDRESS__
-CHECKS(TEST(test_grammar), TEST(test_model), TEST(drop_expected))
+CHECKS(TEST(test_grammar), TEST(test_model), TEST(test_ahead), TEST(test_ahead_stopped), TEST(drop_expected))
 #else
-CHECKS(TEST(test_grammar), TEST(test_model), TEST(test_fork), TEST(drop_expected))
+CHECKS(TEST(test_grammar), TEST(test_model), TEST(test_fork), TEST(test_ahead), TEST(test_ahead_stopped),
+       TEST(drop_expected))
 #endif

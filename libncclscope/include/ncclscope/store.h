@@ -33,14 +33,14 @@ NCCLSCOPE_API int ncclscope_store_open(ncclscope_store **out, const char *path, 
 /* What a scan wrote and ncclscope_store_add did not keep is dropped. Models and findings are the caller's still. NULL is fine. Since 0.1. */
 NCCLSCOPE_API void ncclscope_store_close(ncclscope_store *s);
 
-/* As ncclscope_scan in one thread, and every record goes to the store on the way, standard input's too; a source whose very bytes the store
+/* As ncclscope_scan, one input at a time, and every record goes to the store on the way, in the calling thread, standard input's too; a source whose very bytes the store
  * holds is not stored again. What is written is kept only when ncclscope_store_add follows. Others who would write wait from here on until
  * then. *out is the caller's; it does not need the store. Codes as of ncclscope_scan, NCCLSCOPE_ESTOPPED among them, behind which the scan
  * may be added; NCCLSCOPE_EINVAL where an earlier scan was not added; NCCLSCOPE_EIO for a full disk or a locked file. Since 0.1. */
 NCCLSCOPE_API int ncclscope_store_scan(ncclscope_store *s, ncclscope_model **out, ncclscope_grammar *g,
                                        const char *const *paths, size_t n, const ncclscope_scan_options *options,
                                        ncclscope_error *err);
-/* As ncclscope_jobs_scan in one thread, and every record goes to the store on the way. A file that the store has read, and that was not changed
+/* As ncclscope_jobs_scan, one input at a time, and every record goes to the store on the way. A file that the store has read, and that was not changed
  * since, is not read, unless its job is asked for. *out is the caller's, and must outlive what is added of it;
  * NULL after a failure. Others who would write wait from here until the store is closed, or dozens of jobs were added, which are kept together; ncclscope_store_close keeps the rest. Codes as of ncclscope_jobs_scan and
  * ncclscope_store_scan. Since 0.1. */

@@ -6,6 +6,7 @@
 #include "model/on_machine.h"
 #include "model/path.h"
 #include "model/scratch.h"
+#include "read/ahead.h"
 
 #include "ncclscope/probe.h"
 
@@ -176,27 +177,40 @@ static bool take_stored(struct nsc_scan *s, struct nsc_models *to, const ncclsco
     return fine;
 }
 
+/* The records of `r`, up to the last, a failure, or the limit of memory, which makes *full true. */
+static int take_records(struct nsc_scan *s, struct ncclscope_model *m, ncclscope_reader *r,
+                        const struct nsc_source *outer, const struct nsc_reading *how, bool *full, ncclscope_error *why)
+{
+    enum { MEASURED_EACH = 512 }; /* records */
+    const ncclscope_record *rec;
+    bool own = outer == &r->source; /* a file of an archive is none: they are small, and many */
+    struct nsc_ahead *ahead = how->ahead && own ? nsc_ahead_start(r, how->stop, how->user) : NULL;
+    int rc = NCCLSCOPE_OK;
+    for (uint64_t n = 1; !rc && !*full; n++) {
+        rc = ahead ? nsc_ahead_next(ahead, &rec, why) : ncclscope_reader_next(r, &rec, why);
+        if (!rc)
+            rc = ncclscope_model_add(m, rec);
+        if (!rc && s->tap)
+            rc = s->tap->record(s->tap->user, rec);
+        if (n % MEASURED_EACH == 0)
+            *full = how->is_full(how->user, ahead ? nsc_ahead_bytes(ahead) : outer->bytes);
+    }
+    nsc_ahead_end(ahead);
+    return rc;
+}
+
 /* All records of a source, which is opened (rc OK) or could not be (`why`). `outer` is what is read for it. */
 static int scan_source(struct nsc_scan *s, struct nsc_models *to, const char *name, ncclscope_reader *r,
                        const struct nsc_source *outer, int rc, ncclscope_error *why, const struct nsc_reading *how)
 {
-    enum { MEASURED_EACH = 512 }; /* records */
-    const ncclscope_record *rec;
     bool full = false;
     struct ncclscope_model *m = model_for(s, to);
     if (!m || ncclscope_model_source(m, name))
         return NCCLSCOPE_ENOMEM;
     if (rc == NCCLSCOPE_OK && s->tap)
         nsc_reader_digest(r);
-    for (uint64_t n = 1; rc == NCCLSCOPE_OK && (rc = ncclscope_reader_next(r, &rec, why)) == NCCLSCOPE_OK; n++) {
-        rc = ncclscope_model_add(m, rec);
-        if (rc == NCCLSCOPE_OK && s->tap)
-            rc = s->tap->record(s->tap->user, rec);
-        if (n % MEASURED_EACH == 0)
-            full = how->is_full(how->user, outer->bytes);
-        if (rc != NCCLSCOPE_OK || full)
-            break;
-    }
+    if (rc == NCCLSCOPE_OK)
+        rc = take_records(s, m, r, outer, how, &full, why);
     bool stopped = r && r->source.stopped;
     full = full || (stopped && how->is_full(how->user, outer->bytes)); /* by another input, beside this one */
     const char *problem = full ? memory_words : stopped ? stopped_words : rc < 0 ? why->text : NULL;
@@ -256,8 +270,11 @@ static int scan_members(struct nsc_scan *s, struct nsc_models *to, const char *a
                                     : NCCLSCOPE_OK;
 }
 
-int nsc_scan_input(struct nsc_scan *s, struct nsc_models *to, const struct nsc_input *in, const struct nsc_reading *how)
+int nsc_scan_input(struct nsc_scan *s, struct nsc_models *to, const struct nsc_input *in, const struct nsc_reading *of)
 {
+    enum { AHEAD_FROM = 1024 * 1024 }; /* bytes: less is read before a thread has begun to help */
+    struct nsc_reading in_hand = *of, *how = &in_hand;
+    how->ahead = of->ahead && (!in->regular || in->size >= AHEAD_FROM);
     ncclscope_reader *r = NULL;
     ncclscope_error why = {0};
     struct nsc_watch watch = {how->stop, how->user, s->options.most_unpacked};
@@ -296,7 +313,7 @@ static bool is_known(const struct nsc_scan *s, const struct nsc_input *in, struc
 
 static int scan_in_turn(struct nsc_scan *s)
 {
-    const struct nsc_reading how = {is_over, is_full, s};
+    const struct nsc_reading how = {is_over, is_full, s, s->options.jobs > 1};
     int rc = NCCLSCOPE_OK;
     for (size_t i = 0; i < s->inputs.len && rc == NCCLSCOPE_OK && !s->full && !nsc_scan_is_over(s); i++) {
         struct ncclscope_model *one[] = {s->m};

@@ -65,6 +65,7 @@ struct nsc_reading {
     bool (*is_full)(void *user,
                     uint64_t bytes); /* told how many bytes of it were read: does the model take too much memory? */
     void *user;
+    bool ahead; /* a core is free: its records may be read in one thread and taken in another */
 };
 
 int nsc_scan(ncclscope_model **out, ncclscope_grammar *g, const char *const *paths, size_t n,

@@ -55,7 +55,8 @@ static bool is_full(void *user, uint64_t bytes)
 
 static void read_part(struct part *p)
 {
-    const struct nsc_reading how = {is_over, is_full, p};
+    bool long_ = p->input->size * 2 >= p->crew->scan->progress.bytes_all; /* the others end before it does */
+    const struct nsc_reading how = {is_over, is_full, p, long_};
     int rc = nsc_scan_input(p->crew->scan, &p->to, p->input, &how);
     if (!rc && is_full(p, 0))
         atomic_store(&p->crew->over, true);

@@ -425,9 +425,30 @@ bool nsc_pattern_is_strict(const struct nsc_pattern *p)
     return p->literal || (prog && prog->strict);
 }
 
+static const size_t *spans(const struct nsc_match *m)
+{
+    return m->walked ? m->span : (const size_t *)pcre2_get_ovector_pointer((pcre2_match_data *)m->data) + 2;
+}
+
+size_t nsc_match_size(const struct nsc_match *from)
+{
+    return offsetof(struct nsc_match, span) + (from->program ? from->program->fields * 2 * sizeof from->span[0] : 0);
+}
+
+void nsc_match_copy(struct nsc_match *to, const struct nsc_match *from, nsc_text subject)
+{
+    size_t head = offsetof(struct nsc_match, span), all = nsc_match_size(from);
+    memcpy(to, from, head);
+    if (all > head)
+        memcpy((char *)to + head, spans(from), all - head);
+    to->data = NULL;
+    to->subject = subject;
+    to->walked = true;
+}
+
 static nsc_text part(const struct nsc_match *m, size_t i)
 {
-    const size_t *at = m->walked ? m->span : (const size_t *)pcre2_get_ovector_pointer((pcre2_match_data *)m->data) + 2;
+    const size_t *at = spans(m);
     return (nsc_text){m->subject.ptr + at[2 * i], at[2 * i + 1] - at[2 * i]};
 }
 

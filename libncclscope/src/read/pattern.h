@@ -53,6 +53,9 @@ bool nsc_pattern_is_strict(const struct nsc_pattern *p);
 
 /* Is it what may stand behind the colon of a field: a letter of `types`, or /an expression/? */
 bool nsc_is_type(nsc_text type);
+/* A copy of `from` that nothing changes any more, over the same bytes at `subject`: into nsc_match_size(from) bytes. It is not freed by itself. */
+size_t nsc_match_size(const struct nsc_match *from);
+void nsc_match_copy(struct nsc_match *to, const struct nsc_match *from, nsc_text subject);
 /* The text of this field; ptr NULL: the match has none of it. */
 nsc_text nsc_match_text(const struct nsc_match *m, ncclscope_field field);
 /* The i-th field of the match: false behind the last. */
