@@ -57,9 +57,27 @@ size_t nsc_character(nsc_text s, bool *harmless)
     return n ? n : 1;
 }
 
+/* How many bytes from 0x20 to 0x7e it begins with, first in steps of eight: nearly every text is nothing else. */
+static size_t printable(nsc_text s)
+{
+    enum { STEP = 8 };
+    const uint64_t each = 0x0101010101010101u, high = each * 0x80;
+    size_t n = 0;
+    for (uint64_t w; n + STEP <= s.len; n += STEP) {
+        memcpy(&w, s.ptr + n, STEP);
+        uint64_t del = w ^ each * 0x7f; /* where a byte is 0x7f, it is 0 here */
+        if ((w | (w - each * 0x20) | (del - each)) & high)
+            break;
+    }
+    while (n < s.len && (unsigned char)(s.ptr[n] - 0x20) < 0x5f)
+        n++;
+    return n;
+}
+
 bool nsc_is_harmless(nsc_text s)
 {
     bool harmless = true;
+    s = nsc_text_from(s, printable(s));
     while (s.len && harmless)
         s = nsc_text_from(s, nsc_character(s, &harmless));
     return harmless;

@@ -22,17 +22,25 @@ static nsc_text shown(nsc_text t)
     return out;
 }
 
-bool nsc_bind_text(sqlite3_stmt *q, int i, nsc_text t)
+static bool bind_other(sqlite3_stmt *q, int i, nsc_text t)
 {
-    if (!t.ptr || nsc_is_harmless(t))
-        return sqlite3_bind_text(q, i, t.ptr, (int)t.len, SQLITE_TRANSIENT) == SQLITE_OK;
     t = shown(t);
     return t.ptr && sqlite3_bind_text(q, i, t.ptr, (int)t.len, nsc_free) == SQLITE_OK;
 }
 
-bool nsc_bind_raw(sqlite3_stmt *q, int i, nsc_text t)
+static bool bind_as_it_is(sqlite3_stmt *q, int i, nsc_text t)
+{
+    return sqlite3_bind_text(q, i, t.ptr, (int)t.len, SQLITE_STATIC) == SQLITE_OK;
+}
+
+bool nsc_bind_text(sqlite3_stmt *q, int i, nsc_text t)
+{
+    return !t.ptr || nsc_is_harmless(t) ? bind_as_it_is(q, i, t) : bind_other(q, i, t);
+}
+
+bool nsc_bind_both(sqlite3_stmt *q, int i, int raw, nsc_text t)
 {
     if (!t.ptr || nsc_is_harmless(t))
-        return sqlite3_bind_null(q, i) == SQLITE_OK;
-    return sqlite3_bind_blob(q, i, t.ptr, (int)t.len, SQLITE_TRANSIENT) == SQLITE_OK;
+        return bind_as_it_is(q, i, t) && sqlite3_bind_null(q, raw) == SQLITE_OK;
+    return bind_other(q, i, t) && sqlite3_bind_blob(q, raw, t.ptr, (int)t.len, SQLITE_STATIC) == SQLITE_OK;
 }

@@ -6,9 +6,10 @@
 
 #include <sqlite3.h>
 
-/* TEXT, as it may be shown: a tab is a blank, what is not harmless U+FFFD; ptr NULL: NULL. False: no memory. */
+/* TEXT, as it may be shown: a tab is a blank, what is not harmless U+FFFD; ptr NULL: NULL. Lent: it stays where it is until the statement
+ * has run. False: no memory. */
 bool nsc_bind_text(sqlite3_stmt *q, int i, nsc_text t);
-/* BLOB, its bytes where nsc_bind_text has others, else NULL. */
-bool nsc_bind_raw(sqlite3_stmt *q, int i, nsc_text t);
+/* The same, and as `raw` its bytes (a BLOB) where those are others, else NULL. */
+bool nsc_bind_both(sqlite3_stmt *q, int i, int raw, nsc_text t);
 
 #endif

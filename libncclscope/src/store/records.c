@@ -155,7 +155,7 @@ static bool bind_texts(sqlite3_stmt *q, const ncclscope_record *rec)
     const nsc_text text[] = {rec->host, rec->time, rec->message.ptr ? rec->message : (nsc_text){"", 0}, rec->location};
     bool bound = true;
     for (int i = 0; i < 4; i++)
-        bound = nsc_bind_text(q, column[i], text[i]) && nsc_bind_raw(q, 14 + i, text[i]) && bound;
+        bound = nsc_bind_both(q, column[i], 14 + i, text[i]) && bound;
     return bound;
 }
 

@@ -90,6 +90,6 @@ const char nsc_schema_copy_2[] =
     "DROP TABLE old_env; DROP TABLE old_warning; DROP TABLE old_finding; DROP TABLE old_evidence;";
 
 const char nsc_schema_indexes[] = "CREATE INDEX IF NOT EXISTS record_by_line ON record(source, line);"
-                                  "CREATE INDEX IF NOT EXISTS record_by_kind ON record(kind);"
+                                  "CREATE INDEX IF NOT EXISTS record_unknown ON record(kind) WHERE kind = 'UNKNOWN';"
                                   "CREATE INDEX IF NOT EXISTS link_by_pair ON link(scan, comm, src, dst);"
                                   "CREATE INDEX IF NOT EXISTS rank_by_comm ON rank(scan, comm, rank);";

@@ -185,7 +185,8 @@ int ncclscope_store_open(ncclscope_store **out, const char *path, ncclscope_erro
     ncclscope_store *s = nsc_alloc(sizeof *s);
     if (!s)
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                SQLITE_OPEN_NOMUTEX; /* one thread at a time: SQLite need not lock */
     int rc = sqlite3_open_v2(path, &s->db, flags, NULL) ? db_fail(s, err) : NCCLSCOPE_OK;
     s->noted = !rc && nsc_store_opened(path, &s->id);
     if (!rc)
