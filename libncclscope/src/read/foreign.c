@@ -97,9 +97,10 @@ static const struct hint *const hints[256] = {
                   HINT(19, "did not become ready within"), HINT(9, "nstance_type\""), HINT(11, "output empty list")),
     ['W'] = HINTS(HINT(0, "WORLD_SIZE"), HINT(0, "Worker group FAILED")),
     ['/'] = HINTS(HINT(3, "img/sec on "), HINT(12, "total images/sec: ")),
-    ['C'] = HINTS(HINT(8, "Sending Ctrl-C"), HINT(8, " computeCapability: "), HINT(0, "Check failed: "),
-                  HINT(0, "Cuda failure '"), HINT(0, "Command terminated by signal")),
-    ['A'] = HINTS(HINT(0, "A worker died or was killed"), HINT(0, "Aborted"), HINT(0, "Assertion `")),
+    ['C'] = HINTS(HINT(0, "Communicator ranks have "), HINT(8, "Sending Ctrl-C"), HINT(8, " computeCapability: "),
+                  HINT(0, "Check failed: "), HINT(0, "Cuda failure '"), HINT(0, "Command terminated by signal")),
+    ['A'] = HINTS(HINT(0, "A worker died or was killed"), HINT(0, "Aborted"), HINT(0, "Assertion `"),
+                  HINT(0, "Asynchronous error")),
     ['*'] = HINTS(HINT(0, "*** SIG"), HINT(0, "*** stack smashing"), HINT(0, "***** train metrics")),
     ['`'] = HINTS(HINT(11, "Trainer.fit` stopped")),
     ['('] = HINTS(HINT(0, "(sharp_am)"), HINT(4, "free(): "), HINT(6, "malloc(): "), HINT(7, "realloc(): "),
@@ -109,7 +110,7 @@ static const struct hint *const hints[256] = {
     ['S'] = HINTS(HINT(0, "SLURM_"), HINT(7, "signal SIG"), HINT(0, "Segmentation fault"), HINT(0, "Sending process "),
                   HINT(0, "Saved PyTorch Model")),
     ['G'] = HINTS(HINT(11, "received SIGINT, ")),
-    ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction")),
+    ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction"), HINT(0, "Initialization error")),
     ['B'] = HINTS(HINT(0, "Bus error")),
     ['M'] = HINTS(HINT(5, "Open MPI ")),
     [':'] = HINTS(HINT(0, ": runtime error: ")),
@@ -153,7 +154,8 @@ static bool is_worth_it(const struct nsc_row *row, bool named, bool counts)
 {
     if (row->pattern.head.len)
         return true;
-    return row->pattern.template_[1] == 'c' ? counts : named; /* "{count:u} ranks ..." */
+    const char *field = row->pattern.template_ + 1; /* "{count:u} ranks ...", "{:u} ..." */
+    return (named && field[0] != 'c') || (counts && (field[0] == 'c' || field[1] == 'u'));
 }
 
 /* Rows that would take any line: they hold where nsc_exception_row, nsc_panic_row or speaks_as_rank say so. */
@@ -171,14 +173,21 @@ static bool speaks_as_rank(nsc_text t)
            (nsc_is_digit(t.ptr[at + 4]) || nsc_is_digit(t.ptr[at + 5]));
 }
 
+/* What the ncclras client counts: "7 ranks have launched ...", and the row of a group of communicators in its table. */
+static bool is_of_ras(nsc_text t)
+{
+    static const char *const words[] = {" ranks have ", " ranks reported ", " job process", " RUNNING ", " INIT ",
+                                        " FINALIZE ",   " ABORT ",          " NOCOMM ",     NULL};
+    return has_any(t, words);
+}
+
 const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struct nsc_match *m)
 {
     nsc_text t = nsc_text_trim(body);
     if (t.len < 6 && !nsc_text_starts(t, "^C"))
         return NULL;
     bool named = names_something(t);
-    bool counts =
-        nsc_is_digit(t.ptr[0]) && (nsc_text_find(t, " ranks have ") >= 0 || nsc_text_find(t, " job process") >= 0);
+    bool counts = nsc_is_digit(t.ptr[0]) && is_of_ras(t);
     bool of_rank = speaks_as_rank(t);
     if (!named && !counts && !of_rank && !strchr("RMPWrsthw#eEFmnpoG:|^", t.ptr[0]))
         return NULL;

@@ -247,11 +247,11 @@ bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
     return r->folds && is_env(f);
 }
 
-/* Other programs quote NCCL, or say that they failed of it. */
-static bool has_error(const struct nsc_report *r)
+/* Other programs quote NCCL, say that they failed of it, or measured that something is wrong. */
+static bool has_trouble(const struct nsc_report *r)
 {
     for (size_t i = 0; i < r->f->list.len; i++)
-        if (r->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR)
+        if (r->f->list.item[i].severity >= NCCLSCOPE_SEVERITY_WARNING)
             return true;
     return false;
 }
@@ -277,7 +277,7 @@ static const struct nsc_finding *headline(const struct nsc_report *r)
 
 const struct nsc_finding *nsc_headline(const struct nsc_report *r)
 {
-    bool bad = r->f->verdict == NCCLSCOPE_FINDINGS || (r->f->verdict == NCCLSCOPE_NO_NCCL_LINES && has_error(r));
+    bool bad = r->f->verdict == NCCLSCOPE_FINDINGS || (r->f->verdict == NCCLSCOPE_NO_NCCL_LINES && has_trouble(r));
     return bad && r->f->list.len ? headline(r) : NULL;
 }
 
@@ -407,11 +407,36 @@ static size_t add_variables(nsc_text line, char *buf, size_t n, size_t size)
     return n;
 }
 
-/* Without a line of NCCL's: the variables of commands that stand in the input, what a matrix says of P2P. */
+/* "By ncclras (line 16) 1 communicator of 256 ranks on 32 nodes was RUNNING when it was asked: OK." */
+static void what_ras_says(const struct nsc_report *r)
+{
+    enum { MOST = 3 };
+    char line[300];
+    for (size_t i = 0, told = 0; i < r->m->happened.len && told < MOST; i++) {
+        const struct nsc_own_record *x = &r->m->happened.item[i];
+        if (x->number != NCCLSCOPE_KIND_RAS_GROUP)
+            continue;
+        nsc_text n = nsc_said(r->m, x, "count"), ranks = nsc_said(r->m, x, "nranks"),
+                 nodes = nsc_said(r->m, x, "nnodes"), state = nsc_said(r->m, x, "state"),
+                 errors = nsc_said(r->m, x, "text");
+        snprintf(
+            line, sizeof line,
+            "By ncclras (line %llu), when it was asked: %.*s communicator%s of %.*s ranks on %.*s node%s, %.*s, %.*s.",
+            (unsigned long long)x->where.line, (int)n.len, n.ptr, nsc_text_is(n, "1") ? "" : "s", (int)ranks.len,
+            ranks.ptr, (int)nodes.len, nodes.ptr, nsc_text_is(nodes, "1") ? "" : "s", (int)state.len, state.ptr,
+            (int)errors.len, errors.ptr);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        told++;
+    }
+}
+
+/* Without a line of NCCL's: the variables of commands that stand in the input, what ncclras saw, what a matrix says of P2P. */
 static void what_others_say(const struct nsc_report *r)
 {
     char line[500], set[400] = "";
     size_t n = 0;
+    what_ras_says(r);
     for (size_t i = 0; i < r->m->happened.len; i++)
         if (r->m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND)
             n = add_variables(r->m->happened.item[i].where.text, set, n, sizeof set);
@@ -437,8 +462,9 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
     char line[400];
     switch (r->f->verdict) {
     case NCCLSCOPE_NO_NCCL_LINES:
-        if (has_error(r)) {
+        if (has_trouble(r)) {
             bad_verdict(r);
+            what_ras_says(r);
             break;
         }
         nsc_mark(r, NSC_MARK_UNKNOWN);

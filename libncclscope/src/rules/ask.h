@@ -251,7 +251,15 @@ enum nsc_setting_reason { NSC_HCA_BY_BEGINNING = 1 };
 enum nsc_torn_reason { NSC_TORN_SHARED = 1, NSC_TORN_BY_ITSELF };
 
 /* What the ncclras client saw (rules_ras.c): of ranks/hung too, so they begin behind its reasons above. */
-enum nsc_ras_reason { NSC_RAS_MOMENT = 100, NSC_RAS_NO_ANSWER, NSC_RAS_GONE, NSC_RAS_ERROR, NSC_RAS_LEFT };
+enum nsc_ras_reason {
+    NSC_RAS_MOMENT = 100,
+    NSC_RAS_NO_ANSWER,
+    NSC_RAS_GONE,
+    NSC_RAS_ERROR,
+    NSC_RAS_LEFT,
+    NSC_RAS_STATES,
+    NSC_RAS_REPORTED
+};
 
 /* Why no connection is seen (rules_unseen.c). */
 enum nsc_unseen_reason {

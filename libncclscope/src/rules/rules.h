@@ -193,6 +193,7 @@ bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc);
 bool nsc_built_for(const struct ncclscope_model *m, uint32_t proc, int64_t *major, int64_t *minor);
 bool nsc_timed_out(const struct nsc_own_record *r); /* did PyTorch's watchdog give up a collective? */
 void nsc_tell_ras(struct nsc_case *c);              /* rules_ras.c: the part of ranks/hung that rests on ncclras */
+void nsc_tell_ras_text(struct nsc_case *c);         /* rules_ras_text.c: what of it is text */
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 /* NCCL_P2P_DISABLE=1, or what it is logged as up to 2.22.3: NCCL_P2P_LEVEL LOC. */
 const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc);

@@ -1,100 +1,5 @@
-/* rules_ras.c - what the ncclras client saw of a job at one moment: ranks that are behind, processes that do not answer. */
+/* rules_ras.c - what the ncclras client saw of a job at one moment, in its JSON: ranks that are behind, processes that do not answer. */
 #include "rules/ask.h"
-
-/* ---- its text ---- */
-
-/* A communicator begins here, "#0-0 (78db921d1c117b4a) MISMATCH", or the input does. */
-static bool begins_comm(const struct ncclscope_model *m, size_t i)
-{
-    return !i || m->happened.item[i].number == NCCLSCOPE_KIND_RAS_COMM;
-}
-
-/* How far the ranks of the communicator that begins here had come, in whatever order they are told. */
-static int64_t most_launched(const struct ncclscope_model *m, size_t at)
-{
-    int64_t most = 0, n;
-    for (size_t i = at; i < m->happened.len && (i == at || !begins_comm(m, i)); i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if ((r->number == NCCLSCOPE_KIND_RAS_LAUNCHED || r->number == NCCLSCOPE_KIND_RAS_BEHIND) &&
-            nsc_number_said(m, r, "seq", &n))
-            most = n > most ? n : most;
-    }
-    return most;
-}
-
-/* The client's picture of one moment: a rank that is behind, or a process that does not answer. */
-static void tell_ras_text(struct nsc_case *c)
-{
-    const struct ncclscope_model *m = c->m;
-    int64_t most = 0, n, rank;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        most = begins_comm(m, i) ? most_launched(m, i) : most;
-        nsc_text node = nsc_said(m, r, "name"), gpu = nsc_said(m, r, "gpu"), pid = nsc_said(m, r, "pid");
-        struct nsc_finding *f = NULL;
-        if (r->number == NCCLSCOPE_KIND_RAS_BEHIND && nsc_number_said(m, r, "seq", &n) &&
-            nsc_number_said(m, r, "rank", &rank) && n < most) {
-            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "possible");
-            nsc_name_rank(c, f, (uint64_t)rank);
-            f->title = nsc_words(
-                c, "ncclras: rank %lld (GPU %.*s, process %.*s on %.*s) was at operation %lld, others at %lld",
-                (long long)rank, (int)gpu.len, gpu.ptr, (int)pid.len, pid.ptr, (int)node.len, node.ptr, (long long)n,
-                (long long)most);
-            nsc_explain_by(c, f, NSC_RAS_MOMENT);
-        } else if (r->number == NCCLSCOPE_KIND_RAS_LOST) {
-            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
-            f->title = nsc_words(c, "ncclras: process %.*s on %.*s (GPU %.*s) does not answer", (int)pid.len, pid.ptr,
-                                 (int)node.len, node.ptr, (int)gpu.len, gpu.ptr);
-            nsc_explain_by(c, f, NSC_RAS_NO_ANSWER);
-        }
-        if (!f)
-            continue;
-        nsc_name_host(c, f, nsc_field_of(m, r, "name"));
-        f->count = 1;
-        nsc_show(c, f, &r->where);
-    }
-}
-
-static void name_idle(struct nsc_case *c, struct nsc_finding *f, int64_t others)
-{
-    f->count = f->ranks.len;
-    f->title = f->ranks.len ? nsc_words(c, "ncclras: %s had launched no operation, others were at %lld",
-                                        nsc_list_ranks(c, f), (long long)others)
-                            : nsc_words(c, "ncclras: some ranks had launched no operation, others were at %lld",
-                                        (long long)others);
-}
-
-/* "6 ranks have not launched any operations", and below it who they are, where others of the communicator have. */
-static void tell_idle(struct nsc_case *c)
-{
-    const struct ncclscope_model *m = c->m;
-    int64_t others = 0, rank;
-    struct nsc_finding *f = NULL;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (begins_comm(m, i)) {
-            if (f)
-                name_idle(c, f, others);
-            f = NULL;
-            others = most_launched(m, i);
-        }
-        if (r->number == NCCLSCOPE_KIND_RAS_NONE && others > 0 && !f) {
-            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "possible");
-            nsc_explain_by(c, f, NSC_RAS_MOMENT);
-            nsc_show(c, f, &r->where);
-            continue;
-        }
-        if (!f || r->number != NCCLSCOPE_KIND_RAS_RANK || !nsc_number_said(m, r, "rank", &rank))
-            continue;
-        nsc_name_rank(c, f, (uint64_t)rank);
-        nsc_name_host(c, f, nsc_field_of(m, r, "name"));
-        nsc_show(c, f, &r->where);
-    }
-    if (f)
-        name_idle(c, f, others);
-}
-
-/* ---- its JSON ---- */
 
 enum { SUCCESS = 0, IN_PROGRESS = 7 }; /* ncclResult_t */
 
@@ -223,7 +128,6 @@ static void tell_ras_json(struct nsc_case *c)
 
 void nsc_tell_ras(struct nsc_case *c)
 {
-    tell_ras_text(c);
-    tell_idle(c);
+    nsc_tell_ras_text(c);
     tell_ras_json(c);
 }
