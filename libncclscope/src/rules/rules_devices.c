@@ -1,6 +1,8 @@
 /* rules_devices.c - the network devices of hosts: fewer than others have, of another kind, or there and not to be opened. */
 #include "rules/ask.h"
 
+#include <stdio.h>
+
 static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
 {
     int64_t n = 0;
@@ -9,17 +11,17 @@ static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str
     return n;
 }
 
-/* The hosts of a communicator with the most and the fewest InfiniBand devices: false if they are alike, or ranks of a host have
- * lists of their own in NCCL_IB_HCA. */
+/* The hosts of a communicator (NULL: of all processes) with the most and the fewest InfiniBand devices: false if they are alike, or ranks
+ * of a host have lists of their own in NCCL_IB_HCA. */
 static bool few_of(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_net_device **most,
                    const struct nsc_net_device **few)
 {
-    if (k->parent != NSC_NONE)
+    if (k && k->parent != NSC_NONE)
         return false;
     struct nsc_map members = {0};
     bool own_lists = false;
-    for (uint32_t i = 0; i < k->count; i++) {
-        uint32_t proc = m->ranks.item[m->members.item[k->first + i]].proc;
+    for (uint32_t i = 0, n = k ? k->count : (uint32_t)m->procs.len; i < n; i++) {
+        uint32_t proc = k ? m->ranks.item[m->members.item[k->first + i]].proc : i;
         const struct nsc_env *list = nsc_env_of(m, proc, "NCCL_IB_HCA");
         struct nsc_key host = {m->procs.item[proc].host, 0, 0};
         uint32_t value = list ? list->value : 0, before = nsc_map_get(&members, host);
@@ -70,6 +72,43 @@ static void tell_few_found(struct nsc_case *c)
     }
 }
 
+/* ": mlx5_7 is not on node-b": those that the one host lists and the other does not, by name. "" where names do not tell. */
+static const char *lacking(struct nsc_case *c, const struct nsc_net_device *most, const struct nsc_net_device *few)
+{
+    enum { NAMED = 4 };
+    const struct ncclscope_model *m = c->m;
+    char names[200] = "";
+    size_t n = 0, lacks = 0, more = 0;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        bool here = false;
+        for (size_t k = 0; k < m->devices.len; k++) {
+            const struct nsc_net_device *x = &m->devices.item[k];
+            here = here || (x->host == few->host && x->net == few->net && x->name == d->name && x->port == d->port);
+        }
+        if (d->host != most->host || d->net != most->net || here)
+            continue;
+        if (++lacks > NAMED)
+            more++;
+        else if (n < sizeof names)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%.40s", n ? ", " : "", nsc_say(m, d->name).ptr);
+    }
+    if ((int64_t)lacks != devices_of(m, most->host, most->net) -
+                              devices_of(m, few->host, few->net)) /* other names: a host of another make */
+        return "";
+    return more ? nsc_words(c, "; %s lacks %s and %zu more", nsc_say(m, few->host).ptr, names, more)
+                : nsc_words(c, "; %s lacks %s", nsc_say(m, few->host).ptr, names);
+}
+
+/* Is there a communicator of which not all ranks are known, or none at all? Then hosts are those of the input. */
+static bool is_in_part(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].nranks <= (int64_t)m->comms.item[i].count)
+            return false;
+    return true;
+}
+
 static void tell_unopened(struct nsc_case *c);
 
 void nsc_rule_fewer_nics(struct nsc_case *c)
@@ -81,13 +120,16 @@ void nsc_rule_fewer_nics(struct nsc_case *c)
     const struct nsc_net_device *most = NULL, *few = NULL;
     for (size_t i = 0; i < m->comms.len && !few_of(m, &m->comms.item[i], &most, &few); i++)
         most = few = NULL;
+    if (!most && is_in_part(m) && !few_of(m, NULL, &most, &few))
+        most = few = NULL;
     int64_t a = most ? devices_of(m, most->host, most->net) : 0, b = few ? devices_of(m, few->host, few->net) : 0;
     if (a == b)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
     f->count = (uint64_t)(a - b);
-    f->title = nsc_words(c, "Host %s lists %lld InfiniBand or RoCE device%s, host %s %lld", nsc_say(m, few->host).ptr,
-                         (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a);
+    f->title =
+        nsc_words(c, "Host %s lists %lld InfiniBand or RoCE device%s, host %s %lld%s", nsc_say(m, few->host).ptr,
+                  (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a, lacking(c, most, few));
     nsc_explain_by(c, f, NSC_FEWER_UNEQUAL);
     nsc_name_host(c, f, few->host);
 }
