@@ -39,9 +39,24 @@ static bool is_numbered(nsc_text line)
            (line.ptr[0] == '[' && nsc_text_find_by(line, "<std", 0) >= 0);
 }
 
+/* "trainer-1  | # nThread 1 nGpus 2 ...": the first line of nccl-tests shows what stands before all of them. */
+static void learn_before_tests(ncclscope_reader *r, nsc_text line)
+{
+    ptrdiff_t at = nsc_text_find_by(line, "# nThread ", 3);
+    struct nsc_prefix_memo memo = {.rows = 0};
+    struct nsc_prefix prefix = {.rank = -1};
+    if (at <= 0)
+        return;
+    nsc_prefix_parse(r->grammar, (nsc_text){line.ptr, (size_t)at}, &memo, &r->match, &prefix);
+    if (!prefix.foreign)
+        r->memo = memo;
+}
+
 /* "[1,0]<stdout>:     1048576   262144  float ...": a launcher's prefix, where no record of NCCL's has shown it yet. */
 static void learn_prefix(ncclscope_reader *r, nsc_text line)
 {
+    if (!r->memo.rows)
+        learn_before_tests(r, line);
     if (r->memo.rows || line.len < 12 || !is_numbered(line))
         return;
     for (size_t i = 0; i < r->grammar->prefixes; i++)

@@ -158,19 +158,21 @@ bool nsc_lacks_results(const struct ncclscope_model *m)
 
 struct listed {
     size_t hosts, processes;
+    bool ranks; /* of more than rank 0 */
 };
 
 /* What nccl-tests lists: hosts and processes, of which some may have no line of NCCL's here. */
 static struct listed look_at_list(const struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
-    struct listed l = {0, 0};
+    struct listed l = {0};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         nsc_text name = r->number == NCCLSCOPE_KIND_TEST_RANK ? nsc_said(m, r, "name") : (nsc_text){NULL, 0};
-        int64_t pid = -1;
+        int64_t pid = -1, rank;
         if (!name.len || !nsc_number_said(m, r, "pid", &pid))
             continue;
+        l.ranks = l.ranks || !nsc_number_said(m, r, "rank", &rank) || rank > 0;
         struct nsc_key host = {nsc_intern_find(&m->strings, name), 0, 0}, process = {host.a, (uint64_t)pid, 1};
         if (nsc_map_get(&seen, host) == NSC_NONE)
             l.hosts += !nsc_map_put(&seen, host, 0);
@@ -190,7 +192,14 @@ void nsc_text_tests(const struct nsc_report *r)
         (listed.hosts > r->m->hosts.len || listed.processes > r->m->proc_order.len))
         nsc_printf(r->out, "nccl-tests lists %zu processes of %zu host%s: not all have a line of NCCL's here\n",
                    listed.processes, listed.hosts, listed.hosts == 1 ? "" : "s");
-    for (size_t i = 0; i < r->m->tests.len;) {
+    bool alone = listed.processes && !listed.ranks && r->m->tests.len;
+    for (size_t i = 0; i < r->m->comms.len; i++)
+        alone = alone && r->m->comms.item[i].nranks <= 1;
+    if (alone)
+        nsc_wrap(r, 3,
+                 NSC_TEXT("nccl-tests lists no rank but 0: each job of its has one GPU, nothing travels, and its "
+                          "bandwidths mean nothing"));
+    for (size_t i = 0; i < r->m->tests.len && !alone;) {
         struct table x = table_from(r->m, i);
         i += x.count;
         if (!x.best ||

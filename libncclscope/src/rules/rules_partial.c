@@ -145,6 +145,6 @@ void nsc_rule_made_alone(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
     f->count = programs;
     lone_programs(c, f);
-    f->title = nsc_words(c, "%u programs ran side by side, each as the only rank of a job of its own", programs);
+    f->title = nsc_words(c, "%u processes ran, each as the only rank of a job of its own", programs);
     nsc_explain_by(c, f, NSC_BUILT_WITHOUT_MPI);
 }

@@ -388,7 +388,8 @@ void nsc_rule_no_channels(struct nsc_case *c)
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
     if (s.init && !s.pairs && !alone_together(m))
-        f->fix = "Nothing to do: give the log of a job with two GPUs or more.";
+        f->fix = "If one GPU was meant, nothing is missing. If it was to be a job of several, its launcher or the "
+                 "program did not make it one: see how many processes were started, and with which ranks.";
     else if (init_failed(m) || failed_at_start(c, &s))
         f->fix = "Mend what failed; then the connections show.";
     else if (s.early && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
