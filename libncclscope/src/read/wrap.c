@@ -76,6 +76,37 @@ static nsc_text undo_entities(struct nsc_wrap *w, nsc_text text)
     return (nsc_text){w->buf, n};
 }
 
+/* Where the first "](http" of a Markdown link stands, of what was made of a file's name or an address; NULL: there is none. */
+static const char *link_in(nsc_text s)
+{
+    for (const char *p = s.ptr, *end = s.ptr + s.len; p && p < end && (p = memchr(p, '(', (size_t)(end - p))); p++)
+        if (p > s.ptr && p[-1] == ']' && end - p > 5 && !memcmp(p, "(http", 5))
+            return p - 1;
+    return NULL;
+}
+
+/* "transport/[net_ib.cc:101](http://net_ib.cc:101/) NCCL WARN ..." to "transport/net_ib.cc:101 NCCL WARN ...": each link to its text. */
+static nsc_text undo_links(struct nsc_wrap *w, nsc_text text)
+{
+    size_t n = 0;
+    if (text.ptr != w->buf && !nsc_wrap_room(w, text.len))
+        return text;
+    for (const char *at; (at = link_in(text));) {
+        size_t words = (size_t)(at - text.ptr), open = words;
+        while (open && text.ptr[open - 1] != '[' && text.ptr[open - 1] != ']')
+            open--;
+        const char *close = memchr(at, ')', (size_t)(text.ptr + text.len - at));
+        if (!open || text.ptr[open - 1] != '[' || !close)
+            break;
+        memmove(w->buf + n, text.ptr, open - 1);
+        memmove(w->buf + n + open - 1, text.ptr + open, words - open);
+        n += words - 1;
+        text = nsc_text_from(text, (size_t)(close + 1 - text.ptr));
+    }
+    memmove(w->buf + n, text.ptr, text.len);
+    return (nsc_text){w->buf, n + text.len};
+}
+
 nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
 {
     w->time = w->pod = w->container = (nsc_text){NULL, 0};
@@ -92,6 +123,8 @@ nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
             break;
         line = undo_entities(w, line);
     }
+    if (line.len && link_in(line) && memmem(line.ptr, line.len, "NCCL", 4))
+        line = undo_links(w, line);
     return line;
 }
 

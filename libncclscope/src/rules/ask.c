@@ -155,7 +155,10 @@ enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins)
     return yes_or(is, NSC_NO);
 }
 
-enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins)
+static enum nsc_answer ask_devices(struct nsc_ask *q,
+                                   bool (*is)(const struct ncclscope_model *m, const struct nsc_net_device *d,
+                                              const char *words),
+                                   const char *words)
 {
     enum nsc_answer answer = NSC_UNSAID;
     for (size_t i = 0; i < q->m->devices.len; i++) {
@@ -163,9 +166,29 @@ enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins)
         if (nsc_text_is(nsc_say(q->m, d->net), "Socket") ||
             (q->proc != NSC_NONE && d->host != q->m->procs.item[q->proc].host))
             continue;
-        answer = nsc_text_starts(nsc_say(q->m, d->name), begins) ? NSC_YES : answer == NSC_YES ? NSC_YES : NSC_NO;
+        answer = answer == NSC_YES || is(q->m, d, words) ? NSC_YES : NSC_NO;
     }
     return answer;
+}
+
+static bool is_called(const struct ncclscope_model *m, const struct nsc_net_device *d, const char *begins)
+{
+    return nsc_text_starts(nsc_say(m, d->name), begins);
+}
+
+static bool has_layer(const struct ncclscope_model *m, const struct nsc_net_device *d, const char *name)
+{
+    return nsc_text_is(nsc_say(m, d->kind), name);
+}
+
+enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins)
+{
+    return ask_devices(q, is_called, begins);
+}
+
+enum nsc_answer nsc_ask_link_layer(struct nsc_ask *q, const char *name)
+{
+    return ask_devices(q, has_layer, name);
 }
 
 enum nsc_answer nsc_ask_one_nic(struct nsc_ask *q)

@@ -207,6 +207,19 @@ static nsc_text error_of_libfabric(nsc_text line)
     return open >= 0 && end > open ? (nsc_text){rest.ptr + open + 1, (size_t)(end - open - 1)} : (nsc_text){NULL, 0};
 }
 
+/* "Call to bind failed", "ibv_post_recv() failed with error Invalid argument": which call. */
+static nsc_text called(nsc_text text)
+{
+    ptrdiff_t call = nsc_text_find(text, "Call to "), verb = nsc_text_find(text, "ibv_");
+    if (call < 0 && verb < 0)
+        return NSC_TEXT("a call");
+    nsc_text rest = nsc_text_from(text, call < 0 ? (size_t)verb : (size_t)call + 8), name = nsc_next_word(&rest);
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] == '(')
+            name.len = i;
+    return name;
+}
+
 /* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {error}, libfabric's; {behind}, what
  * stands behind its first colon; {runtime}, CUDA or HIP; {said}, all. */
 static const char *fill(struct nsc_case *c, const char *words, const struct nsc_event *e)
@@ -214,11 +227,9 @@ static const char *fill(struct nsc_case *c, const char *words, const struct nsc_
     const char *brace = strchr(words, '{'), *end = brace ? strchr(brace, '}') : NULL;
     if (!end)
         return words;
-    ptrdiff_t call = nsc_text_find(e->where.text, "Call to ");
     nsc_text put = nsc_message_of(&e->where);
     if (!strncmp(brace, "{call}", 6)) {
-        nsc_text rest = call < 0 ? NSC_TEXT("a call") : nsc_text_from(e->where.text, (size_t)call + 8);
-        put = call < 0 ? rest : nsc_next_word(&rest);
+        put = called(e->where.text);
     } else if (!strncmp(brace, "{error}", 7)) {
         put = error_of_libfabric(e->where.text);
         put = put.len ? put : NSC_TEXT("an error");

@@ -34,6 +34,9 @@ enum nsc_answer nsc_ask_network(struct nsc_ask *q, const char *begins);
 enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins);
 enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins);
 enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins);
+enum nsc_answer nsc_ask_link_layer(struct nsc_ask *q,
+                                   const char *name); /* of an RDMA port that a line lists: "IB", "RoCE" */
+#define LINK_LAYER(name) nsc_ask_link_layer(q, name)
 #define NETWORK(begins) nsc_ask_network(q, begins)
 #define PROVIDER(begins) nsc_ask_provider(q, begins)
 #define PLATFORM(begins) nsc_ask_platform(q, begins)
