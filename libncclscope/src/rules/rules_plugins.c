@@ -119,10 +119,21 @@ static int failed_how(const struct ncclscope_model *m, const struct nsc_event *e
                                                             : NSC_PLUGIN_OWN_WORDS;
 }
 
+/* Does its program print lines behind it, none of which tells of trouble, and NCCL no other warning? */
+static bool is_printed_behind(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    enum { LINES_BEHIND = 50 };
+    const struct nsc_source_info *s = &m->sources.item[e->where.source];
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].where.source == e->where.source && m->warnings.item[i].where.line > e->where.line)
+            return false;
+    return !m->troubles && s->stats.lines > e->where.line + LINES_BEHIND;
+}
+
 /* The run went on without the plugin, and nobody misses a network: all ranks are on one host, or it reached its end. */
 static bool is_harmless_here(const struct ncclscope_model *m, const struct nsc_event *e)
 {
-    bool went_on = nsc_lived_on(m, e->proc, &e->where) || nsc_success_of(m);
+    bool went_on = nsc_lived_on(m, e->proc, &e->where) || nsc_success_of(m) || is_printed_behind(m, e);
     return went_on && e->kind != NCCLSCOPE_KIND_NET_NONE && m->hosts.len <= 1 && !nsc_any_socket(m);
 }
 
@@ -151,6 +162,14 @@ static void tell_others_with_it(struct nsc_case *c, struct nsc_finding *f)
                          "those on sockets cannot connect.",
                          f->cause, (long long)other->pid, (unsigned long long)other->platform_at.line);
     nsc_show(c, f, &other->platform_at);
+}
+
+static bool is_explained_by(const struct nsc_finding *f, const char *row)
+{
+    bool is = false;
+    for (size_t i = 0; i < f->why_rows; i++)
+        is = is || !strcmp(f->why_row[i], row);
+    return is;
 }
 
 void nsc_rule_plugin_failed(struct nsc_case *c)
@@ -194,9 +213,13 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             bool went_on = e->kind != NCCLSCOPE_KIND_NET_NONE &&
                            (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where));
             bool by_design = !strcmp(f->cls, "by-design");
-            f->severity = by_design || is_harmless_here(m, e)               ? NCCLSCOPE_SEVERITY_NOTE
-                          : went_on && severity == NCCLSCOPE_SEVERITY_ERROR ? NCCLSCOPE_SEVERITY_WARNING
-                                                                            : severity;
+            bool needed = e->quoted || m->troubles || m->hosts.len > 1 ||
+                          nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) ||
+                          e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND || !is_explained_by(f, "PLUGIN_OWN_WORDS");
+            bool fails = needed && !went_on; /* else NCCL goes on to its own networks, and no line shows more */
+            f->severity = by_design || is_harmless_here(m, e)              ? NCCLSCOPE_SEVERITY_NOTE
+                          : !fails && severity == NCCLSCOPE_SEVERITY_ERROR ? NCCLSCOPE_SEVERITY_WARNING
+                                                                           : severity;
             f->part = went_on ? NSC_NO_FAILURE : f->part;
             nsc_str network = m->procs.item[e->proc].network;
             if (network && f->severity > NCCLSCOPE_SEVERITY_NOTE)
