@@ -325,10 +325,20 @@ void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t
     close_batch(m, t, rank, what, false);
 }
 
+/* The communicator that the thread is making, where the log breaks off within its first connections; or NSC_NONE. */
+static uint32_t broken_off(const struct ncclscope_model *m, const struct nsc_thread *t)
+{
+    const struct nsc_rank *r = t->rank == NSC_NONE || !t->waiting.len ? NULL : &m->ranks.item[t->rank];
+    const struct nsc_where *first = r ? &t->waiting.item[0].where : NULL;
+    bool begun = r && r->start.line && r->start.source == first->source && r->start.line < first->line;
+    return begun && !r->complete.line && !r->used && t->in_init ? t->rank : NSC_NONE;
+}
+
 void nsc_end_source(struct ncclscope_model *m)
 {
     for (uint32_t i = nsc_stream_of(m)->first_thread; i != NSC_NONE; i = m->threads.item[i].next_in_stream) {
-        close_batch(m, &m->threads.item[i], NSC_NONE, NSC_NO_STRUCTURE, true);
+        struct nsc_thread *t = &m->threads.item[i];
+        close_batch(m, t, broken_off(m, t), NSC_NO_STRUCTURE, true);
         nsc_vec_free(&m->threads.item[i].waiting);
     }
 }

@@ -59,23 +59,51 @@ uint64_t nsc_gpu_at_end(const struct ncclscope_model *m, const struct nsc_link *
     return (uint64_t)(comm == NSC_NONE ? 0 : numbered_alike(m, comm) + 1) << 32 | (uint32_t)rank;
 }
 
-/* Pairs of which one end has no name are told apart within a communicator; of several, those of one are counted. */
+enum { PAIR, GROUP, OPEN, KNOWN }; /* what a key of `seen` counts */
+
+static uint32_t counted(const struct nsc_pairs *p, struct nsc_key key)
+{
+    uint32_t n = nsc_map_get(&p->seen, key);
+    return n == NSC_NONE ? 0 : n;
+}
+
+static uint64_t beyond(const struct nsc_pairs *p, uint64_t devices)
+{
+    uint32_t open = counted(p, (struct nsc_key){devices, 0, OPEN}),
+             known = counted(p, (struct nsc_key){devices, 0, KNOWN});
+    return open > known ? open - known : 0;
+}
+
+/* What a connection prints of its two GPUs, "0[2] -> 1[2]": where that differs, so do the GPUs. */
+static uint64_t devices_of(const struct nsc_link *l)
+{
+    uint64_t a = l->src_dev, b = l->dst_dev;
+    return a < b ? a << 32 | b : b << 32 | a;
+}
+
+/* Pairs of which one end has no name are told apart within a communicator, and by the devices that they print; several communicators may
+ * have the same ones, and of those that print the same devices as pairs that are known, so many may be those. */
 void nsc_pairs_add(struct nsc_pairs *p, const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    enum { PAIR, GROUP };
-    uint64_t a = nsc_gpu_at_end(m, l, false), b = nsc_gpu_at_end(m, l, true);
-    struct nsc_key pair = {a < b ? a : b, a < b ? b : a, PAIR}, group = {(a < b ? a : b) >> 32, 0, GROUP};
+    uint64_t a = nsc_gpu_at_end(m, l, false), b = nsc_gpu_at_end(m, l, true), devices = devices_of(l);
+    struct nsc_key pair = {a < b ? a : b, a < b ? b : a, PAIR}, group = {pair.a >> 32, devices, GROUP},
+                   open = {devices, 0, OPEN}, known = {devices, 0, KNOWN};
+    if (!(pair.a & NSC_GPU_NAMED_EVERYWHERE)) /* ranks of no communicator have one number on several devices */
+        pair.c = PAIR | devices << 2;
     if (nsc_map_get(&p->seen, pair) != NSC_NONE)
         return;
     p->no_memory = nsc_map_put(&p->seen, pair, 0) || p->no_memory;
+    p->open -= beyond(p, devices);
     if (pair.a & NSC_GPU_NAMED_EVERYWHERE) {
         p->known++;
-        return;
+        p->no_memory = nsc_map_put(&p->seen, known, counted(p, known) + 1) || p->no_memory;
+    } else {
+        uint32_t n = counted(p, group) + 1, most = counted(p, open);
+        p->at_least = p->at_least || (n == 1 && (most || counted(p, known)));
+        p->no_memory =
+            nsc_map_put(&p->seen, group, n) || nsc_map_put(&p->seen, open, n > most ? n : most) || p->no_memory;
     }
-    uint32_t before = nsc_map_get(&p->seen, group), n = before == NSC_NONE ? 1 : before + 1;
-    p->at_least = p->at_least || (before == NSC_NONE && p->open);
-    p->open = n > p->open ? n : p->open;
-    p->no_memory = nsc_map_put(&p->seen, group, n) || p->no_memory;
+    p->open += beyond(p, devices);
 }
 
 uint64_t nsc_pairs_total(const struct nsc_pairs *p)

@@ -7,8 +7,8 @@
 struct nsc_pairs {
     struct nsc_map seen;
     uint64_t known; /* both GPUs have a name that holds in all communicators: host and bus id */
-    uint64_t open;  /* the most that one communicator has beside them */
-    bool at_least;  /* others have such pairs too, which may be the same ones */
+    uint64_t open;  /* those beside them that are certain to be others */
+    bool at_least;  /* there may be more: of several communicators, or like some that are known */
     bool no_memory;
 };
 
