@@ -215,8 +215,10 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
                                           : 32),
                      gpu.len ? gpu.ptr : "?", (long long)nsc_number(rec, NCCLSCOPE_FIELD_DISTANCE),
                      (long long)nsc_number(rec, NCCLSCOPE_FIELD_LEVEL));
+    nsc_text about = rec->kind == NCCLSCOPE_KIND_GDR_NIC ? nsc_record_field(rec, NCCLSCOPE_FIELD_NAME)
+                                                         : (nsc_text){words, (size_t)n};
     if (off && !nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_NET), "Socket"))
-        nsc_event_at(m, rec, proc, number, (nsc_text){words, (size_t)n});
+        nsc_event_at(m, rec, proc, number, about);
 }
 
 /* "MNNVL busId 0x60 fabric UUID a1.b2 cliqueId 0x7 ...": GPUs of one UUID and clique reach each other by NVLink; zero is none. */

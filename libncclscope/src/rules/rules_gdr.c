@@ -320,6 +320,33 @@ static bool stays_on_hosts(const struct ncclscope_model *m)
     return m->comms.len;
 }
 
+/* " (mlx5_0, mlx5_1 of node1)": the devices that NCCL says it of, where few and all on one host. */
+static const char *disabled_of(struct nsc_case *c, const struct nsc_finding *f)
+{
+    enum { MOST = 4 };
+    const struct ncclscope_model *m = c->m;
+    nsc_str named[MOST];
+    size_t n = 0, len = 0;
+    char buf[200] = "";
+    for (size_t i = 0; i < m->event_order.len; i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        size_t k = 0;
+        if (e->kind != NCCLSCOPE_KIND_GDR_NIC || !e->text)
+            continue;
+        while (k < n && named[k] != e->text)
+            k++;
+        if (k == MOST)
+            return "";
+        if (k == n) {
+            named[n++] = e->text;
+            len += (size_t)snprintf(buf + len, sizeof buf - len, "%s%.40s", len ? ", " : "", nsc_say(m, e->text).ptr);
+        }
+    }
+    if (!n || f->hosts.len != 1)
+        return "";
+    return nsc_words(c, " (%s of %s)", buf, nsc_say(m, f->hosts.item[0]).ptr);
+}
+
 /* "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", where the lines of connections were left out or came later: how data will go. */
 static void tell_disabled(struct nsc_case *c)
 {
@@ -342,7 +369,10 @@ static void tell_disabled(struct nsc_case *c)
     if (!f)
         return;
     struct nsc_ask ask = {.c = c, .m = m, .proc = first->proc, .reason = (int)reason_of_line(first), .distance = ""};
-    f->title = "NCCL says that GPUDirect RDMA is off for its network devices: data to other nodes stops in host memory";
+    f->title = nsc_words(
+        c,
+        "NCCL says that GPUDirect RDMA is off for its network devices%s: data to other nodes goes through host memory",
+        disabled_of(c, f));
     nsc_explain(c, f, &ask);
 }
 
