@@ -249,6 +249,18 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
     return code;
 }
 
+/* In how many further lines the launcher says the same of other processes. */
+static uint64_t others_ended_so(struct nsc_case *c, const struct nsc_own_record *first, int64_t code)
+{
+    uint64_t n = 0;
+    const char *who;
+    for (size_t i = 0; first->number == NCCLSCOPE_KIND_SRUN_ENDED && i < c->m->happened.len; i++) {
+        const struct nsc_own_record *r = &c->m->happened.item[i];
+        n += r > first && r->number == first->number && ending(c, r, &who) == code;
+    }
+    return n;
+}
+
 static const struct nsc_where *earlier(const struct nsc_where *a, const struct nsc_where *b, uint32_t source)
 {
     return (b->source == source || source == NSC_NONE) && (!a || b->line < a->line) ? b : a;
@@ -269,6 +281,40 @@ const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint3
     return first;
 }
 
+/* "srun: error: Node failure on node-b", "CANCELLED ... DUE TO NODE FAILURE" (which names the node of the batch script). */
+static bool tells_node_gone(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_SLURM_NODE_GONE ||
+           (r->number == NCCLSCOPE_KIND_SLURM_LIMIT && nsc_text_find(nsc_said(m, r, "reason"), "NODE FAIL") >= 0);
+}
+
+static bool tell_node_gone(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (!tells_node_gone(m, r))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+            f->part = NSC_ROOT;
+            nsc_explain_by(c, f, NSC_EXIT_NODE_GONE);
+        }
+        if (r->number == NCCLSCOPE_KIND_SLURM_NODE_GONE)
+            nsc_name_host(c, f, nsc_field_of(m, r, "name"));
+        f->count++;
+        nsc_show(c, f, &r->where);
+    }
+    if (!f)
+        return false;
+    f->title = f->hosts.len == 1 ? nsc_words(c, "Slurm lost a node of this job: %s", nsc_say(m, f->hosts.item[0]).ptr)
+               : f->hosts.len    ? nsc_words(c, "Slurm lost %zu nodes of this job, first %s", f->hosts.len,
+                                             nsc_say(m, f->hosts.item[0]).ptr)
+                                 : "Slurm ended the job as a node of it failed";
+    return true;
+}
+
 /* "CANCELLED ... DUE TO TIME LIMIT": no failure of the job's, and often all that its owner wants to know. */
 static bool tell_limit(struct nsc_case *c)
 {
@@ -276,7 +322,7 @@ static bool tell_limit(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_SLURM_LIMIT)
+        if (r->number != NCCLSCOPE_KIND_SLURM_LIMIT || tells_node_gone(m, r))
             continue;
         if (!f) {
             nsc_text reason = nsc_said(m, r, "reason"), time = nsc_said(m, r, "time"), name = nsc_said(m, r, "name");
@@ -367,7 +413,7 @@ static bool any_failure(const struct nsc_case *c)
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    bool failed = nsc_first_failure(m, NSC_NONE), limited = tell_limit(c);
+    bool failed = nsc_first_failure(m, NSC_NONE), gone = tell_node_gone(c), limited = tell_limit(c) || gone;
     const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
     const struct nsc_own_record *oom = nsc_first_heard(m, NCCLSCOPE_KIND_SLURM_OOM);
     bool told = tell_root(c);
@@ -395,6 +441,10 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
                    : own_words ? nsc_words(c, "A process crashed with signal %lld: %s", (long long)-code, who)
                    : code < 0  ? nsc_words(c, "The launcher saw %s end by signal %lld", who, (long long)-code)
                                : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
+        uint64_t alike = others_ended_so(c, r, code);
+        if (alike)
+            f->title = nsc_words(c, "%s, and says so in %llu more line%s", f->title, (unsigned long long)alike,
+                                 alike == 1 ? "" : "s");
         nsc_explain_by(c, f, code == -9 && oom ? NSC_EXIT_OUT_OF_MEMORY : reason_of_exit(code));
         nsc_show(c, f, &r->where);
         if (r->number == NCCLSCOPE_KIND_SRUN_ENDED)

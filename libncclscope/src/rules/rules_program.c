@@ -186,6 +186,30 @@ static const struct nsc_where *first_wrong(const struct ncclscope_model *m, uint
     return NULL;
 }
 
+/* "2912 wrong values at 33554432 bytes", ", and at 2 more sizes"; what the last line counts, where no row says so. */
+static const char *wrong_results(struct nsc_case *c, uint32_t source, int64_t count)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_test *first = NULL;
+    int64_t wrong = 0;
+    size_t sizes = 0;
+    for (size_t i = 0; i < m->tests.len; i++) {
+        const struct nsc_test *t = &m->tests.item[i];
+        int64_t here = (t->wrong[0] > 0 ? t->wrong[0] : 0) + (t->wrong[1] > 0 ? t->wrong[1] : 0);
+        if (t->where.source != source || !here)
+            continue;
+        first = first ? first : t;
+        wrong += t->bytes == first->bytes ? here : 0;
+        sizes += t == first || t->bytes != first->bytes;
+    }
+    if (!first)
+        return nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
+    const char *more =
+        sizes > 1 ? nsc_words(c, ", and more at %zu other size%s", sizes - 1, sizes == 2 ? "" : "s") : "";
+    return nsc_words(c, "nccl-tests found wrong results: %lld wrong value%s at %llu bytes%s", (long long)wrong,
+                     wrong == 1 ? "" : "s", (unsigned long long)first->bytes, more);
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
@@ -214,7 +238,7 @@ void nsc_rule_program_failed(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->count = 1;
-        f->title = nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
+        f->title = wrong_results(c, r->where.source, count);
         nsc_explain_by(c, f, NSC_TEST_BOUNDS);
         nsc_show(c, f, first_wrong(m, r->where.source));
         nsc_show(c, f, &r->where);
