@@ -12,7 +12,17 @@ static bool goes_on(const struct nsc_test *a, const struct nsc_test *b)
            b->bytes > a->bytes && b->where.line - a->where.line <= LINES_APART;
 }
 
-static const double step_told = 2.0; /* so many times longer than the next larger size; a single slow row is chance */
+static const double step_told =
+    2.0; /* so many times longer than the next larger size; a single slow row may be chance ... */
+static const double peak_told = 3.0; /* ... and is worth a note where it is so slow twice, out of place and in place */
+
+static bool is_peak(const struct nsc_test *b, const struct nsc_test *c)
+{
+    bool slow = b->sides == 2 && c->sides == 2;
+    for (int i = 0; slow && i < 2; i++)
+        slow = c->time_us[i] > 0 && b->time_us[i] >= peak_told * c->time_us[i];
+    return slow;
+}
 
 /* Do the sizes of `b`, and of `a` below it, take longer than the larger one of `c`, out of place and in place? */
 static bool is_step(const struct nsc_test *a, const struct nsc_test *b, const struct nsc_test *c)
@@ -80,10 +90,11 @@ void nsc_rule_slow_sizes(struct nsc_case *c)
     tell_falls(c);
     for (size_t i = 2; i < m->tests.len; i++) { /* two below it */
         const struct nsc_test *t = &m->tests.item[i], *slow = t - 1;
-        if (!goes_on(t - 2, slow) || !goes_on(slow, t) || !is_step(t - 2, slow, t))
+        bool step = goes_on(t - 2, slow) && goes_on(slow, t) && is_step(t - 2, slow, t);
+        if (!step && !(goes_on(slow, t) && is_peak(slow, t)))
             continue;
-        if (!f) {
-            f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
+        if (!f || (step && f->severity == NCCLSCOPE_SEVERITY_NOTE)) {
+            f = nsc_found(c, step ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
             f->title = nsc_words(c,
                                  "nccl-tests: %llu bytes take %g us, and %llu bytes only %g: smaller messages are "
                                  "slower than larger ones",
