@@ -340,8 +340,11 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
         if (!f) {
             const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
             bool tried = nsc_text_find(e->where.text, "SHARP group create") >= 0; /* which NCCL does on request alone */
+            bool refused =
+                nsc_first_heard(m, NCCLSCOPE_KIND_SHARP_NO_RESOURCE); /* the fabric has it, and gave it to others */
             f = nsc_found(c,
-                          asked || (tried && !nsc_success_of(m)) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE,
+                          ((asked || tried) && !nsc_success_of(m)) || (asked && refused) ? NCCLSCOPE_SEVERITY_WARNING
+                                                                                         : NCCLSCOPE_SEVERITY_NOTE,
                           "configuration", "certain");
             f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
                                "uses the point-to-point network"
