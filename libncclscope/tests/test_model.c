@@ -90,6 +90,22 @@ static void test_children(void)
     CHECK_TEXT(comm_of_link(m, link_at(m, 1)), "0xab/2.0");
 }
 
+#define GONE(host_pid, ptr, rank) \
+    host_pid " NCCL INFO comm " ptr " rank " rank " nranks 2 cudaDev " rank " busId 60 - Destroy COMPLETE\n"
+#define LIVED(one, two) \
+    START(A, one, "0", "2", "0xab") START(B, two, "1", "2", "0xab") COMPLETE(A, one, "0", "2", "0xab") \
+    COMPLETE(B, two, "1", "2", "0xab") GONE(A, one, "0") GONE(B, two, "1")
+
+/* One id used again and again: each communicator has a name of its own. */
+static void test_id_again(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene, LIVED("0x1", "0x2") LIVED("0x3", "0x4") LIVED("0x5", "0x6"));
+    CHECK_INT(m->comms.len, 3);
+    CHECK_INT(comm_of_id(m, "0xab")->count, 2);
+    CHECK_INT(comm_of_id(m, "0xab#1")->count, 2);
+    CHECK_INT(comm_of_id(m, "0xab#2")->count, 2);
+}
+
 /* One pointer used again, without a line that says that the first was destroyed. */
 static void test_pointer_again(void)
 {
@@ -570,7 +586,7 @@ static void test_misuse(void)
 }
 
 CHECKS(TEST(test_streams), TEST(test_snapshot), TEST(test_misuse), TEST(test_two_ranks), TEST(test_states),
-       TEST(test_children), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_one_name_two_pods),
+       TEST(test_children), TEST(test_id_again), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_one_name_two_pods),
        TEST(test_one_process_two_files), TEST(test_version_of_pytorch), TEST(test_ranks_after_merge),
        TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env), TEST(test_plugins),
        TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves),

@@ -11,7 +11,7 @@ testdata/rules/<id with a dot for the slash>.txt holds both kinds:
 
 Behind `raised` stand, in any order, what must hold: severity, class, confidence, its root (by=ID, by=- for none), the row of
 causes.def that explains it (why=NAME), part of its cause (because="words"), part of its advice (fix="words"), what none of these says (unsaid="words"),
-part of what it costs (cost="words", cost=- for nothing), a line that it shows (see="words"), parts of its title. `silent`
+part of what it costs (cost="words", cost=- for nothing), its count (count=N), a line that it shows (see="words"), parts of its title. `silent`
 may be followed by `but` and a severity: the finding may be there, but not above it. `@job` writes the lines of a healthy job (see `job`), `@log`
 those of a recorded one, `@threads` a line of each of so many threads; `---- NAME` begins another input; `---- facts MACHINE gpus.1.nvlinks_up=16 ...` gives --facts with that file of
 testdata/machines, changed so (`*` is each, `-` takes a key away); `---- args ARGUMENT...` adds to the command line, where {dir} is the folder of inputs and
@@ -147,6 +147,9 @@ def misfits(finding, words):
             cost = finding['cost'] or '-'
             if word[5:] not in cost or word == 'cost=-' != 'cost=' + cost:
                 yield '%s, not %s' % (word, finding['cost'])
+        elif word.startswith('count='):
+            if finding['count'] != int(word[6:]):
+                yield '%s, not %d' % (word, finding['count'])
         elif word.startswith('see='):
             if not any(word[4:] in shown['text'] for shown in finding['evidence']):
                 yield '%s, not %s' % (word, [shown['text'] for shown in finding['evidence']])
