@@ -442,7 +442,7 @@ static void tell_lost_end(struct nsc_case *c, uint32_t comm)
     if (!f || f->rule != c->rule || f->severity != NCCLSCOPE_SEVERITY_NOTE)
         f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
     f->count++;
-    f->title = nsc_words(c, "The end of the initialisation of %llu communicator%s is not in the log",
+    f->title = nsc_words(c, "The end of the initialisation of ranks of %llu communicator%s is not in the log",
                          (unsigned long long)f->count, f->count == 1 ? "" : "s");
     nsc_explain_by(c, f, NSC_MISSING_LOST_END);
     nsc_show(c, f, &k->where);
