@@ -159,11 +159,11 @@ static bool is_worth_it(const struct nsc_row *row, bool named, bool counts)
     return (named && field[0] != 'c') || (counts && (field[0] == 'c' || field[1] == 'u'));
 }
 
-/* Rows that would take any line: they hold where nsc_exception_row, nsc_panic_row or speaks_as_rank say so. */
+/* Rows that would take any line: they hold where nsc_exception_row, nsc_panic_row, speaks_as_rank or what follows (said.h) say so. */
 static bool is_by_place(const struct nsc_row *row)
 {
     return row->kind == NCCLSCOPE_KIND_PY_RAISED || row->kind == NCCLSCOPE_KIND_PANIC_REASON ||
-           row->kind == NCCLSCOPE_KIND_RANK_SAID;
+           row->kind == NCCLSCOPE_KIND_RANK_SAID || row->kind == NCCLSCOPE_KIND_SAID_BEFORE;
 }
 
 /* "rank 3: ...", "[rank 3] ...", "[rank3]: ...". */

@@ -418,6 +418,31 @@ static void take_glued(ncclscope_reader *r)
     nsc_debts_extend(&r->debts, rest);
 }
 
+/* What another program said of trouble before the warning that is next: a record each. False: that was all. */
+static bool take_said(ncclscope_reader *r)
+{
+    const struct nsc_said_line *x = nsc_said_next(&r->said, r->physical.number);
+    if (!x)
+        return false;
+    nsc_new_record(r);
+    r->record.line = x->number;
+    r->record.offset = x->offset;
+    r->record.physical = r->record.message = nsc_text_trim((nsc_text){x->text, x->len});
+    r->record.level = NCCLSCOPE_LEVEL_OTHER;
+    r->record.kind = NCCLSCOPE_KIND_SAID_BEFORE;
+    return true;
+}
+
+/* A line that holds no header. What gives no record is kept for a while: a warning may come. */
+static bool read_unmarked(ncclscope_reader *r)
+{
+    if (nsc_take_unmarked(r))
+        return true;
+    if (r->line.len)
+        nsc_said_keep(&r->said, r->line, r->physical.number, r->physical.offset);
+    return false;
+}
+
 static bool read_line(ncclscope_reader *r)
 {
     r->line = nsc_unwrap(&r->wrap, r->raw);
@@ -425,7 +450,7 @@ static bool read_line(ncclscope_reader *r)
     if (!is_clean(r, found))
         found = look_again(r, found);
     if (!found)
-        return nsc_take_unmarked(r);
+        return read_unmarked(r);
     r->seen.headers += r->next.whole;
     if (r->prefix.foreign && r->next.whole && !is_prefix_by_now(r))
         take_glued(r);
@@ -435,6 +460,9 @@ static bool read_line(ncclscope_reader *r)
     r->in_line = true;
     r->line.len = nsc_without_tail(r->line, r->next.start);
     r->many = false;
+    r->has_next = r->next.level == NCCLSCOPE_LEVEL_WARN && nsc_said_begin(&r->said, r->physical.number);
+    if (r->has_next) /* the warning comes behind them */
+        return take_said(r);
     take_record(r);
     return true;
 }
@@ -520,7 +548,9 @@ static int next(ncclscope_reader *r, const ncclscope_record **out, ncclscope_err
 {
     for (;;) {
         bool found = r->in_line && (r->behind.len || r->has_next);
-        if (r->in_line && r->behind.len)
+        if (r->said.giving && take_said(r))
+            found = true;
+        else if (r->in_line && r->behind.len)
             found = nsc_take_behind(r);
         else if (found)
             take_record(r);

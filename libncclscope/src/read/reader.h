@@ -11,6 +11,7 @@
 #include "read/prefix.h"
 #include "read/record.h"
 #include "read/rewrap.h"
+#include "read/said.h"
 #include "read/source.h"
 #include "read/test_row.h"
 #include "read/transport.h"
@@ -53,6 +54,7 @@ struct ncclscope_reader {
     char before
         [400]; /* the unmarked line before this one: where the newest stands first, NCCL's text stands above "Last error:" */
     size_t before_len;
+    struct nsc_said said;
     bool digests; /* for stores: is this the very text that was read before? */
     struct nsc_digest digest;
 

@@ -342,6 +342,28 @@ static void say_gids(struct nsc_case *c, struct nsc_finding *f)
                              (int)here.len, here.ptr, hca, (int)there.len, there.ptr);
 }
 
+/* What a driver or a library said right before the warning: the last such line. */
+static void quote_said(struct nsc_case *c, struct nsc_finding *f)
+{
+    enum { LINES = 8, BYTES = 160 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *last = NULL;
+    const struct nsc_where *at = &f->began->where;
+    for (size_t i = 0; i < m->happened.len && f->part == NSC_ROOT; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_SAID_BEFORE && r->where.source == at->source && r->where.line < at->line &&
+            r->where.line + LINES >= at->line)
+            last = r;
+    }
+    if (!last)
+        return;
+    nsc_text said = nsc_text_trim(last->where.text);
+    f->cause =
+        nsc_words(c, "%s Line %llu, right before it, says: \"%.*s%s\".", f->cause, (unsigned long long)last->where.line,
+                  (int)(said.len < BYTES ? said.len : BYTES), said.ptr, said.len > BYTES ? "..." : "");
+    nsc_show(c, f, &last->where);
+}
+
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
     struct tellers all = {.ranks = {.rule = c->rule}, .devices = {.rule = c->rule}};
@@ -390,6 +412,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
         strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
         f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
     say_gids(c, f);
+    quote_said(c, f);
     char apart[320];
     nsc_spell_versions_apart(c->m, apart, sizeof apart);
     if (f->rule->key == NSC_ID_RANKS_VERSION_MISMATCH && *apart)
