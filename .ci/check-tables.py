@@ -272,6 +272,9 @@ def report_unknown(path, table):
         print("%8d  cut: %s" % (count, text))
 
 
+ANYTHING = "{text:t}"     # a row that is found by where it stands alone
+
+
 def check_others(fields, used):
     """Lines of other programs: numbers rise, each example is taken by its own row and by none before it."""
     rows, seen, last = [], {}, {}
@@ -282,7 +285,7 @@ def check_others(fields, used):
             rows.append(row)
     for number, row in enumerate(rows):
         taker = next((other for other in rows if other.regex.fullmatch(row.example.encode())), None)
-        if taker is not row:
+        if taker is not row and row.template != ANYTHING:
             error(row.where, "%s: its example is taken by %s" % (row.kind, taker.kind if taker else "no row"))
     return [row.kind for row in rows]
 
