@@ -2,12 +2,24 @@
 #include "base/map.h"
 
 #include "base/alloc.h"
-#include "base/text.h"
+
+#include <stdbool.h>
+
+static uint64_t mixed(uint64_t h, uint64_t part)
+{
+    h = (h ^ part) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 32;
+}
+
+static bool is_same(const struct nsc_key *a, const struct nsc_key *b)
+{
+    return a->a == b->a && a->b == b->b && a->c == b->c;
+}
 
 static struct nsc_slot *find(const struct nsc_map *m, struct nsc_key key)
 {
-    size_t i = nsc_hash(&key, sizeof key) & (m->slots - 1);
-    while (m->slot[i].value && memcmp(&m->slot[i].key, &key, sizeof key) != 0)
+    size_t i = (size_t)mixed(mixed(mixed(0x9e3779b97f4a7c15u, key.a), key.b), key.c) & (m->slots - 1);
+    while (m->slot[i].value && !is_same(&m->slot[i].key, &key))
         i = (i + 1) & (m->slots - 1);
     return &m->slot[i];
 }
