@@ -281,6 +281,28 @@ const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint3
     return first;
 }
 
+/* "ssh: connect to host node-b port 22: Connection refused": nothing ran that could fail. */
+static void tell_unreached(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len && !m->comms.len && !nsc_success_of(m); i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_SSH_FAILED && r->number != NCCLSCOPE_KIND_DAEMON_LOST)
+            continue;
+        if (!f) {
+            nsc_text said = nsc_text_trim(r->where.text);
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+            said.len = said.len < 160 ? said.len : 160;
+            said.len -= said.len && said.ptr[said.len - 1] == '.';
+            f->title = nsc_words(c, "The launcher did not come to a host of the job: %.*s", (int)said.len, said.ptr);
+            nsc_explain_by(c, f, NSC_EXIT_UNREACHED);
+        }
+        f->count++;
+        nsc_show(c, f, &r->where);
+    }
+}
+
 /* "srun: error: Node failure on node-b", "CANCELLED ... DUE TO NODE FAILURE" (which names the node of the batch script). */
 static bool tells_node_gone(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
@@ -414,6 +436,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     bool failed = nsc_first_failure(m, NSC_NONE), gone = tell_node_gone(c), limited = tell_limit(c) || gone;
+    tell_unreached(c);
     const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
     const struct nsc_own_record *oom = nsc_first_heard(m, NCCLSCOPE_KIND_SLURM_OOM);
     bool told = tell_root(c);

@@ -448,6 +448,27 @@ static bool fails_link_local(const struct ncclscope_model *m, uint32_t proc)
     return false;
 }
 
+/* Of the start of a job, which tells of no communicator: where its processes mean to meet. */
+static void tell_start_link_local(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (!p->bootstrap_if || !p->bootstrap_addr || !nsc_text_starts(nsc_say(m, p->bootstrap_addr), "fe80:"))
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "possible");
+            f->title = nsc_words(c, "NCCL takes %s to meet other hosts, by a link-local address",
+                                 nsc_say(m, p->bootstrap_if).ptr);
+            nsc_explain_by(c, f, NSC_INTERFACE_LINK_LOCAL);
+        }
+        f->count++;
+        nsc_name_host(c, f, p->host);
+        nsc_show(c, f, &p->bootstrap_at);
+    }
+}
+
 void nsc_rule_interface_suspect(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -473,4 +494,6 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
     }
     if (!f && !tell_vain_bridge(c))
         tell_bridges_for_data(c);
+    if (!m->comms.len && !nsc_raised(c, NSC_ID_NET_INTERFACE_SUSPECT))
+        tell_start_link_local(c);
 }
