@@ -529,6 +529,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     m->bare_comms += nameless && (rec->kind == NCCLSCOPE_KIND_INIT_START || rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE ||
                                   rec->kind == NCCLSCOPE_KIND_COMM_SHAPE);
     m->scratch->last_event = NSC_NONE;
+    if (rec->flags & NCCLSCOPE_FLAG_TORN)
+        nsc_source_of_stream(m)->last_torn = rec->line;
     if (rec->level == NCCLSCOPE_LEVEL_WARN &&
         (rec->kind != NCCLSCOPE_KIND_UNKNOWN || nameless || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
         warned = warning(m, rec, proc);

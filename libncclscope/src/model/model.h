@@ -22,6 +22,7 @@ struct nsc_source_info {
     ncclscope_stats stats;
     nsc_str first_time, last_time;
     uint64_t last_record; /* the line of the last that NCCL printed with its whole header */
+    uint64_t last_torn;   /* and of the last that is torn */
     nsc_str bare_version; /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
     uint64_t banners;              /* how many such lines */

@@ -116,6 +116,20 @@ static bool ends_as_it_connects(const struct nsc_report *r)
     return starts && chose && last;
 }
 
+/* The last line of all is a piece of one, without its end, and shortly before it ranks connected. */
+static bool breaks_off_as_it_connects(const struct nsc_report *r)
+{
+    enum { NEAR = 12 };
+    const struct ncclscope_model *m = r->m;
+    const struct nsc_source_info *s = m->sources.len == 1 ? &m->sources.item[0] : NULL;
+    if (!s || !s->stats.unended || s->last_torn != s->stats.lines || nsc_success_of(m))
+        return false;
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].last_connect + NEAR >= s->stats.lines)
+            return true;
+    return false;
+}
+
 /* Somebody stopped the job, who may have waited for it in vain. */
 static bool wonders_at_stop(const struct nsc_report *r)
 {
@@ -158,6 +172,9 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
                "ranks wait for others.";
     if (ends_as_it_connects(r))
         return ", as far as this input goes: it ends while ranks connect. It is cut there, or they hang.";
+    if (breaks_off_as_it_connects(r))
+        return ", as far as this input goes: it breaks off within a line while ranks connect. It is cut there, or they "
+               "hang.";
     if (wonders_at_stop(r))
         return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that no line "
                "tells.";
@@ -176,5 +193,5 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 bool nsc_is_open_question(const struct nsc_report *r)
 {
     return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || wonders_at_sockets(r) ||
-           ends_in_init(r) || wonders_at_stop(r) || ends_as_it_connects(r);
+           ends_in_init(r) || wonders_at_stop(r) || ends_as_it_connects(r) || breaks_off_as_it_connects(r);
 }
