@@ -181,6 +181,7 @@ enum nsc_device_reason {
     NSC_FEWER_FOUND,       /* than the machine type has */
     NSC_FEWER_ASKED,       /* by the pod */
     NSC_FEWER_UNOPENED,
+    NSC_FEWER_ONE_USED,
     NSC_NETWORKS_BY_VARIABLE,
     NSC_NETWORKS_UNSAID,
     NSC_DEVICES_LISTED, /* of both kinds */

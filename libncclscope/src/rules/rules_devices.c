@@ -110,12 +110,14 @@ static bool is_in_part(const struct ncclscope_model *m)
 }
 
 static void tell_unopened(struct nsc_case *c);
+static void tell_one_of_several(struct nsc_case *c);
 
 void nsc_rule_fewer_nics(struct nsc_case *c)
 {
     tell_unopened(c);
     nsc_tell_few_efa(c);
     tell_few_found(c);
+    tell_one_of_several(c);
     const struct ncclscope_model *m = c->m;
     const struct nsc_net_device *most = NULL, *few = NULL;
     for (size_t i = 0; i < m->comms.len && !few_of(m, &m->comms.item[i], &most, &few); i++)
@@ -143,6 +145,54 @@ static void find_used(const struct ncclscope_model *m, struct nsc_map *used)
             nsc_text_starts(nsc_say(m, l->network), "IB"))
             nsc_map_put(used, (struct nsc_key){m->procs.item[l->proc].host, (uint64_t)l->net_dev, 0}, 0);
     }
+}
+
+/* How many devices of this host connections use, of how many that NCCL lists there; `one` is one that is used. */
+static int64_t used_of(const struct ncclscope_model *m, const struct nsc_map *used, nsc_str host, int64_t *listed,
+                       const struct nsc_net_device **one)
+{
+    int64_t n = 0;
+    *listed = 0;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (d->host != host || !nsc_text_is(nsc_say(m, d->net), "IB"))
+            continue;
+        ++*listed;
+        if (nsc_map_get(used, (struct nsc_key){host, (uint64_t)d->index, 0}) == NSC_NONE)
+            continue;
+        *one = d;
+        n++;
+    }
+    return n;
+}
+
+/* Each host lists several devices, and all that crosses between them goes over one. */
+static void tell_one_of_several(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_map used = {0};
+    const struct nsc_net_device *one = NULL;
+    int64_t least = INT64_MAX, listed;
+    size_t hosts = 0;
+    bool each = true, alike = true; /* alike: by its name it is the same on each host */
+    find_used(m, &used);
+    for (size_t i = 0; i < m->hosts.len; i++) {
+        const struct nsc_net_device *before = one;
+        int64_t n = used_of(m, &used, m->hosts.item[i].name, &listed, &one);
+        alike = alike && (!before || before->name == one->name);
+        hosts += n > 0;
+        each = each && (n == 1 || (n == 0 && !listed)) && listed != 1;
+        least = n && listed < least ? listed : least;
+    }
+    nsc_map_free(&used);
+    if (!each || hosts < 2 || is_in_part(m))
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
+    f->count = (uint64_t)(least - 1);
+    f->title =
+        nsc_words(c, "Each host lists %lld InfiniBand or RoCE devices or more, and its connections use one of them%s",
+                  (long long)least, alike ? nsc_words(c, " (%s)", nsc_say(m, one->name).ptr) : "");
+    nsc_explain_by(c, f, NSC_FEWER_ONE_USED);
 }
 
 static const struct nsc_net_device *device_of(const struct ncclscope_model *m, const struct nsc_link *l)
