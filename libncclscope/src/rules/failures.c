@@ -61,19 +61,11 @@ static bool is_named_before(const struct ncclscope_model *m, const struct nsc_ev
     return c ? c < 0 : p->pid < q->pid;
 }
 
-/* The word behind this one: "localGid fe80::1 remoteGidsfe80::2". */
-static nsc_text word_behind(nsc_text line, const char *word)
-{
-    ptrdiff_t at = nsc_text_find(line, word);
-    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at + strlen(word));
-    return nsc_next_word(&rest);
-}
-
 /* ", mlx5_1" where the line ends in "hca mlx5_1"; of what happens on a GPU ", CUDA device 3", where no line tells the rank. */
 static const char *device_of(struct nsc_case *c, const struct nsc_event *e, int64_t rank)
 {
     enum nsc_id id = c->rule->key;
-    nsc_text hca = word_behind(e->where.text, " hca ");
+    nsc_text hca = nsc_word_behind(e->where.text, " hca ");
     if (e->kind == NCCLSCOPE_KIND_IB_COMPLETION && hca.len)
         return nsc_words(c, ", %.*s", (int)(hca.len < 64 ? hca.len : 64), hca.ptr);
     bool gpu = id == NSC_ID_FAILURE_CUDA || id == NSC_ID_FAILURE_MEMORY || id == NSC_ID_FAILURE_SYSTEM_NOT_READY;
@@ -185,65 +177,6 @@ static const char *others_of(struct nsc_case *c, const struct tellers *t)
                            t->hosts > 1 ? nsc_words(c, " of %llu hosts", (unsigned long long)t->hosts) : "", how);
 }
 
-/* "Error: 4126 (Unresponsive receiver (...) My EFA addr: ...)", "Error: Input/output error. Completed length: 0", "strerror: Unresponsive
- * remote, len: 0": libfabric's words for it. */
-static nsc_text error_of_libfabric(nsc_text line)
-{
-    static const char before[] = "strerror: ", number[] = "Error: ";
-    ptrdiff_t at = nsc_text_find(line, before), err = nsc_text_find(line, number);
-    if (at >= 0) {
-        nsc_text rest = nsc_text_from(line, (size_t)at + sizeof before - 1);
-        ptrdiff_t end = nsc_text_find(rest, ",");
-        rest.len = end > 0 ? (size_t)end : rest.len;
-        return rest;
-    }
-    nsc_text rest = err < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)err + sizeof number - 1);
-    ptrdiff_t open = nsc_text_find(rest, "("), addresses = nsc_text_find(rest, " My EFA addr"),
-              end = nsc_text_find(rest, "). Completed");
-    end = addresses > 0 ? addresses : end;
-    ptrdiff_t stop = nsc_text_find(rest, ". Completed");
-    if (end < 0 && stop > 0 && rest.len && !nsc_is_digit(rest.ptr[0]))
-        return (nsc_text){rest.ptr, (size_t)stop};
-    return open >= 0 && end > open ? (nsc_text){rest.ptr + open + 1, (size_t)(end - open - 1)} : (nsc_text){NULL, 0};
-}
-
-/* "Call to bind failed", "ibv_post_recv() failed with error Invalid argument": which call. */
-static nsc_text called(nsc_text text)
-{
-    ptrdiff_t call = nsc_text_find(text, "Call to "), verb = nsc_text_find(text, "ibv_");
-    if (call < 0 && verb < 0)
-        return NSC_TEXT("a call");
-    nsc_text rest = nsc_text_from(text, call < 0 ? (size_t)verb : (size_t)call + 8), name = nsc_next_word(&rest);
-    for (size_t i = 0; i < name.len; i++)
-        if (name.ptr[i] == '(')
-            name.len = i;
-    return name;
-}
-
-/* The words of a row, with what the warning says put in: {call}, the function behind "Call to"; {error}, libfabric's; {behind}, what
- * stands behind its first colon; {runtime}, CUDA or HIP; {said}, all. */
-static const char *fill(struct nsc_case *c, const char *words, const struct nsc_event *e)
-{
-    const char *brace = strchr(words, '{'), *end = brace ? strchr(brace, '}') : NULL;
-    if (!end)
-        return words;
-    nsc_text put = nsc_message_of(&e->where);
-    if (!strncmp(brace, "{call}", 6)) {
-        put = called(e->where.text);
-    } else if (!strncmp(brace, "{error}", 7)) {
-        put = error_of_libfabric(e->where.text);
-        put = put.len ? put : NSC_TEXT("an error");
-    } else if (!strncmp(brace, "{runtime}", 9)) {
-        put = nsc_is_rccl(c->m) ? NSC_TEXT("HIP") : NSC_TEXT("CUDA");
-    } else if (!strncmp(brace, "{behind}", 8)) {
-        ptrdiff_t colon = nsc_text_find(put, ": ");
-        put = colon < 0 ? put : nsc_text_trim(nsc_text_from(put, (size_t)colon + 2));
-    }
-    put.len = put.len < 200 ? put.len : 200;
-    put.len -= put.len && put.ptr[put.len - 1] == '.'; /* the sentence has one of its own */
-    return nsc_words(c, "%.*s%.*s%s", (int)(brace - words), words, (int)put.len, put.ptr, end + 1);
-}
-
 /* A program quotes the last warning without its place in the source: NCCL's own line of the same words, where there is one, has it. */
 static const struct nsc_event *first_hand(const struct ncclscope_model *m, const struct nsc_event *e)
 {
@@ -330,40 +263,6 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &e->where);
 }
 
-/* Which two ports did not reach each other, of a completion that tells it. */
-static void say_gids(struct nsc_case *c, struct nsc_finding *f)
-{
-    nsc_text here = word_behind(f->began->where.text, " localGid"),
-             there = word_behind(f->began->where.text, " remoteGids"),
-             device = word_behind(f->began->where.text, " hca ");
-    const char *hca = device.len && device.len < 64 ? nsc_words(c, " (%.*s)", (int)device.len, device.ptr) : "";
-    if (f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && here.len && there.len && here.len < 64 && there.len < 64)
-        f->cause = nsc_words(c, "%s The first such line is of the ports with GID %.*s here%s and %.*s there.", f->cause,
-                             (int)here.len, here.ptr, hca, (int)there.len, there.ptr);
-}
-
-/* What a driver or a library said right before the warning: the last such line. */
-static void quote_said(struct nsc_case *c, struct nsc_finding *f)
-{
-    enum { LINES = 8, BYTES = 160 };
-    const struct ncclscope_model *m = c->m;
-    const struct nsc_own_record *last = NULL;
-    const struct nsc_where *at = &f->began->where;
-    for (size_t i = 0; i < m->happened.len && f->part == NSC_ROOT; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number == NCCLSCOPE_KIND_SAID_BEFORE && r->where.source == at->source && r->where.line < at->line &&
-            r->where.line + LINES >= at->line)
-            last = r;
-    }
-    if (!last)
-        return;
-    nsc_text said = nsc_text_trim(last->where.text);
-    f->cause =
-        nsc_words(c, "%s Line %llu, right before it, says: \"%.*s%s\".", f->cause, (unsigned long long)last->where.line,
-                  (int)(said.len < BYTES ? said.len : BYTES), said.ptr, said.len > BYTES ? "..." : "");
-    nsc_show(c, f, &last->where);
-}
-
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
     struct tellers all = {.ranks = {.rule = c->rule}, .devices = {.rule = c->rule}};
@@ -385,7 +284,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
     const char *whose = who(c, f->began);
     bool peer = f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && text.len && memchr(text.ptr, '<', text.len);
-    f->title = nsc_words(c, "%s%s%s%.*s", fill(c, first->title, f->began), text.len ? ": " : "",
+    f->title = nsc_words(c, "%s%s%s%.*s", nsc_fill_words(c, first->title, f->began), text.len ? ": " : "",
                          !peer                     ? ""
                          : first->part == NSC_ROOT ? "on the connection with " /* not the peer's doing */
                                                    : "peer ",
@@ -402,7 +301,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
         f->title = nsc_words(c, "%s; its only peer is rank %lld (host %s, pid %lld)", f->title, (long long)lost->rank,
                              nsc_say(c->m, c->m->procs.item[lost->proc].host).ptr,
                              (long long)c->m->procs.item[lost->proc].pid);
-    f->cause = fill(c, first->cause, f->began);
+    f->cause = nsc_fill_words(c, first->cause, f->began);
     struct nsc_ask ask = {
         .c = c, .m = c->m, .proc = f->began->proc, .event = first_hand(c->m, f->began), .distance = ""};
     if (c->m->procs.item[ask.proc].nameless)
@@ -411,8 +310,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     if (nsc_explain(c, f, &ask) &&
         strcmp(f->confidence, "certain") != 0) /* of the cause; that it failed the line says */
         f->cause = nsc_words(c, "%s: %s", !strcmp(f->confidence, "likely") ? "Likely" : "Perhaps", f->cause);
-    say_gids(c, f);
-    quote_said(c, f);
+    nsc_add_what_lines_say(c, f);
     char apart[320];
     nsc_spell_versions_apart(c->m, apart, sizeof apart);
     if (f->rule->key == NSC_ID_RANKS_VERSION_MISMATCH && *apart)
@@ -495,7 +393,7 @@ static void tell_beside(struct nsc_case *c, struct nsc_finding *f, const struct 
         const struct failure *row = b->row[i];
         bool alike = row->severity == first->severity || row->kind == first->kind;
         if (row != first && alike && strcmp(row->title, first->title) != 0)
-            all = nsc_words(c, "%s%s%s (line %llu)", all, *all ? "; " : "", fill(c, row->title, b->event[i]),
+            all = nsc_words(c, "%s%s%s (line %llu)", all, *all ? "; " : "", nsc_fill_words(c, row->title, b->event[i]),
                             (unsigned long long)b->event[i]->where.line);
     }
     if (*all && f->severity == NCCLSCOPE_SEVERITY_NOTE)

@@ -192,6 +192,11 @@ bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc);
 /* "2.14.3+cuda11.7": 11 and 7; false: no line says which CUDA the process's NCCL was built with. */
 bool nsc_built_for(const struct ncclscope_model *m, uint32_t proc, int64_t *major, int64_t *minor);
 bool nsc_timed_out(const struct nsc_own_record *r); /* did PyTorch's watchdog give up a collective? */
+/* failure_words.c: the word behind `word` in a line; the words of a row of failures.def with what the warning says put in; and what its lines and
+ * those before them say, added to the cause. */
+nsc_text nsc_word_behind(nsc_text line, const char *word);
+const char *nsc_fill_words(struct nsc_case *c, const char *words, const struct nsc_event *e);
+void nsc_add_what_lines_say(struct nsc_case *c, struct nsc_finding *f);
 void nsc_tell_ras(struct nsc_case *c);              /* rules_ras.c: the part of ranks/hung that rests on ncclras */
 void nsc_tell_ras_text(struct nsc_case *c);         /* rules_ras_text.c: what of it is text */
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
