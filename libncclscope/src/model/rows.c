@@ -26,7 +26,7 @@
 /* `class_` is "class" to everybody but a compiler of C++. */
 #define NCCLSCOPE_TABLE(table, rows, owner, words) static const struct nsc_column columns_##table[] = {
 #define NCCLSCOPE_COLUMN(table, name, TYPE, unit, words) \
-    {sizeof #name > 6 && !strcmp(#name, "class_") ? "class" : #name, #unit, words, NCCLSCOPE_TYPE_##TYPE, \
+    {sizeof #name > 6 && !__builtin_strcmp(#name, "class_") ? "class" : #name, #unit, words, NCCLSCOPE_TYPE_##TYPE, \
      offsetof(ncclscope_##table, name)},
 #define NCCLSCOPE_END(table) \
     { \

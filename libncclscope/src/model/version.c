@@ -50,8 +50,9 @@ static bool is_stamped(const ncclscope_record *rec)
     const char *host = rec->host.ptr, *line = rec->physical.ptr;
     if (!host || host < line || host > line + rec->physical.len || (size_t)(host - line) < n)
         return false;
+    const char *stamp = host - n;
     for (size_t i = 0; i < n; i++)
-        if (like[i] == 'd' ? !nsc_is_digit(host[i - n]) : host[i - n] != like[i])
+        if (like[i] == 'd' ? !nsc_is_digit(stamp[i]) : stamp[i] != like[i])
             return false;
     return true;
 }
