@@ -438,8 +438,8 @@ static bool read_unmarked(ncclscope_reader *r)
 {
     if (nsc_take_unmarked(r))
         return true;
-    if (r->line.len)
-        nsc_said_keep(&r->said, r->line, r->physical.number, r->physical.offset);
+    if (r->record.message.len) /* the line without its prefix, whose "ERROR" is a level */
+        nsc_said_keep(&r->said, r->record.message, r->physical.number, r->physical.offset);
     return false;
 }
 

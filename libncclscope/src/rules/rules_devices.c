@@ -81,12 +81,12 @@ static const char *lacking(struct nsc_case *c, const struct nsc_net_device *most
     size_t n = 0, lacks = 0, more = 0;
     for (size_t i = 0; i < m->devices.len; i++) {
         const struct nsc_net_device *d = &m->devices.item[i];
-        bool here = false;
-        for (size_t k = 0; k < m->devices.len; k++) {
+        bool here = d->host != most->host || d->net != most->net;
+        for (size_t k = 0; k < m->devices.len && !here; k++) {
             const struct nsc_net_device *x = &m->devices.item[k];
-            here = here || (x->host == few->host && x->net == few->net && x->name == d->name && x->port == d->port);
+            here = x->host == few->host && x->net == few->net && x->name == d->name && x->port == d->port;
         }
-        if (d->host != most->host || d->net != most->net || here)
+        if (here) /* or of a third host */
             continue;
         if (++lacks > NAMED)
             more++;
@@ -147,15 +147,17 @@ static void find_used(const struct ncclscope_model *m, struct nsc_map *used)
     }
 }
 
-/* How many devices of this host connections use, of how many that NCCL lists there; `one` is one that is used. */
-static int64_t used_of(const struct ncclscope_model *m, const struct nsc_map *used, nsc_str host, int64_t *listed,
+/* Of the host that the device at *at is of: how many devices connections use, of how many that NCCL lists; `one` is one that is used.
+ * *at is then that of the next host. */
+static int64_t used_of(const struct ncclscope_model *m, const struct nsc_map *used, size_t *at, int64_t *listed,
                        const struct nsc_net_device **one)
 {
     int64_t n = 0;
+    nsc_str host = m->devices.item[*at].host;
     *listed = 0;
-    for (size_t i = 0; i < m->devices.len; i++) {
-        const struct nsc_net_device *d = &m->devices.item[i];
-        if (d->host != host || !nsc_text_is(nsc_say(m, d->net), "IB"))
+    for (; *at < m->devices.len && m->devices.item[*at].host == host; ++*at) {
+        const struct nsc_net_device *d = &m->devices.item[*at];
+        if (!nsc_text_is(nsc_say(m, d->net), "IB"))
             continue;
         ++*listed;
         if (nsc_map_get(used, (struct nsc_key){host, (uint64_t)d->index, 0}) == NSC_NONE)
@@ -176,9 +178,9 @@ static void tell_one_of_several(struct nsc_case *c)
     size_t hosts = 0;
     bool each = true, alike = true; /* alike: by its name it is the same on each host */
     find_used(m, &used);
-    for (size_t i = 0; i < m->hosts.len; i++) {
+    for (size_t i = 0; i < m->devices.len;) { /* by host and network */
         const struct nsc_net_device *before = one;
-        int64_t n = used_of(m, &used, m->hosts.item[i].name, &listed, &one);
+        int64_t n = used_of(m, &used, &i, &listed, &one);
         alike = alike && (!before || before->name == one->name);
         hosts += n > 0;
         each = each && (n == 1 || (n == 0 && !listed)) && listed != 1;
