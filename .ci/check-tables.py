@@ -272,7 +272,7 @@ def report_unknown(path, table):
         print("%8d  cut: %s" % (count, text))
 
 
-ANYTHING = "{text:t}"     # a row that is found by where it stands alone
+ANYTHING = re.compile(r"{\w+:t}")     # rows that are found by where they stand alone
 
 
 def check_others(fields, used):
@@ -285,7 +285,8 @@ def check_others(fields, used):
             rows.append(row)
     for number, row in enumerate(rows):
         taker = next((other for other in rows if other.regex.fullmatch(row.example.encode())), None)
-        if taker is not row and row.template != ANYTHING:
+        by_place = taker and ANYTHING.fullmatch(row.template) and ANYTHING.fullmatch(taker.template)
+        if taker is not row and not by_place:
             error(row.where, "%s: its example is taken by %s" % (row.kind, taker.kind if taker else "no row"))
     return [row.kind for row in rows]
 

@@ -586,8 +586,8 @@ static void test_misuse(void)
 }
 
 CHECKS(TEST(test_streams), TEST(test_snapshot), TEST(test_misuse), TEST(test_two_ranks), TEST(test_states),
-       TEST(test_children), TEST(test_id_again), TEST(test_pointer_again), TEST(test_one_id_for_two), TEST(test_one_name_two_pods),
-       TEST(test_one_process_two_files), TEST(test_version_of_pytorch), TEST(test_ranks_after_merge),
-       TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env), TEST(test_plugins),
-       TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves), TEST(test_read_proves),
-       TEST(test_matrix), TEST(test_problem_and_stats))
+       TEST(test_children), TEST(test_id_again), TEST(test_pointer_again), TEST(test_one_id_for_two),
+       TEST(test_one_name_two_pods), TEST(test_one_process_two_files), TEST(test_version_of_pytorch),
+       TEST(test_ranks_after_merge), TEST(test_one_host_many_files), TEST(test_same_twice), TEST(test_env),
+       TEST(test_plugins), TEST(test_warnings_by_shape), TEST(test_versions), TEST(test_graph_proves),
+       TEST(test_read_proves), TEST(test_matrix), TEST(test_problem_and_stats))

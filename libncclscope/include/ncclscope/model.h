@@ -115,7 +115,7 @@ typedef struct ncclscope_scan_options {
     ncclscope_scan_progress_fn *progress;
     uint64_t most_memory;   /* bytes that the model may take; 0: any */
     uint64_t most_unpacked; /* bytes of text that one source may hold, where it is packed; 0: any */
-    uint32_t jobs;          /* inputs that are read at a time, each in a thread, a large one in two; 0 or 1: one. The model is the same */
+    uint32_t jobs;          /* inputs read at a time, each in a thread, a large one in two; 0 or 1: one. Same model */
     uint32_t reserved;      /* 0 */
 } ncclscope_scan_options;
 

@@ -1,13 +1,12 @@
 /* side_by_side.c - several inputs at a time, each to a model of its own in a thread, put together in the order of the inputs. */
 #include "model/scan.h"
 
+#include "base/wait.h"
 #include "model/parts.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
-enum { MOST_JOBS = 256, ASKED_EACH_MS = 50 };
+enum { MOST_JOBS = 256 };
 
 struct crew;
 
@@ -86,12 +85,7 @@ static bool wait_for(struct crew *c, size_t i)
     bool done = false;
     pthread_mutex_lock(&c->lock);
     while (!(done = c->part[i].done) && !(atomic_load(&c->over) && c->next <= i)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += ASKED_EACH_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&c->changed, &c->lock, &until);
+        nsc_wait_a_little(&c->changed, &c->lock);
         pthread_mutex_unlock(&c->lock);
         c->scan->progress.bytes = atomic_load(&c->bytes);
         if (nsc_scan_is_over(c->scan))

@@ -2,13 +2,12 @@
 #include "read/ahead.h"
 
 #include "base/alloc.h"
+#include "base/wait.h"
 #include "read/kept.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
-enum { BATCHES = 3, BATCH_RECORDS = 512, BATCH_BYTES = 1024 * 1024, ASKED_EACH_MS = 50 };
+enum { BATCHES = 3, BATCH_RECORDS = 512, BATCH_BYTES = 1024 * 1024 };
 
 struct batch {
     const ncclscope_record *record[BATCH_RECORDS];
@@ -110,16 +109,6 @@ struct nsc_ahead *nsc_ahead_start(ncclscope_reader *r, int (*stop)(void *user), 
     return NULL;
 }
 
-static void wait_a_little(struct nsc_ahead *a)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += ASKED_EACH_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_cond_timedwait(&a->changed, &a->lock, &until);
-}
-
 /* Lets the batch go that was taken, and waits for the next. */
 static void next_batch(struct nsc_ahead *a)
 {
@@ -134,7 +123,7 @@ static void next_batch(struct nsc_ahead *a)
             atomic_store(&a->stopped, true);
         pthread_mutex_lock(&a->lock);
         if (a->made == a->taken)
-            wait_a_little(a);
+            nsc_wait_a_little(&a->changed, &a->lock);
     } while (a->made == a->taken);
     a->in_hand = &a->batch[a->taken % BATCHES];
     pthread_mutex_unlock(&a->lock);

@@ -63,11 +63,7 @@ static bool lacks_inside(const struct nsc_report *r, const uint64_t *links)
 /* Is a finding explained by this row of causes.def? */
 static bool is_told(const struct nsc_report *r, const char *row)
 {
-    for (size_t i = 0; i < r->f->list.len; i++)
-        for (size_t k = 0; k < r->f->list.item[i].why_rows; k++)
-            if (!strcmp(r->f->list.item[i].why_row[k], row))
-                return true;
-    return false;
+    return nsc_explained_by(r->f, row) != NULL;
 }
 
 /* Sends alone are in the input, and lack GPUDirect, which by itself says nothing. */

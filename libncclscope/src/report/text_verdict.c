@@ -311,17 +311,12 @@ static const struct nsc_finding *root_of(const struct nsc_report *r, const struc
 static void tell_limit(const struct nsc_report *r)
 {
     char line[300];
-    for (size_t i = 0; i < r->f->list.len; i++) {
-        const struct nsc_finding *f = &r->f->list.item[i];
-        for (size_t k = 0; f->rule->key == NSC_ID_RANKS_EXITED && f->title && k < f->why_rows; k++) {
-            if (strcmp(f->why_row[k], "EXIT_LIMIT") != 0)
-                continue;
-            snprintf(line, sizeof line, "%.280s.", f->title);
-            nsc_indent(r, 3);
-            nsc_wrap(r, 3, nsc_text_of(line));
-            return;
-        }
-    }
+    const struct nsc_finding *f = nsc_explained_by(r->f, "EXIT_LIMIT");
+    if (!f || !f->title)
+        return;
+    snprintf(line, sizeof line, "%.280s.", f->title);
+    nsc_indent(r, 3);
+    nsc_wrap(r, 3, nsc_text_of(line));
 }
 
 /* Its first sentence, and those behind it that have room in three lines. */

@@ -102,6 +102,22 @@ static const char *fill(struct nsc_case *c, const struct nsc_ask *q, const char 
     return nsc_words(c, "%s", buf);
 }
 
+bool nsc_is_explained_by(const struct nsc_finding *f, const char *row)
+{
+    for (size_t i = 0; i < f->why_rows; i++)
+        if (!strcmp(f->why_row[i], row))
+            return true;
+    return false;
+}
+
+const struct nsc_finding *nsc_explained_by(const struct ncclscope_findings *all, const char *row)
+{
+    for (size_t i = 0; i < all->list.len; i++)
+        if (nsc_is_explained_by(&all->list.item[i], row))
+            return &all->list.item[i];
+    return NULL;
+}
+
 static void take(struct nsc_case *c, struct nsc_finding *f, const struct nsc_ask *q, const struct nsc_cause *row)
 {
     f->why_row[0] = row->name;

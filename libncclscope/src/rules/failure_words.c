@@ -1,4 +1,5 @@
 /* failure_words.c - what the lines of a failure themselves add to the words of its row: calls, errors, addresses, and what another program said. */
+#include "read/said.h"
 #include "rules/ask.h"
 
 /* The word behind this one: "localGid fe80::1 remoteGidsfe80::2". */
@@ -83,14 +84,14 @@ static void say_gids(struct nsc_case *c, struct nsc_finding *f)
 /* What a driver or a library said right before the warning: the last such line. */
 static void quote_said(struct nsc_case *c, struct nsc_finding *f)
 {
-    enum { LINES = 8, BYTES = 160 };
+    enum { BYTES = 160 };
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *last = NULL;
     const struct nsc_where *at = &f->began->where;
     for (size_t i = 0; i < m->happened.len && f->part == NSC_ROOT; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if (r->number == NCCLSCOPE_KIND_SAID_BEFORE && r->where.source == at->source && r->where.line < at->line &&
-            r->where.line + LINES >= at->line)
+            r->where.line + NSC_SAID_LINES >= at->line)
             last = r;
     }
     if (!last)

@@ -423,10 +423,7 @@ static void blame_unseen_peer(struct ncclscope_findings *all)
 /* A node that is gone: what processes say of failures is how they noticed it. */
 static void blame_node(struct ncclscope_findings *all)
 {
-    bool gone = false;
-    for (size_t i = 0; i < all->list.len; i++)
-        for (size_t k = 0; k < all->list.item[i].why_rows; k++)
-            gone = gone || !strcmp(all->list.item[i].why_row[k], "EXIT_NODE_GONE");
+    bool gone = nsc_explained_by(all, "EXIT_NODE_GONE") != NULL;
     for (size_t i = 0; gone && i < all->list.len; i++) {
         struct nsc_finding *f = &all->list.item[i];
         bool failed = f->severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(f->cls, "error");

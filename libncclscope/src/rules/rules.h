@@ -116,6 +116,9 @@ const char *nsc_words_of_id(enum nsc_id key); /* "net/socket"; NULL of NSC_ID_NO
 
 struct nsc_finding *nsc_found(struct nsc_case *c, int severity, const char *cls, const char *confidence);
 void nsc_finding_free(struct nsc_finding *f); /* what it holds */
+/* Does this row of causes.def give its cause? The first of all findings of which it does; or NULL. */
+bool nsc_is_explained_by(const struct nsc_finding *f, const char *row);
+const struct nsc_finding *nsc_explained_by(const struct ncclscope_findings *all, const char *row);
 enum { NSC_NAMED_ABSENT = 65536 };
 /* Names the ranks of the communicator that no process of the input has, the first 65,536 of them; how many there are. */
 int64_t nsc_name_absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f);
@@ -197,8 +200,8 @@ bool nsc_timed_out(const struct nsc_own_record *r); /* did PyTorch's watchdog gi
 nsc_text nsc_word_behind(nsc_text line, const char *word);
 const char *nsc_fill_words(struct nsc_case *c, const char *words, const struct nsc_event *e);
 void nsc_add_what_lines_say(struct nsc_case *c, struct nsc_finding *f);
-void nsc_tell_ras(struct nsc_case *c);              /* rules_ras.c: the part of ranks/hung that rests on ncclras */
-void nsc_tell_ras_text(struct nsc_case *c);         /* rules_ras_text.c: what of it is text */
+void nsc_tell_ras(struct nsc_case *c);      /* rules_ras.c: the part of ranks/hung that rests on ncclras */
+void nsc_tell_ras_text(struct nsc_case *c); /* rules_ras_text.c: what of it is text */
 uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link *l);
 /* NCCL_P2P_DISABLE=1, or what it is logged as up to 2.22.3: NCCL_P2P_LEVEL LOC. */
 const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc);

@@ -12,9 +12,10 @@ static bool goes_on(const struct nsc_test *a, const struct nsc_test *b)
            b->bytes > a->bytes && b->where.line - a->where.line <= LINES_APART;
 }
 
-static const double step_told =
-    2.0; /* so many times longer than the next larger size; a single slow row may be chance ... */
-static const double peak_told = 3.0; /* ... and is worth a note where it is so slow twice, out of place and in place */
+/* So many times longer than the next larger size; a single slow row may be chance ... */
+static const double step_told = 2.0;
+/* ... and is worth a note where it is so slow twice, out of place and in place. */
+static const double peak_told = 3.0;
 
 static bool is_peak(const struct nsc_test *b, const struct nsc_test *c)
 {

@@ -164,14 +164,6 @@ static void tell_others_with_it(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &other->platform_at);
 }
 
-static bool is_explained_by(const struct nsc_finding *f, const char *row)
-{
-    bool is = false;
-    for (size_t i = 0; i < f->why_rows; i++)
-        is = is || !strcmp(f->why_row[i], row);
-    return is;
-}
-
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -215,7 +207,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
             bool by_design = !strcmp(f->cls, "by-design");
             bool needed = e->quoted || m->troubles || m->hosts.len > 1 ||
                           nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) ||
-                          e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND || !is_explained_by(f, "PLUGIN_OWN_WORDS");
+                          e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND || !nsc_is_explained_by(f, "PLUGIN_OWN_WORDS");
             bool fails = needed && !went_on; /* else NCCL goes on to its own networks, and no line shows more */
             f->severity = by_design || is_harmless_here(m, e)              ? NCCLSCOPE_SEVERITY_NOTE
                           : !fails && severity == NCCLSCOPE_SEVERITY_ERROR ? NCCLSCOPE_SEVERITY_WARNING

@@ -154,8 +154,8 @@ static void tell_counts(struct nsc_case *c, const struct section *s)
     if (ahead && p.least < p.most - 1)
         f->title = nsc_words(c, "ncclras: %s %s %s, ahead of %lld others", them, were, far, (long long)p.behind);
     else if (ahead)
-        f->title = nsc_words(c, "ncclras: %s %s %s, ahead of %lld other%s at %lld", them, were, far, (long long)p.behind,
-                             p.behind > 1 ? "s" : "", (long long)p.least);
+        f->title = nsc_words(c, "ncclras: %s %s %s, ahead of %lld other%s at %lld", them, were, far,
+                             (long long)p.behind, p.behind > 1 ? "s" : "", (long long)p.least);
     else if (!nearest)
         f->title = nsc_words(c, "ncclras: %s had launched no operation, others were %s", them, far);
     else
