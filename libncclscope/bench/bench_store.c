@@ -111,7 +111,8 @@ static void load_all(const char *path)
                        "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND (name = 'record' OR name GLOB "
                        "'m_*') ORDER BY name <> 'record'",
                        -1, &q, NULL);
-    while (sqlite3_step(q) == SQLITE_ROW && tables < MOST_TABLES) {
+    while (sqlite3_step(q) == SQLITE_ROW) {
+        must(tables < MOST_TABLES, "more tables than this program has room for");
         struct table *t = &table[tables++];
         snprintf(t->name, sizeof t->name, "%s", (const char *)sqlite3_column_text(q, 0));
         snprintf(t->create, sizeof t->create, "%s", (const char *)sqlite3_column_text(q, 1));
@@ -170,8 +171,10 @@ static double insert_all(const char *path)
     exec(db, indexes);
     exec(db, "COMMIT");
     double took = seconds() - begin;
-    for (size_t i = 0; i < tables; i++)
+    for (size_t i = 0; i < tables; i++) {
+        must(table[i].next == table[i].rows, "not all rows were inserted");
         sqlite3_finalize(table[i].insert);
+    }
     sqlite3_close(db);
     return took;
 }
