@@ -36,8 +36,8 @@ static bool bus_of_log(nsc_text t, uint64_t *out)
 /* "0000:00:06.0" */
 static bool bus_of_facts(const char *text, uint64_t *out)
 {
-    unsigned domain, bus, device, function = 0;
-    if (!text || sscanf(text, "%x:%x:%x.%x", &domain, &bus, &device, &function) < 3)
+    unsigned domain, bus, device, function;
+    if (!text || sscanf(text, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
         return false;
     *out = (uint64_t)domain << 20 | bus << 12 | device << 4 | function;
     return true;

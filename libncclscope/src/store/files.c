@@ -83,7 +83,8 @@ bool nsc_file_keep(sqlite3 *db, const struct nsc_input *in, int64_t source, cons
                             SQLITE_STATIC) == SQLITE_OK;
     bool done = bound && sqlite3_step(q) == SQLITE_DONE;
     free(path);
-    return sqlite3_finalize(q) == SQLITE_OK && done;
+    sqlite3_finalize(q);
+    return done;
 }
 
 void nsc_file_free(struct nsc_file *f)
@@ -121,5 +122,6 @@ bool nsc_note_keep(sqlite3 *db, const char *digest, const char *about, const cha
                  sqlite3_bind_text(q, 2, about, -1, SQLITE_STATIC) == SQLITE_OK &&
                  sqlite3_bind_blob64(q, 3, bytes, len, SQLITE_STATIC) == SQLITE_OK;
     bool done = bound && sqlite3_step(q) == SQLITE_DONE;
-    return sqlite3_finalize(q) == SQLITE_OK && done;
+    sqlite3_finalize(q);
+    return done;
 }
