@@ -254,6 +254,14 @@ static void apply_versions(struct ncclscope_model *m, const ncclscope_record *re
     nsc_event_at(m, rec, proc, -1, nsc_text_of(text));
 }
 
+/* "Duplicate GPU detected : rank 7 and rank 0 both on CUDA device f000": each pair for itself. */
+static void apply_shared_gpu(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                             struct nsc_thread *t)
+{
+    (void)t;
+    nsc_event_at(m, rec, proc, nsc_number(rec, NCCLSCOPE_FIELD_RANK), nsc_record_field(rec, NCCLSCOPE_FIELD_PEER));
+}
+
 void nsc_apply_closing(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     (void)t;
@@ -338,6 +346,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_SYSTEM] = nsc_apply_graph_seen,
     [NCCLSCOPE_KIND_FABRIC] = apply_fabric,
     [NCCLSCOPE_KIND_VERSION_MIX] = apply_versions,
+    [NCCLSCOPE_KIND_DUPLICATE_GPU] = apply_shared_gpu,
     [NCCLSCOPE_KIND_ENV_CLOSING] = nsc_apply_closing,
     [NCCLSCOPE_KIND_ENV_INVALID] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_ENV_REJECTED] = nsc_apply_event_of,
@@ -468,6 +477,7 @@ static bool means_the_same(ncclscope_kind kind, nsc_effect *effect)
                                       apply_pair,
                                       apply_gdr,
                                       apply_versions,
+                                      apply_shared_gpu,
                                       nsc_apply_tuner_off,
                                       nsc_apply_plugin_missing,
                                       nsc_apply_plugin_loaded,

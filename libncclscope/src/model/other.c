@@ -6,6 +6,8 @@
 #include "read/test_row.h"
 #include "read/user.h"
 
+#include <stdio.h>
+
 /* A release that a line without NCCL's header names: of this input's processes, where it names no other. */
 static void take_version(struct ncclscope_model *m, const ncclscope_record *rec, nsc_str said, bool rccl)
 {
@@ -33,10 +35,27 @@ void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec)
                  nsc_text_starts(rec->message, "RCCL "));
 }
 
+/* "21.1.4", "20.9.6": how a PyTorch that takes numbers apart as those before 2.9 were made (2708 is 2.7.8) spells 2.11.4 and 2.9.6. */
+static nsc_text spelled_anew(nsc_text said, char *buf, size_t size)
+{
+    unsigned major, minor, patch;
+    char words[32];
+    int end = 0;
+    snprintf(words, sizeof words, "%.*s", (int)(said.len < 31 ? said.len : 31), said.ptr);
+    if (sscanf(words, "%u.%u.%u%n", &major, &minor, &patch, &end) != 3 || (size_t)end != said.len || major < 20 ||
+        major > 29 || minor > 9 || patch > 99)
+        return said;
+    unsigned code = major * 1000 + minor * 100 + patch;
+    struct nsc_version v = {NSC_VERSION_SOURCE, code, code, 0};
+    nsc_version_spell(&v, buf, size);
+    return nsc_text_of(buf);
+}
+
 /* "NCCL error in: ..., unhandled system error, NCCL version 2.27.3": PyTorch says which one it calls. */
 static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     static const char before[] = "NCCL version ";
+    char release[32];
     struct nsc_source_info *s = nsc_source_of_stream(m);
     ptrdiff_t at = nsc_text_find(rec->message, before);
     nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(rec->message, (size_t)at + sizeof before - 1);
@@ -46,6 +65,7 @@ static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
             said.len = i;
     while (said.len && !nsc_is_digit(said.ptr[said.len - 1]))
         said.len--;
+    said = spelled_anew(said, release, sizeof release);
     if (!nsc_version_number(said) || s->bare_version)
         return;
     s->bare_version = nsc_keep(m, said);

@@ -72,9 +72,27 @@ static const struct {
     enum nsc_network_kind kind;
 } networks[] = {
 #define NETWORK(begins, kind) {begins, NSC_NETWORK_##kind},
+#define SOFT_RDMA(begins)
 #include "networks.def"
 #undef NETWORK
+#undef SOFT_RDMA
 };
+
+static const char *const soft_rdma[] = {
+#define NETWORK(begins, kind)
+#define SOFT_RDMA(begins) begins,
+#include "networks.def"
+#undef NETWORK
+#undef SOFT_RDMA
+};
+
+bool nsc_is_soft_rdma(nsc_text device)
+{
+    for (size_t i = 0; i < sizeof soft_rdma / sizeof soft_rdma[0]; i++)
+        if (nsc_text_starts(device, soft_rdma[i]))
+            return true;
+    return false;
+}
 
 enum nsc_network_kind nsc_network_kind(nsc_text name)
 {

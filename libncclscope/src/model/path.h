@@ -7,6 +7,7 @@
 /* What a network moves data by, from its name: RDMA, TCP, or a way of its own (GPUDirect over TCP). */
 enum nsc_network_kind { NSC_NETWORK_RDMA, NSC_NETWORK_TCP, NSC_NETWORK_OWN };
 enum nsc_network_kind nsc_network_kind(nsc_text name);
+bool nsc_is_soft_rdma(nsc_text device); /* "rxe0": RDMA in software, over an ordinary interface */
 void nsc_find_proofs(
     struct ncclscope_model *m); /* once, when the model is finished: what one communicator proves for others */
 void nsc_find_paths(

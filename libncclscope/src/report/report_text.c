@@ -230,6 +230,9 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     for (size_t i = 0; i < r->m->comms.len; i++)
         whole += was_complete(r->m, &r->m->comms.item[i]), part += is_part(r->m, &r->m->comms.item[i]);
     one_version(r, version, sizeof version);
+    bool versioned = t->records; /* or nccl-tests or PyTorch says which NCCL it calls */
+    for (size_t i = 0; i < r->m->sources.len; i++)
+        versioned = versioned || r->m->sources.item[i].bare_version;
     nsc_text name =
         r->m->sources.len == 1 ? nsc_base_name(nsc_say(r->m, r->m->sources.item[0].name)) : (nsc_text){NULL, 0};
     if (name.len)
@@ -237,7 +240,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     else
         nsc_printf(r->out, "%zu inputs", r->m->sources.len);
     snprintf(line, sizeof line, "   %llu lines, %llu NCCL%s%s\n", (unsigned long long)t->lines,
-             (unsigned long long)t->records, t->records ? "   " : "", t->records ? version : "");
+             (unsigned long long)t->records, versioned ? "   " : "", versioned ? version : "");
     nsc_safe_line(r, line);
     if (t->records)
         count_things(r, hosts);

@@ -25,6 +25,26 @@ static size_t open_warnings(const struct nsc_report *r)
     return n;
 }
 
+/* No line names a communicator: do ranks of several machines print connections, and none of them on two? Then it is one job's. */
+static bool spans_machines(const struct ncclscope_model *m)
+{
+    struct nsc_map machine_of = {0};
+    uint32_t first = NSC_NONE;
+    bool several = false, one = !m->comms.len;
+    for (size_t i = 0; one && i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        if (l->printer < 0 || l->proc == NSC_NONE)
+            continue;
+        struct nsc_key rank = {(uint64_t)l->printer, 0, 0};
+        uint32_t machine = nsc_machine_of(m, m->procs.item[l->proc].host), known = nsc_map_get(&machine_of, rank);
+        one = known == NSC_NONE ? !nsc_map_put(&machine_of, rank, machine) : known == machine;
+        first = first == NSC_NONE ? machine : first;
+        several = several || machine != first;
+    }
+    nsc_map_free(&machine_of);
+    return one && several;
+}
+
 /* Ranks of several nodes in one communicator, and not one connection of the input leaves a node: lines were left out. */
 bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links)
 {
@@ -45,7 +65,7 @@ bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links)
             first = machine;
         }
     }
-    return false;
+    return !network && spans_machines(r->m);
 }
 
 /* Nodes of several ranks, or nodes of which nothing is known, and every connection of the input leaves its node. */

@@ -155,6 +155,7 @@ enum nsc_inside_reason {
     NSC_INSIDE_HALVES,
     NSC_INSIDE_BOTH_OFF, /* P2P and shared memory */
     NSC_INSIDE_NO_SHM,
+    NSC_INSIDE_P2P_OFF, /* and no line says why shared memory is not used either */
     NSC_INSIDE_ONE_PROCESS, /* GPUs of one process, and a variable would show */
     NSC_INSIDE_PROCESSES,
     NSC_INSIDE_ONE_PROCESS_HIDDEN, /* the same, and it would not */
@@ -233,6 +234,7 @@ enum nsc_unsaid_reason {
     NSC_PROGRAM_NVSHMEM,
     NSC_PROGRAM_ENGINE,
     NSC_PROGRAM_NCCL,
+    NSC_PROGRAM_TEST,
     NSC_TEST_BOUNDS,
     NSC_BUILT_WITHOUT_MPI,
     NSC_ABSENT_OF_PROCESS,   /* one process has all ranks that are here */
@@ -248,7 +250,7 @@ enum nsc_diag_reason { NSC_DIAG_BAD = 1, NSC_DIAG_VERIFIED };
 enum nsc_shared_reason { NSC_SHARED_ASKED = 1, NSC_SHARED_SLICES };
 
 /* What a list of devices does beside what it says (settings.c). */
-enum nsc_setting_reason { NSC_HCA_BY_BEGINNING = 1 };
+enum nsc_setting_reason { NSC_HCA_BY_BEGINNING = 1, NSC_HCA_IN_SOFTWARE };
 
 /* What log/torn says (rules_log.c). */
 enum nsc_torn_reason { NSC_TORN_SHARED = 1, NSC_TORN_BY_ITSELF };

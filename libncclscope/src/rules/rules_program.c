@@ -210,6 +210,49 @@ static const char *wrong_results(struct nsc_case *c, uint32_t source, int64_t co
                      wrong == 1 ? "" : "s", (unsigned long long)first->bytes, more);
 }
 
+/* Did something fail, beyond that the launcher saw it end? */
+static bool any_reason(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR &&
+            c->f->list.item[i].rule->key != NSC_ID_RANKS_EXITED)
+            return true;
+    return false;
+}
+
+static bool warned_before(const struct ncclscope_model *m, const struct nsc_where *w)
+{
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].where.source == w->source && m->warnings.item[i].where.line < w->line)
+            return true;
+    return false;
+}
+
+/* " .. node1 pid 4711: Test failure common.cu:519", and nothing before it says what failed. */
+static void tell_test(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t pid;
+        if (r->number != NCCLSCOPE_KIND_TEST_TRACE || !nsc_number_said(m, r, "pid", &pid))
+            continue;
+        if (!f && warned_before(m, &r->where))
+            return;
+        if (!f) {
+            nsc_text host = nsc_said(m, r, "name"), file = nsc_said(m, r, "file");
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+            f->title = nsc_words(
+                c, "nccl-tests failed (%.*s, process %lld of %.*s), and the line that says of what is not in this input",
+                (int)file.len, file.ptr, (long long)pid, (int)host.len, host.ptr);
+            nsc_explain_by(c, f, NSC_PROGRAM_TEST);
+        }
+        f->count++;
+        nsc_show(c, f, &r->where);
+    }
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
@@ -231,6 +274,8 @@ void nsc_rule_program_failed(struct nsc_case *c)
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
                      NSC_PROGRAM_NCCL);
+    if (!any_reason(c))
+        tell_test(c);
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t count;

@@ -189,36 +189,68 @@ static void list_by_bus(struct nsc_case *c, struct nsc_finding *f)
     nsc_finding_free(&some);
 }
 
-/* "rank 6 and rank 4 both on CUDA device 31000", several times: "ranks 4 and 6 on 31000, 5 and 7 on 4b000". */
+/* Ranks that warnings put on one GPU: those of one device that a rank in common joins, as each host has devices of that number. */
+struct shared_gpu {
+    char device[17];
+    struct nsc_finding of; /* its ranks, for nsc_list_ranks */
+};
+
+/* "Duplicate GPU detected : rank 6 and rank 4 both on CUDA device 31000" */
+static bool pair_of(const struct nsc_event *e, unsigned long long rank[2], char device[17])
+{
+    char line[120];
+    ptrdiff_t at = e->kind == NCCLSCOPE_KIND_DUPLICATE_GPU ? nsc_text_find(e->where.text, " : rank ") : -1;
+    if (at < 0)
+        return false;
+    nsc_text said = nsc_text_from(e->where.text, (size_t)at);
+    snprintf(line, sizeof line, "%.*s", (int)(said.len < 119 ? said.len : 119), said.ptr);
+    return sscanf(line, " : rank %llu and rank %llu both on CUDA device %16[0-9a-f]", &rank[0], &rank[1], device) == 3;
+}
+
+static bool has_rank(const struct shared_gpu *g, unsigned long long rank)
+{
+    for (size_t i = 0; i < g->of.ranks.len; i++)
+        if (g->of.ranks.item[i] == rank)
+            return true;
+    return false;
+}
+
+/* "3 ranks use the same GPU: ranks 0, 3, 7 on f000", "2 GPUs are used by several ranks each: ranks 4, 6 on 31000; ranks 5, 7 on 4b000". */
 static void list_shared(struct nsc_case *c, struct nsc_finding *f)
 {
+    enum { MOST = 16 }; /* GPUs that are named */
     const struct ncclscope_model *m = c->m;
-    char words[400];
-    size_t n = 0, pairs = 0;
-    struct nsc_map seen = {0};
+    struct shared_gpu gpu[MOST] = {{"", {0}}};
+    size_t n = 0;
+    const char *words = "";
     for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        ptrdiff_t at = e->kind == NCCLSCOPE_KIND_DUPLICATE_GPU ? nsc_text_find(e->where.text, " : rank ") : -1;
-        unsigned long long a, b;
-        char device[17], line[120] = "";
-        nsc_text said = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(e->where.text, (size_t)at);
-        if (said.len)
-            snprintf(line, sizeof line, "%.*s", (int)(said.len < 119 ? said.len : 119), said.ptr);
-        if (sscanf(line, " : rank %llu and rank %llu both on CUDA device %16[0-9a-f]", &a, &b, device) != 3)
+        unsigned long long rank[2];
+        char device[17];
+        if (!pair_of(&m->events.item[i], rank, device))
             continue;
-        struct nsc_key key = {a < b ? a : b, a < b ? b : a, strtoul(device, NULL, 16)};
-        if (nsc_map_get(&seen, key) != NSC_NONE || nsc_map_put(&seen, key, 0))
+        size_t k = 0;
+        while (k < n &&
+               (strcmp(gpu[k].device, device) != 0 || !(has_rank(&gpu[k], rank[0]) || has_rank(&gpu[k], rank[1]))))
+            k++;
+        if (k == MOST)
             continue;
-        pairs++;
-        if (n + 80 < sizeof words)
-            n += (size_t)snprintf(words + n, sizeof words - n, "%s%llu and %llu on %s", n ? ", " : "", a < b ? a : b,
-                                  a < b ? b : a, device);
+        if (k == n) {
+            strcpy(gpu[n].device, device);
+            gpu[n++].of.rule = c->rule;
+        }
+        nsc_name_rank(c, &gpu[k].of, rank[0]);
+        nsc_name_rank(c, &gpu[k].of, rank[1]);
     }
-    nsc_map_free(&seen);
-    if (!pairs)
+    for (size_t k = 0; k < n; k++)
+        words = nsc_words(c, "%s%s%s on %s", words, k ? "; " : "", nsc_list_ranks(c, &gpu[k].of), gpu[k].device);
+    if (!n)
         list_by_bus(c, f);
-    if (pairs > 1)
-        f->title = nsc_words(c, "%zu pairs of ranks use the same GPU: ranks %s", pairs, words);
+    else if (n > 1)
+        f->title = nsc_words(c, "%zu%s GPUs are used by several ranks each: %s", n, n == MOST ? " or more" : "", words);
+    else if (gpu[0].of.ranks.len > 2)
+        f->title = nsc_words(c, "%zu ranks use the same GPU: %s", gpu[0].of.ranks.len, words);
+    for (size_t k = 0; k < n; k++)
+        nsc_finding_free(&gpu[k].of);
 }
 
 /* "Duplicate GPU" between processes of different hosts: NCCL was told that they are one. */

@@ -289,6 +289,12 @@ static void explain_net(struct nsc_case *c, struct nsc_finding *f, const struct 
         f->caused_by = NSC_ID_ENV_HOSTID;
         nsc_explain_with(c, f, NSC_INSIDE_HOSTID, nsc_say(c->m, id->value).ptr, NULL);
         nsc_show_first(c, f, &id->where);
+    } else if (no_p2p && !joins_halves(c->m, l)) {
+        f->caused_by = NSC_ID_ENV_P2P_DISABLED;
+        f->confidence = "likely";
+        nsc_explain_with(c, f, NSC_INSIDE_P2P_OFF,
+                         nsc_is_within_process(c->m, l) ? "" : ", /dev/shm that its processes do not share", NULL);
+        nsc_show_first(c, f, &no_p2p->where);
     } else {
         bool hidden = proc == NSC_NONE || !nsc_env_is_visible(c->m, proc), one = nsc_is_within_process(c->m, l);
         f->confidence = socket && !hidden ? f->confidence : "likely"; /* a fast NIC may be nearer than the other GPU */
@@ -337,13 +343,12 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         if (!there[why])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[why]];
-        f->title = nsc_words(c,
-                             unsure ? "%s talk%s over the network, perhaps inside one machine%s"
-                                    : "%s talk%s over the network, though each is on one host%s",
-                             who(c, f, "ranks"), f->all_pairs == 1 ? "s" : "",
-                             !socket[why] ? ""
-                             : unsure     ? " (TCP sockets)"
-                                          : " (TCP sockets inside the machine)");
+        const char *over = !socket[why] ? "" : unsure ? " (TCP sockets)" : " (TCP sockets inside the machine)";
+        f->title = nsc_words(c, "%s talk%s over the network, %s%s", who(c, f, "ranks"), f->all_pairs == 1 ? "s" : "",
+                             unsure              ? "perhaps inside one machine"
+                             : f->all_pairs == 1 ? "though both are on one host"
+                                                 : "though each pair is on one host",
+                             over);
         if (why == NET_BY_DESIGN)
             explain_near_nic(c, f, &first[why]);
         else

@@ -44,6 +44,16 @@ static void tell_left_open(struct nsc_case *c, struct nsc_finding *f)
     nsc_show_first(c, f, &left->where);
 }
 
+/* "/build/rccl/hipify/src/transport/p2p.cc:510 -> 3" without the folder that it was built in. */
+static nsc_text without_folder(nsc_text words)
+{
+    static const char src[] = "/src/";
+    bool whole = nsc_text_starts(words, "/");
+    for (ptrdiff_t at; whole && (at = nsc_text_find(words, src)) >= 0;)
+        words = nsc_text_from(words, (size_t)at + sizeof src - 1);
+    return words;
+}
+
 /* "transport/p2p.cc:352 -> 1", "transport.cc:197 -> 1", and no warning: only the way that an error took back is in this input. */
 static void tell_trail(struct nsc_case *c)
 {
@@ -64,7 +74,7 @@ static void tell_trail(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, beyond ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error",
                                       beyond ? "likely" : "possible");
-    nsc_text words = nsc_message_of(&first->where);
+    nsc_text words = without_folder(nsc_message_of(&first->where));
     f->part = NSC_WAKE;
     f->began = first;
     f->count = n;
@@ -173,20 +183,22 @@ static bool is_cut_short(const struct ncclscope_model *m, const struct judged *a
            !memcmp(all->words[low].ptr, words.ptr, words.len);
 }
 
-/* Was a failure found, and not only a path that is slow? */
+/* Was a failure found, and not only a path that is slow, or a rank that others wait for? */
 static bool any_failure(const struct nsc_case *c)
 {
-    for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR &&
-            c->f->list.item[i].rule->key != NSC_ID_NET_SOCKET)
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->severity == NCCLSCOPE_SEVERITY_ERROR && f->rule->key != NSC_ID_NET_SOCKET &&
+            f->rule->key != NSC_ID_RANKS_MISSING)
             return true;
+    }
     return false;
 }
 
 /* The call of a trail: "init.cc:1234 (ncclCommInitRankFunc) -> 2" by its function, "misc/socket.cc:47 -> 3" by its file. */
 static nsc_text call_of(const struct nsc_event *e)
 {
-    nsc_text words = nsc_message_of(&e->where);
+    nsc_text words = without_folder(nsc_message_of(&e->where));
     ptrdiff_t open = nsc_text_find(words, " ("), close = nsc_text_find(words, ") "), line = nsc_text_find(words, ":");
     if (open > 0 && close > open)
         return (nsc_text){words.ptr + open + 2, (size_t)(close - open - 2)};

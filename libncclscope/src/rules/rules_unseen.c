@@ -141,6 +141,7 @@ static const char *devices_at_hand(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     const struct nsc_net_device *first = NULL;
     const char *names = "";
+    bool soft = true;
     size_t n = 0;
     for (size_t i = 0; i < m->devices.len; i++) {
         const struct nsc_net_device *d = &m->devices.item[i];
@@ -148,10 +149,11 @@ static const char *devices_at_hand(struct nsc_case *c)
             continue;
         first = first ? first : d;
         names = n < SHOWN ? nsc_words(c, "%s%s%s", names, n ? ", " : "", nsc_say(m, d->name).ptr) : names;
+        soft = soft && nsc_is_soft_rdma(nsc_say(m, d->name));
         n++;
     }
-    return n ? nsc_words(c, " NCCL found RDMA devices (%s%s); which network it took no line tells.", names,
-                         n > SHOWN ? " ..." : "")
+    return n ? nsc_words(c, " NCCL found RDMA devices%s (%s%s); which network it took no line tells.",
+                         soft ? ", in software alone" : "", names, n > SHOWN ? " ..." : "")
              : "";
 }
 

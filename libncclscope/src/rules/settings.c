@@ -164,6 +164,24 @@ static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const st
     f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
+/* NCCL_IB_HCA=rxe0 */
+static void tell_in_software(struct nsc_case *c, struct nsc_finding *f, const struct nsc_env *e)
+{
+    nsc_text list = nsc_say(c->m, e->value), one = {NULL, 0};
+    bool soft = nsc_text_is(nsc_say(c->m, e->name), "NCCL_IB_HCA") && list.len && list.ptr[0] != '^' && !f->cause;
+    while (list.len && list.ptr[0] == '=')
+        list = nsc_text_from(list, 1);
+    while (soft && list.len) {
+        one = nsc_next_device(&list);
+        soft = nsc_is_soft_rdma(one);
+    }
+    if (!soft || !one.len)
+        return;
+    const char *name = nsc_words(c, "%.*s", (int)one.len, one.ptr);
+    f->title = nsc_words(c, "%s, which is RDMA in software", f->title);
+    nsc_explain_with(c, f, NSC_HCA_IN_SOFTWARE, "", name);
+}
+
 /* "NET/OFI Running on p4d.24xlarge platform, Setting NCCL_TOPO_FILE environment variable to /opt/...": nobody else set it. */
 static bool is_of_plugin(const struct ncclscope_model *m, const struct nsc_env *e)
 {
@@ -197,6 +215,7 @@ void nsc_tell_settings(struct nsc_case *c)
         }
         f->other_values = f->other_values || e->value != f->value;
         tell_taken_along(c, f, e);
+        tell_in_software(c, f, e);
         const char *against = unheard(c, e);
         if (!f->cause || (cost && f->severity == NCCLSCOPE_SEVERITY_NOTE))
             f->cause = nsc_words(c, "%s%s%s", against ? against : s->cause, cost ? cost : "", nsc_env_source(e));
