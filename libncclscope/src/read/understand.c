@@ -144,6 +144,16 @@ static const struct nsc_row *without_next_prefix(ncclscope_reader *r)
     return NULL;
 }
 
+/* "P2P/CUMEM (all 256 lines are like this)", "NET/IB/0 <-- here": the words that somebody put behind a connection. */
+static const struct nsc_via *without_words(ncclscope_reader *r, nsc_text via, const struct nsc_via *as_it_is)
+{
+    ptrdiff_t space = nsc_text_find(via, " ");
+    if (space <= 0 || (size_t)space + 1 >= via.len || !strchr("(<", via.ptr[space + 1]))
+        return as_it_is;
+    const struct nsc_via *v = nsc_via_parse(&r->via_cache, (nsc_text){via.ptr, (size_t)space});
+    return v->row ? v : as_it_is;
+}
+
 static const struct nsc_via cut_short = {.row = NSC_VIA_CUT, .net_dev = -1, .proxy_rank = -1};
 
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
@@ -180,6 +190,8 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
         nsc_text via = nsc_record_field(rec, NCCLSCOPE_FIELD_VIA);
         rec->via = nsc_via_parse(&r->via_cache, via);
+        if (!rec->via->row)
+            rec->via = without_words(r, via, rec->via);
         if (is_half_shm(r, rec->via))
             rec->via = &cut_short;
         torn = !rec->via->row;

@@ -157,8 +157,8 @@ bool nsc_lacks_results(const struct ncclscope_model *m)
 }
 
 struct listed {
-    size_t hosts, processes;
-    bool ranks; /* of more than rank 0 */
+    size_t hosts, processes, runs; /* runs: processes that are rank 0 of one */
+    bool ranks;                    /* of more than rank 0 */
 };
 
 /* What nccl-tests lists: hosts and processes, of which some may have no line of NCCL's here. */
@@ -172,32 +172,45 @@ static struct listed look_at_list(const struct ncclscope_model *m)
         int64_t pid = -1, rank;
         if (!name.len || !nsc_number_said(m, r, "pid", &pid))
             continue;
-        l.ranks = l.ranks || !nsc_number_said(m, r, "rank", &rank) || rank > 0;
+        bool numbered = nsc_number_said(m, r, "rank", &rank);
+        l.ranks = l.ranks || !numbered || rank > 0;
         struct nsc_key host = {nsc_intern_find(&m->strings, name), 0, 0}, process = {host.a, (uint64_t)pid, 1};
         if (nsc_map_get(&seen, host) == NSC_NONE)
             l.hosts += !nsc_map_put(&seen, host, 0);
-        if (nsc_map_get(&seen, process) == NSC_NONE)
+        if (nsc_map_get(&seen, process) == NSC_NONE) {
             l.processes += !nsc_map_put(&seen, process, 0);
+            l.runs += numbered && !rank;
+        }
     }
     nsc_map_free(&seen);
     return l;
+}
+
+/* "32 processes of 2 hosts, in 2 runs" */
+static void spell_listed(const struct listed *l, char *out, size_t size)
+{
+    int n = snprintf(out, size, "%zu process%s of %zu host%s", l->processes, l->processes == 1 ? "" : "es", l->hosts,
+                     l->hosts == 1 ? "" : "s");
+    if (l->ranks && l->runs > 1)
+        snprintf(out + n, size - (size_t)n, ", in %zu runs", l->runs);
 }
 
 void nsc_text_tests(const struct nsc_report *r)
 {
     enum { SHOWN = 3 };
     size_t told = 0;
+    char all[100];
     struct listed listed = look_at_list(r->m);
-    if (r->m->proc_order.len && !nsc_lacks_results(r->m) &&
-        (listed.hosts > r->m->hosts.len || listed.processes > r->m->proc_order.len))
-        nsc_printf(r->out, "nccl-tests lists %zu processes of %zu host%s: not all have a line of NCCL's here\n",
-                   listed.processes, listed.hosts, listed.hosts == 1 ? "" : "s");
+    bool more = listed.hosts > r->m->hosts.len || listed.processes > r->m->proc_order.len;
+    spell_listed(&listed, all, sizeof all);
+    if (r->m->proc_order.len && !nsc_lacks_results(r->m) && more)
+        nsc_printf(r->out, "nccl-tests lists %s: not all have a line of NCCL's here\n", all);
     bool alone = listed.processes && !listed.ranks && r->m->tests.len;
     for (size_t i = 0; i < r->m->comms.len; i++)
         alone = alone && r->m->comms.item[i].nranks <= 1;
     if (alone)
         nsc_wrap(r, 3,
-                 NSC_TEXT("nccl-tests lists no rank but 0: each job of its has one GPU, nothing travels, and its "
+                 NSC_TEXT("nccl-tests lists no rank but 0: each of its jobs has one GPU, nothing travels, and its "
                           "bandwidths mean nothing"));
     for (size_t i = 0; i < r->m->tests.len && !alone;) {
         struct table x = table_from(r->m, i);
@@ -209,11 +222,8 @@ void nsc_text_tests(const struct nsc_report *r)
             one_table(r, &x);
     }
     if (nsc_lacks_results(r->m)) {
-        char line[200], more[80] = "its ranks";
-        if (listed.hosts > r->m->hosts.len || listed.processes > r->m->proc_order.len)
-            snprintf(more, sizeof more, "%zu process%s of %zu host%s", listed.processes,
-                     listed.processes == 1 ? "" : "es", listed.hosts, listed.hosts == 1 ? "" : "s");
-        snprintf(line, sizeof line, "nccl-tests lists %s%s", more,
+        char line[240];
+        snprintf(line, sizeof line, "nccl-tests lists %s%s", more ? all : "its ranks",
                  reports_failure(r->m) ? ", and reports a failure in place of results"
                                        : " and prints no result: this input is cut there, or it failed or hung");
         nsc_wrap(r, 3, nsc_text_of(line));

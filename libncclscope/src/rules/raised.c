@@ -187,8 +187,16 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     f->title = title_of(c, w, f, name, reason_of(c->m, r));
     f->cause = nccl_beside(c, r);
     f->fix = w->fix;
+    const struct nsc_event *closed = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED);
     struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
+    ask.what = closed ? nsc_words(c, "line %llu", (unsigned long long)closed->where.line) : NULL;
+    ask.other = closed ? nsc_words(c, "%lld", (long long)closed->number) : NULL;
     nsc_explain(c, f, &ask);
+    if (nsc_is_explained_by(f, "EXIT_GLOO_LOCAL") || nsc_is_explained_by(f, "EXIT_GLOO_PEER"))
+        f->title = nsc_words(c, "Another process of the job went first, by what Gloo tells%s%s",
+                             f->ranks.len ? " " : "", f->ranks.len ? nsc_list_ranks(c, f) : "");
+    if (nsc_is_explained_by(f, "EXIT_GLOO_LOCAL"))
+        nsc_show(c, f, &closed->where);
     f->part = w->told == DIES || is_uncaught(r) ? NSC_ROOT : f->part;
     f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
     if (lived_on) {

@@ -164,6 +164,17 @@ static void tell_others_with_it(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &other->platform_at);
 }
 
+/* A call of libfabric failed, of which the plugin warned: that it could not start follows from it. */
+static bool follows_from_call(const struct nsc_case *c, const struct nsc_finding *f)
+{
+    for (size_t i = 0; f->began->kind == NCCLSCOPE_KIND_OFI_FAILED && i < c->f->list.len; i++) {
+        const struct nsc_event *e = c->f->list.item[i].began;
+        if (e && e->kind == NCCLSCOPE_KIND_OFI_CALL_FAILED && e->proc == f->began->proc)
+            return true;
+    }
+    return false;
+}
+
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -221,6 +232,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
     }
+    if (f && follows_from_call(c, f))
+        f->caused_by = f->rule->key;
     if (f && f->severity > NCCLSCOPE_SEVERITY_NOTE)
         tell_others_with_it(c, f);
 }

@@ -81,6 +81,30 @@ static const char *who_failed(struct nsc_case *c, const struct nsc_own_record *r
     return "";
 }
 
+/* Where nccl-tests says whose processes failed: a host that it lists and that none of these is of. `spoke`: one that some are of. */
+static nsc_text silent_host(const struct ncclscope_model *m, nsc_text *spoke)
+{
+    nsc_text silent = {NULL, 0};
+    *spoke = silent;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text name = r->number == NCCLSCOPE_KIND_TEST_TRACE ? nsc_said(m, r, "name") : (nsc_text){NULL, 0};
+        if (name.len && spoke->len && !nsc_text_eq(name, *spoke))
+            return (nsc_text){NULL, 0};
+        *spoke = name.len ? name : *spoke;
+    }
+    for (size_t i = 0; spoke->len && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text name = r->number == NCCLSCOPE_KIND_TEST_RANK ? nsc_said(m, r, "name") : (nsc_text){NULL, 0};
+        if (!name.len || nsc_text_eq(name, *spoke) || nsc_text_eq(name, silent))
+            continue;
+        if (silent.len)
+            return (nsc_text){NULL, 0};
+        silent = name;
+    }
+    return silent;
+}
+
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
@@ -109,8 +133,16 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         f->confidence = "certain";
         nsc_show(c, f, &r->where);
     }
-    if (f && f->count > 1)
-        f->title = nsc_words(c, "%s (first of %llu such lines)", f->title, (unsigned long long)f->count);
+    if (!f)
+        return;
+    nsc_text spoke, silent = silent_host(m, &spoke);
+    if (f->count > 1)
+        f->title = nsc_words(c, "%s (first of %llu such lines%s%.*s)", f->title, (unsigned long long)f->count,
+                             silent.len ? ", all of " : "", (int)(silent.len ? spoke.len : 0), spoke.ptr);
+    if (silent.len)
+        f->cause = nsc_words(
+            c, "%s No process of %.*s, which nccl-tests lists too, tells of a failure here: what became of them?",
+            f->cause, (int)silent.len, silent.ptr);
 }
 
 void nsc_rule_program_cuda(struct nsc_case *c)
@@ -244,7 +276,8 @@ static void tell_test(struct nsc_case *c)
             nsc_text host = nsc_said(m, r, "name"), file = nsc_said(m, r, "file");
             f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
             f->title = nsc_words(
-                c, "nccl-tests failed (%.*s, process %lld of %.*s), and the line that says of what is not in this input",
+                c,
+                "nccl-tests failed (%.*s, process %lld of %.*s), and the line that says of what is not in this input",
                 (int)file.len, file.ptr, (long long)pid, (int)host.len, host.ptr);
             nsc_explain_by(c, f, NSC_PROGRAM_TEST);
         }
