@@ -23,4 +23,4 @@ log=../testdata/logs/2.28.9/h200x8-p2p-disabled-shm.log
 [ "$(venv/bin/python -c 'import sys, ncclscope; print(ncclscope.scan(sys.argv[1]).verdict, ncclscope.columns.Link.__name__)' $log)" = "findings Link" ]
 venv/bin/ncclscope -q $log >said || [ $? = 1 ]
 venv/bin/python -m ncclscope -q $log | cmp - said
-venv/bin/python -m mypy --strict -c 'import ncclscope; ncclscope.scan("job.log").links[0].path'
+venv/bin/python -m mypy --config-file= --strict -c 'import ncclscope; ncclscope.scan("job.log").links[0].path'
