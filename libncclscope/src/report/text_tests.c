@@ -104,16 +104,37 @@ static const struct nsc_own_record *average_above(const struct ncclscope_model *
     return NULL;
 }
 
+static void only_average(const struct nsc_report *r, const struct nsc_own_record *a, double gb_s)
+{
+    char line[200];
+    nsc_format(line, sizeof line,
+               "nccl-tests: average bus bandwidth %.2f GB/s (line %llu); the rows of its table are broken up", gb_s,
+               (unsigned long long)a->where.line);
+    nsc_wrap(r, 3, nsc_text_of(line));
+}
+
+/* Not one row could be read, for what the program printed between its columns: the first of what nccl-tests says at its ends. */
+static void averages_alone(const struct nsc_report *r)
+{
+    enum { SHOWN = 3 };
+    size_t told = 0;
+    for (size_t i = 0; !r->m->tests.len && told < SHOWN && i < r->m->happened.len; i++) {
+        const struct nsc_own_record *a = &r->m->happened.item[i];
+        double gb_s;
+        if (a->number != NCCLSCOPE_KIND_TEST_AVERAGE || !nsc_to_f64(nsc_said(r->m, a, "bw"), &gb_s) || gb_s <= 0)
+            continue;
+        only_average(r, a, gb_s);
+        told++;
+    }
+}
+
 static void one_table(const struct nsc_report *r, const struct table *x)
 {
     char line[600], size[40], part[120];
     double average = 0;
     const struct nsc_own_record *above = average_above(r->m, x, &average);
     if (above) {
-        nsc_format(line, sizeof line,
-                   "nccl-tests: average bus bandwidth %.2f GB/s (line %llu); the rows of its table are broken up",
-                   average, (unsigned long long)above->where.line);
-        nsc_wrap(r, 3, nsc_text_of(line));
+        only_average(r, above, average);
         return;
     }
     nsc_text name = nsc_say(r->m, x->best->collective);
@@ -221,6 +242,7 @@ void nsc_text_tests(const struct nsc_report *r)
         if (++told <= SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE)
             one_table(r, &x);
     }
+    averages_alone(r);
     if (nsc_lacks_results(r->m)) {
         char line[240];
         snprintf(line, sizeof line, "nccl-tests lists %s%s", more ? all : "its ranks",

@@ -481,8 +481,9 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
             snprintf(line, sizeof line,
                      "No NCCL line among %llu lines: %s. Run the job with NCCL_DEBUG=INFO and give its output.",
                      (unsigned long long)t->lines,
-                     r->m->tests.len || nsc_lacks_results(r->m) ? "which path the GPUs use cannot be told"
-                                                                : "nothing to judge");
+                     r->m->tests.len || nsc_lacks_results(r->m) || nsc_success_of(r->m)
+                         ? "which path the GPUs use cannot be told"
+                         : "nothing to judge");
         nsc_wrap(r, 3, nsc_text_of(line));
         what_others_say(r);
         break;

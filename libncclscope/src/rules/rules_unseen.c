@@ -209,7 +209,7 @@ static const char *what_is_known(struct nsc_case *c)
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
                                             nsc_say(m, net).ptr)
                                 : "",
-                     net && one ? none : "", net && one ? "." : "", older_driver(c), runs);
+                     net && one ? none : "", net && one ? "." : "", nsc_success_of(m) ? "" : older_driver(c), runs);
 }
 
 /* Is there a communicator that no rank is seen to have finished? */
