@@ -541,6 +541,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     m->scratch->last_event = NSC_NONE;
     if (rec->flags & NCCLSCOPE_FLAG_TORN)
         nsc_source_of_stream(m)->last_torn = rec->line;
+    else if (rec->kind == NCCLSCOPE_KIND_UNKNOWN && rec->message.len && !nsc_source_of_stream(m)->unknown_at.line)
+        nsc_source_of_stream(m)->unknown_at = nsc_here(m, rec);
     if (rec->level == NCCLSCOPE_LEVEL_WARN &&
         (rec->kind != NCCLSCOPE_KIND_UNKNOWN || nameless || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
         warned = warning(m, rec, proc);

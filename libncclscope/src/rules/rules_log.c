@@ -97,14 +97,29 @@ void nsc_rule_thread_flood(struct nsc_case *c)
     nsc_explain_by(c, f, 0);
 }
 
+static const struct nsc_where *first_unknown(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->sources.len; i++)
+        if (m->sources.item[i].unknown_at.line)
+            return &m->sources.item[i].unknown_at;
+    return NULL;
+}
+
 void nsc_rule_unknown_lines(struct nsc_case *c)
 {
+    enum { SHOWN = 100 };
     uint64_t warnings, unknown, torn, records = sum_records(c->m, &warnings, &unknown, &torn);
     if (unknown * 50 <= records)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = unknown;
+    const struct nsc_where *first = first_unknown(c->m);
+    nsc_text words = first ? nsc_message_of(first) : (nsc_text){NULL, 0};
     f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope",
                          (unsigned long long)unknown, (unsigned long long)records);
+    if (words.len)
+        f->title = nsc_words(c, "%s; the first (line %llu): %.*s%s", f->title, (unsigned long long)first->line,
+                             (int)(words.len < SHOWN ? words.len : SHOWN), words.ptr, words.len > SHOWN ? " ..." : "");
+    nsc_show(c, f, first);
     nsc_explain_by(c, f, 0);
 }
