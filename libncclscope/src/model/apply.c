@@ -444,7 +444,7 @@ static uint32_t warning(struct ncclscope_model *m, const ncclscope_record *rec, 
 /* "init.cc:1234 -> 3" right behind a WARN of the thread: what it warned of is what broke. */
 static void relate_to_warning(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, uint32_t warned)
 {
-    bool warns = rec->level == NCCLSCOPE_LEVEL_WARN, returns = rec->kind == NCCLSCOPE_KIND_BACKTRACE;
+    bool returns = rec->kind == NCCLSCOPE_KIND_BACKTRACE, warns = rec->level == NCCLSCOPE_LEVEL_WARN && !returns;
     struct nsc_thread *t = warns || returns ? nsc_thread_of(m, proc, rec->tid) : NULL;
     if (!t)
         return;
@@ -543,7 +543,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         nsc_source_of_stream(m)->last_torn = rec->line;
     else if (rec->kind == NCCLSCOPE_KIND_UNKNOWN && rec->message.len && !nsc_source_of_stream(m)->unknown_at.line)
         nsc_source_of_stream(m)->unknown_at = nsc_here(m, rec);
-    if (rec->level == NCCLSCOPE_LEVEL_WARN &&
+    if (rec->level == NCCLSCOPE_LEVEL_WARN && rec->kind != NCCLSCOPE_KIND_BACKTRACE &&
         (rec->kind != NCCLSCOPE_KIND_UNKNOWN || nameless || !(rec->flags & NCCLSCOPE_FLAG_TORN)))
         warned = warning(m, rec, proc);
     if (proc != NSC_NONE && !nameless) {

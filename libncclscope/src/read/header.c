@@ -128,6 +128,38 @@ static bool is_call_and_place(nsc_text s)
     return name.len && is_location(nsc_text_from(s, (size_t)at + 4));
 }
 
+/* "[init.cc:1815]" that ends before `at`: what is in it; `at` comes to its bracket. Empty: there is none. */
+static nsc_text box_before(nsc_text s, size_t from, size_t *at)
+{
+    size_t end = *at, i = end > from && s.ptr[end - 1] == ']' ? end - 1 : from;
+    while (i > from && s.ptr[i - 1] != '[' && s.ptr[i - 1] != ']' && s.ptr[i - 1] != ' ')
+        i--;
+    if (i <= from || s.ptr[i - 1] != '[')
+        return (nsc_text){NULL, 0};
+    *at = i - 1;
+    return (nsc_text){s.ptr + i, end - 1 - i};
+}
+
+/* "[node-1][16101:17880][0][init.cc:1815]", as a vendor's build (ACCL-P) has it; at INFO too. */
+static bool walk_back_boxes(nsc_text s, size_t from, size_t end, struct nsc_header *h)
+{
+    size_t at = end;
+    nsc_text place = box_before(s, from, &at), dev = box_before(s, from, &at), ids = box_before(s, from, &at),
+             host = box_before(s, from, &at);
+    ptrdiff_t colon = nsc_text_find(ids, ":");
+    if (!host.len || colon <= 0 || !is_location(place) || !nsc_to_i64(dev, &h->dev) ||
+        !nsc_to_i64((nsc_text){ids.ptr, (size_t)colon}, &h->pid) ||
+        !nsc_to_i64(nsc_text_from(ids, (size_t)colon + 1), &h->tid))
+        return false;
+    for (size_t i = 0; i < host.len; i++)
+        if (!is_host(host.ptr[i]))
+            return false;
+    h->host = host;
+    h->location = place;
+    h->start = at;
+    return true;
+}
+
 /* Between header and marker stands: nothing (INFO), no device either (CALL), a location (WARN, TRACE). */
 static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
 {
@@ -135,7 +167,7 @@ static bool walk_back(nsc_text s, size_t from, struct nsc_header *h)
     if (end <= from + 1 || s.ptr[end - 1] != ' ')
         return false;
     end--;
-    if (who_and_device(s, from, end, h))
+    if (who_and_device(s, from, end, h) || walk_back_boxes(s, from, end, h))
         return true;
     h->dev = -1;
     if (h->level == NCCLSCOPE_LEVEL_CALL)

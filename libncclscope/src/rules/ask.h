@@ -112,6 +112,7 @@ enum nsc_internal_reason { NSC_INTERNAL_UCX = 1 };
 enum nsc_interface_reason {
     NSC_INTERFACE_ALONE = 1,
     NSC_INTERFACE_AMONG,
+    NSC_INTERFACE_LO_AMONG,
     NSC_INTERFACE_LINK_AMONG,
     NSC_INTERFACE_NAMED,
     NSC_INTERFACE_EXCLUDED, /* "^eth0,lo" */

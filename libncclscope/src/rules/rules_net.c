@@ -391,6 +391,11 @@ static bool tell_vain_bridge(struct nsc_case *c)
     return false;
 }
 
+static bool is_loopback(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    return nsc_text_is(nsc_say(m, d->name), "lo");
+}
+
 /* "NET/Socket : Using [0]ens5:192.0.2.4<0> [1]veth75fa783:fe80::14ad<0>": data is spread over all of them. */
 static void tell_bridges_for_data(struct nsc_case *c)
 {
@@ -404,18 +409,21 @@ static void tell_bridges_for_data(struct nsc_case *c)
         bool socket = nsc_text_is(nsc_say(m, d->net), "Socket"), astray = is_astray(m, d);
         good = good || (socket && !astray);
         others += astray && bad && d->host == bad->host;
-        if (astray && (!bad || (!is_suspect(nsc_say(m, bad->name)) && is_suspect(nsc_say(m, d->name)))))
+        if (astray && (!bad || (!is_suspect(nsc_say(m, bad->name)) && is_suspect(nsc_say(m, d->name))) ||
+                       (!is_loopback(m, bad) && is_loopback(m, d))))
             bad = d;
     }
-    bool bridge = bad && is_suspect(nsc_say(m, bad->name));
-    if (!bad || (!good && !bridge) || !sockets_cross(m))
+    bool bridge = bad && is_suspect(nsc_say(m, bad->name)), loopback = bad && is_loopback(m, bad);
+    if (!bad || (!good && !bridge) || !(sockets_cross(m) || (loopback && nsc_raised(c, NSC_ID_NET_SOCKET))))
         return;
     bool note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
     const struct nsc_link *over = link_over(m, bad);
-    f = nsc_found(c, note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault",
-                  bridge || (over && !note) ? "likely" : "possible");
+    int severity = note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING;
+    f = nsc_found(c, severity, "fault", bridge || (over && !note) ? "likely" : "possible");
     const char *name = nsc_say(m, bad->name).ptr;
-    const char *what = bridge ? "that seldom reaches another host" : "with a link-local address";
+    const char *what = loopback ? "that reaches no other host"
+                       : bridge ? "that seldom reaches another host"
+                                : "with a link-local address";
     f->title = over ? nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), an interface %s", name,
                                 (long long)bad->index, what)
                : others
@@ -424,9 +432,16 @@ static void tell_bridges_for_data(struct nsc_case *c)
                    : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name, what);
     if (!good)
         f->title = nsc_words(c, "NCCL has no interface for data between nodes but %s, which %s another host", name,
-                             !strcmp(name, "lo") ? "does not reach" : "seldom reaches");
-    nsc_explain_by(c, f, !good ? NSC_INTERFACE_ALONE : bridge ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
-    f->severity = note ? NCCLSCOPE_SEVERITY_NOTE : f->severity;
+                             loopback ? "does not reach" : "seldom reaches");
+    nsc_explain_by(c, f,
+                   !good      ? NSC_INTERFACE_ALONE
+                   : loopback ? NSC_INTERFACE_LO_AMONG
+                   : bridge   ? NSC_INTERFACE_AMONG
+                              : NSC_INTERFACE_LINK_AMONG);
+    f->severity = severity;
+    f->confidence = loopback && good && !note
+                        ? "certain"
+                        : f->confidence; /* that it is among them; the cause says how sure it is */
     nsc_show(c, f, over ? &over->where : NULL);
     for (size_t i = 0; i < m->devices.len; i++)
         if (is_astray(m, &m->devices.item[i])) {
