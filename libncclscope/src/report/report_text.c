@@ -372,7 +372,7 @@ static bool is_one_of_many(const struct nsc_report *r, const struct nsc_finding 
 static void one_note(const struct nsc_report *r, const struct nsc_finding *f)
 {
     char line[900];
-    bool reason = !(r->flags & NCCLSCOPE_REPORT_VERBOSE) && f->cause && !strcmp(f->cls, "by-design");
+    bool reason = !(r->flags & NCCLSCOPE_REPORT_VERBOSE) && f->cause && (!strcmp(f->cls, "by-design") || f->open);
     nsc_mark(r, NSC_MARK_NOTE);
     snprintf(line, sizeof line, "%s: %s%s%s", f->rule->id, f->title ? f->title : f->rule->means, reason ? ". " : "",
              reason ? f->cause : "");

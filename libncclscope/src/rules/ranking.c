@@ -31,11 +31,9 @@ static int breaks(const struct nsc_finding *f)
     return f->severity < NCCLSCOPE_SEVERITY_ERROR ? 0 : f->part == NSC_ROOT ? 2 : f->part == NSC_WAKE ? 1 : 0;
 }
 
-/* That a pair takes a path is certain; where no line tells whether it should, it waits behind what is likely a fault. */
 static int sureness(const struct nsc_finding *f)
 {
-    bool open = f->all_pairs && !strcmp(f->cls, "unknown");
-    return !strcmp(f->confidence, "certain") && !open ? 2 : strcmp(f->confidence, "possible") != 0;
+    return !strcmp(f->confidence, "certain") ? 2 : !strcmp(f->confidence, "likely");
 }
 
 static int by_urgency(const void *a, const void *b)
