@@ -510,14 +510,24 @@ static bool speaks_as_rccl(nsc_text message)
            (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
 }
 
+/* "ncclCommInitRank comm 0x7d10f4020c10 rank 0 nrank": nothing but the rank is whole. */
+static bool is_cut_at_rank(nsc_text message)
+{
+    ptrdiff_t at = nsc_text_find(message, " rank ");
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(message, (size_t)at + 6);
+    nsc_text rank = nsc_next_word(&rest), cut = nsc_next_word(&rest);
+    return rank.len && nsc_is_digit(rank.ptr[0]) && cut.len && cut.len <= 6 && !memcmp("nranks", cut.ptr, cut.len) &&
+           !nsc_next_word(&rest).len;
+}
+
 /* "ncclCommInitRank comm 0x55d9607ee240 rank 1 nranks 2 cudaDev 0", up to 2.20.5 without the function, and no more: it began a communicator,
  * whatever the rest said, or, without the function, may have ended one. */
 static bool is_cut_init(const ncclscope_record *rec)
 {
     return rec->kind == NCCLSCOPE_KIND_UNKNOWN &&
            (nsc_text_starts(rec->message, "ncclCommInit") || nsc_text_starts(rec->message, "comm 0x")) &&
-           nsc_text_find(rec->message, " nranks ") > 0 && nsc_text_find(rec->message, " - D") < 0 &&
-           nsc_text_find(rec->message, " - A") < 0;
+           (nsc_text_find(rec->message, " nranks ") > 0 || is_cut_at_rank(rec->message)) &&
+           nsc_text_find(rec->message, " - D") < 0 && nsc_text_find(rec->message, " - A") < 0;
 }
 
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)

@@ -103,30 +103,41 @@ static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_c
 }
 
 /* What calls that returned an error say of a process. */
-enum { BROKE = 1, BROKE_IN_INIT = 2 };
+struct broken {
+    bool broke, in_init;
+    uint32_t source;
+    uint64_t line; /* of the last */
+};
 
-static uint8_t *find_broken(const struct ncclscope_model *m)
+static struct broken *find_broken(const struct ncclscope_model *m)
 {
-    uint8_t *of_proc = nsc_alloc(m->procs.len);
+    struct broken *of_proc = nsc_alloc(m->procs.len * sizeof *of_proc);
     for (size_t i = 0; of_proc && i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        bool in_init = nsc_text_find(e->where.text, "init.cu:") >= 0;
-        if (e->kind == NCCLSCOPE_KIND_BACKTRACE && e->proc != NSC_NONE)
-            of_proc[e->proc] |= (uint8_t)(BROKE | (in_init ? BROKE_IN_INIT : 0));
+        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->proc == NSC_NONE)
+            continue;
+        struct broken *b = &of_proc[e->proc];
+        bool later = !b->broke || b->source != e->where.source || e->where.line > b->line;
+        b->broke = true;
+        b->in_init = b->in_init || nsc_text_find(e->where.text, "init.cu:") >= 0;
+        b->source = e->where.source;
+        b->line = later ? e->where.line : b->line;
     }
     return of_proc;
 }
 
-/* Did its initialisation fail? "init.cu:568 -> 1" also where it has connections and printed no end: up to 2.21.5 they are a part of it. */
-static bool has_failed(const struct nsc_rank *r, uint8_t broken)
+/* Did its initialisation fail? "init.cu:568 -> 1" also where it has connections and printed no end: up to 2.21.5 they are a part of it. What
+ * stands before the line by which it starts, its process went on from. */
+static bool has_failed(const struct nsc_rank *r, const struct broken *b)
 {
     bool ended = r->complete.line || r->called || r->split_off || r->destroyed.line;
-    return (!nsc_is_done(r) && broken) || (!ended && broken & BROKE_IN_INIT);
+    bool before = r->start.line && !r->bare_start && r->start.source == b->source && b->line < r->start.line;
+    return !before && ((!nsc_is_done(r) && b->broke) || (!ended && b->in_init));
 }
 
 /* The distinct ranks seen decide what can be said. Where most ranks came to "Destroy COMPLETE", the line by which another ended its
  * initialisation was lost: several writers of one file tear such lines. */
-static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c, const uint8_t *broken)
+static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c, const struct broken *broken)
 {
     int64_t last = -1;
     uint32_t destroyed = 0;
@@ -138,7 +149,7 @@ static void judge_state(const struct ncclscope_model *m, struct nsc_comm *c, con
         aborted = aborted || r->aborted.line;
         open = open || !nsc_is_done(r);
         destroyed += r->destroyed.line != 0;
-        failed = failed || has_failed(r, broken[r->proc]);
+        failed = failed || has_failed(r, &broken[r->proc]);
     }
     c->state = aborted                             ? NSC_ABORTED
                : failed                            ? NSC_FAILED
@@ -187,7 +198,7 @@ static void list_members(struct ncclscope_model *m)
             c->parent = m->ranks.item[r->parent].comm;
     }
     count_on_hosts(m);
-    uint8_t *broken = find_broken(m);
+    struct broken *broken = find_broken(m);
     for (size_t i = 0; broken && i < m->comms.len; i++) {
         judge_state(m, &m->comms.item[i], broken);
         m->comms.item[i].shared_names = names_are_shared(m, &m->comms.item[i]);

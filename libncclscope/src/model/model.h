@@ -66,6 +66,7 @@ struct nsc_proc {
     uint32_t last_thread;  /* from there nsc_thread.before leads to the first; or NSC_NONE */
     uint32_t first_rank;   /* from there nsc_rank.after leads to the last */
     int64_t starts;        /* what it printed of what a process prints once, at its start: enum nsc_once */
+    bool unmarked;         /* its lines have no "NCCL" before the level */
     bool informs;          /* prints INFO, so that its last line is its last word */
     bool p2p_reads,
         p2p_writes;     /* it, or both of them a process of its host, has P2P links that read; and such that do not */

@@ -79,6 +79,8 @@ void nsc_version_see(struct ncclscope_model *m, const ncclscope_record *rec, uin
 {
     struct nsc_proc *p = &m->procs.item[proc];
     see_stamp(m, rec, p);
+    if (p->records == 1 && !(rec->flags & (NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_QUOTED)))
+        p->unmarked = nsc_text_find(rec->physical, "NCCL ") < 0;
     size_t row = rec->row;
     if (p->version || row >= NSC_ROWS_SEEN || p->rows_seen[row / 64] >> (row % 64) & 1 ||
         rec->flags & NCCLSCOPE_FLAG_TORN)
@@ -222,6 +224,24 @@ static bool is_rccl(struct ncclscope_model *m)
     return hip || names_rccl(m);
 }
 
+/* Where some processes print "INFO" and others "NCCL INFO", the former are of a release before those that mark their lines. */
+static void narrow_by_mark(struct ncclscope_model *m)
+{
+    enum { LAST_UNMARKED = 20115 }; /* the last release before NSC_CHANGE_LINES_MARKED */
+    bool any = false;
+    for (size_t i = 0; i < m->procs.len; i++)
+        any = any || m->procs.item[i].unmarked;
+    for (size_t i = 0; any && i < m->procs.len; i++) {
+        struct nsc_proc *p = &m->procs.item[i];
+        if (p->unmarked) { /* its texts are known from 2.3.5 on, and may be older */
+            p->version_low = 0;
+            p->version_high = LAST_UNMARKED;
+        } else if (p->version_low < NSC_CHANGE_LINES_MARKED) {
+            p->version_low = NSC_CHANGE_LINES_MARKED;
+        }
+    }
+}
+
 void nsc_version_settle(struct ncclscope_model *m)
 {
     ncclscope_grammar *g = m->grammar;
@@ -237,6 +257,8 @@ void nsc_version_settle(struct ncclscope_model *m)
     for (size_t i = 0; !rccl && i < m->proc_order.len; i++)
         if (nsc_version_of(m, m->proc_order.item[i]).how == NSC_VERSION_UNKNOWN)
             narrow(m, &m->procs.item[m->proc_order.item[i]], g, &match);
+    if (!rccl)
+        narrow_by_mark(m);
     nsc_match_free(&match);
 }
 

@@ -53,8 +53,10 @@ static void look_at_events(struct ncclscope_model *m, struct nsc_whole *w)
     for (size_t i = 0; i < m->warnings.len;
          i++) { /* that a host has no RDMA library has nothing to do with a failure */
         const struct nsc_warning *x = &m->warnings.item[i];
-        w->warned += x->kind != NCCLSCOPE_KIND_LIBRARY_MISSING || x->broke ||
-                     nsc_text_find(nsc_say(m, x->message), "ibverbs") < 0;
+        bool verbs =
+            x->kind == NCCLSCOPE_KIND_VERBS_NOT_LOADED || (x->kind == NCCLSCOPE_KIND_LIBRARY_MISSING && !x->broke &&
+                                                           nsc_text_find(nsc_say(m, x->message), "ibverbs") >= 0);
+        w->warned += !verbs;
     }
 }
 

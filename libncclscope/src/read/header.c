@@ -245,7 +245,8 @@ static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h
     word = function < at ? function : word;
     nsc_text location = {s.ptr + word, at - word};
     bool has_place = h->level == NCCLSCOPE_LEVEL_WARN || h->level == NCCLSCOPE_LEVEL_ATTN;
-    if (has_place && location.len && (function < at || is_file_and_line(location))) {
+    bool called = word == from && is_function_and_line(location); /* "process_completions:1648 NCCL WARN", a plugin's */
+    if (has_place && location.len && (function < at || called || is_file_and_line(location))) {
         h->location = location;
         h->start = at = word;
         while (at > from && s.ptr[at - 1] == ' ')

@@ -18,8 +18,13 @@ static void inferred_version(const struct ncclscope_model *m, char *buf, size_t 
         all.high = v.high < all.high ? v.high : all.high;
     }
     nsc_version_spell(&all, range, sizeof range);
-    enum { EARLY = 20500, MANY = 20 * 100 }; /* of some thirty minor releases: such a range says nothing */
-    bool wide = all.high == NSC_VERSION_OPEN ? all.low < EARLY : all.high - all.low > MANY;
+    enum {
+        FIRST = 20000,
+        EARLY = 20500,
+        MANY = 20 * 100
+    }; /* of some thirty minor releases: such a range says nothing */
+    unsigned low = all.low < FIRST ? FIRST : all.low;
+    bool wide = all.high == NSC_VERSION_OPEN ? low < EARLY : all.high - low > MANY;
     if (all.how == NSC_VERSION_INFERRED && all.low <= all.high && !wide)
         snprintf(buf, size, "no version line; NCCL %s by its texts (inferred)", range);
     else if (nsc_versions_are_apart(m, &older, &newer))

@@ -561,6 +561,11 @@ enum nsc_answer nsc_ask_one_process(struct nsc_ask *q)
     return yes_or(q->proc != NSC_NONE && q->m->proc_order.len == 1, NSC_NO);
 }
 
+enum nsc_answer nsc_ask_lines_left_out(struct nsc_ask *q)
+{
+    return q->m->repeated ? NSC_YES : NSC_UNSAID;
+}
+
 enum nsc_answer nsc_ask_one_host(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;

@@ -241,12 +241,14 @@ static bool is_connected(const struct ncclscope_model *m, uint32_t comm)
 /* Of one rank, which waits for nobody, and its process tells of no failure. */
 static bool is_alone_and_well(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    uint32_t proc = k->nranks == 1 && k->count ? m->ranks.item[m->members.item[k->first]].proc : NSC_NONE;
+    const struct nsc_rank *r = k->nranks == 1 && k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+    uint32_t proc = r ? r->proc : NSC_NONE;
     for (size_t i = proc == NSC_NONE ? 0 : nsc_events_of(m, proc); proc != NSC_NONE && i < m->event_order.len; i++) {
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (e->proc != proc)
             break;
-        if (e->kind == NCCLSCOPE_KIND_BACKTRACE || e->level == NCCLSCOPE_LEVEL_WARN)
+        bool behind = e->where.source != r->first.source || e->where.line > r->first.line; /* else it went on from it */
+        if (behind && (e->kind == NCCLSCOPE_KIND_BACKTRACE || e->level == NCCLSCOPE_LEVEL_WARN))
             return false;
     }
     return proc != NSC_NONE;

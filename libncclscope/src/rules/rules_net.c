@@ -164,27 +164,46 @@ static bool misses_named_devices(const struct ncclscope_model *m)
     return false;
 }
 
-/* Several hosts of which no line shows a network or a connection, and NCCL could not load what its own RDMA needs. */
+/* "ib0": an interface of IP over InfiniBand that a socket is bound to; "": none is. */
+static nsc_text ipoib(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->procs.len; i++) {
+        nsc_text name = nsc_say(m, m->procs.item[i].bootstrap_if);
+        if (nsc_text_starts(name, "ib") && name.len > 2 && nsc_is_digit(name.ptr[2]))
+            return name;
+    }
+    return (nsc_text){NULL, 0};
+}
+
+/* Several hosts, or one with InfiniBand, of which no line shows a network or a connection, and NCCL could not load what its own RDMA needs. */
 static void tell_no_verbs(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    if (m->link_order.len || m->hosts.len < 2 || anyone_takes(m, true))
+    nsc_text ib = ipoib(m);
+    bool several = m->hosts.len > 1;
+    if (m->link_order.len || (!several && (!ib.len || m->comms.len)) || anyone_takes(m, true))
         return;
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_event *e = m->procs.item[i].nameless ? NULL : nsc_missing_verbs(m, (uint32_t)i);
         if (!e)
             continue;
         if (!f) {
-            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "certain");
+            f = nsc_found(c, ib.len ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "fault", "certain");
             struct nsc_ask ask = {.c = c, .m = m, .proc = (uint32_t)i, .event = e, .distance = ""};
             nsc_explain(c, f, &ask);
+            f->severity = ib.len && !nsc_success_of(m) ? NCCLSCOPE_SEVERITY_WARNING : f->severity;
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[i].host);
         nsc_show(c, f, &e->where);
     }
-    if (f)
+    if (f && ib.len)
+        f->title = nsc_words(c,
+                             "libibverbs could not be loaded, and NCCL meets over %.*s, an interface of InfiniBand: %s "
+                             "data goes over TCP there, not RDMA, unless a network plugin brings it",
+                             (int)ib.len, ib.ptr, several ? "between hosts" : "if the job has several hosts,");
+    else if (f)
         f->title = nsc_words(c,
                              "libibverbs could not be loaded (%zu host%s say%s so): between hosts NCCL has sockets, "
                              "unless a network plugin brings RDMA",

@@ -115,6 +115,29 @@ static void name_mixed(struct nsc_case *c, struct nsc_finding *f)
     }
 }
 
+/* One host's lines say "INFO", another's "NCCL INFO", as the releases before and from 2.2 on print them, and calls returned errors. */
+static void tell_unlike_lines(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    uint32_t older, newer;
+    if (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE) || !nsc_versions_are_apart(m, &older, &newer) ||
+        m->procs.item[older].unmarked == m->procs.item[newer].unmarked || m->sources.len != 1)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
+    f->count = 2;
+    f->title = nsc_words(c,
+                         "Hosts run different versions of NCCL: lines of %s say \"INFO\", as releases before 2.2 do, "
+                         "those of %s \"NCCL INFO\"",
+                         nsc_say(m, m->procs.item[older].host).ptr, nsc_say(m, m->procs.item[newer].host).ptr);
+    f->part = NSC_ROOT;
+    nsc_explain_by(c, f, 0);
+    f->confidence = "likely";
+    nsc_name_host(c, f, m->procs.item[older].host);
+    nsc_name_host(c, f, m->procs.item[newer].host);
+    nsc_show(c, f, &m->procs.item[older].first);
+    nsc_show(c, f, &m->procs.item[newer].first);
+}
+
 /* Two members of one communicator that say different releases, where NCCL's own warning is not in the log. */
 void nsc_rule_version_mismatch(struct nsc_case *c)
 {
@@ -155,6 +178,7 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
         }
         return;
     }
+    tell_unlike_lines(c);
 }
 
 /* ---- two ranks on one GPU ---- */
