@@ -420,6 +420,25 @@ static void blame_unseen_peer(struct ncclscope_findings *all)
     }
 }
 
+/* "[Proxy Service 14] Failed to execute operation Connect from rank 14, retcode 2", and behind it the process sees a connection close: that
+ * to its own proxy, which had failed by itself (6 is the other side's failure). */
+static void blame_own_proxy(struct ncclscope_findings *all)
+{
+    struct nsc_finding *closed = found_error(all, NSC_ID_FAILURE_PEER_CLOSED),
+                       *proxy = found_error(all, NSC_ID_FAILURE_ASYNC);
+    const struct nsc_event *a = proxy ? proxy->began : NULL, *b = closed ? closed->began : NULL;
+    if (!a || !b || closed->caused_by || proxy->caused_by || a->kind != NCCLSCOPE_KIND_PROXY_FAILED ||
+        b->kind != NCCLSCOPE_KIND_REMOTE_CLOSED || a->proc != b->proc || a->where.source != b->where.source ||
+        a->where.line > b->where.line)
+        return;
+    nsc_text words = a->where.text;
+    bool connect =
+             nsc_text_find(words, "operation Connect from") >= 0 || nsc_text_find(words, "operation=Connect") >= 0,
+         by_other = nsc_text_find(words, "retcode 6") >= 0 || nsc_text_find(words, "res=6") >= 0;
+    if (connect && !by_other)
+        closed->caused_by = proxy->rule->key;
+}
+
 /* A node that is gone: what processes say of failures is how they noticed it. */
 static void blame_node(struct ncclscope_findings *all)
 {
@@ -441,6 +460,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
     blame_what_was_awaited(all);
     blame_releases(all);
     blame_unseen_peer(all);
+    blame_own_proxy(all);
     excuse_crashes(all);
     struct roots roots = list_roots(all);
     enum nsc_id killed_one = killed(all);

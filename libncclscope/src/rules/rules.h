@@ -166,6 +166,8 @@ void nsc_settle_failures(struct ncclscope_findings *all); /* root_and_wake.c */
 bool nsc_is_before(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b);
 void nsc_put_findings_in_order(struct ncclscope_findings *f); /* ranking.c */
 bool nsc_failure_is_known(ncclscope_kind kind);
+/* The warning of a stranger who came to NCCL's ports, by whom this connection was closed too; NULL: it was not. */
+const struct nsc_event *nsc_stranger_of(const struct ncclscope_model *m, const struct nsc_event *e);
 
 /* rules_spec.c: what pods' specs say, for the rules on variables, shared memory and network devices. */
 void nsc_tell_spec_variables(struct nsc_case *c);
