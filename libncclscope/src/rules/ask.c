@@ -561,6 +561,14 @@ enum nsc_answer nsc_ask_one_process(struct nsc_ask *q)
     return yes_or(q->proc != NSC_NONE && q->m->proc_order.len == 1, NSC_NO);
 }
 
+enum nsc_answer nsc_ask_localhost(struct nsc_ask *q)
+{
+    for (size_t i = 0; i < q->m->hosts.len; i++)
+        if (!nsc_text_starts(nsc_say(q->m, q->m->hosts.item[i].name), "localhost"))
+            return NSC_NO;
+    return q->m->hosts.len ? NSC_YES : NSC_UNSAID;
+}
+
 enum nsc_answer nsc_ask_lines_left_out(struct nsc_ask *q)
 {
     return q->m->repeated ? NSC_YES : NSC_UNSAID;

@@ -131,6 +131,9 @@ enum nsc_answer nsc_ask_one_process(struct nsc_ask *q);
 /* Do all ranks run on one host? */
 enum nsc_answer nsc_ask_one_host(struct nsc_ask *q);
 #define ONE_HOST nsc_ask_one_host(q)
+/* Do all processes call their host "localhost"? Several machines may do so. */
+enum nsc_answer nsc_ask_localhost(struct nsc_ask *q);
+#define ON_LOCALHOST nsc_ask_localhost(q)
 /* Did a launcher that counts like lines (Ray) leave some out? */
 enum nsc_answer nsc_ask_lines_left_out(struct nsc_ask *q);
 #define LINES_LEFT_OUT nsc_ask_lines_left_out(q)

@@ -391,16 +391,22 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
             continue;
         if (!f) {
             const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
-            bool tried = nsc_text_find(e->where.text, "SHARP group create") >= 0; /* which NCCL does on request alone */
+            bool by_name = nsc_text_find(e->where.text, "ignoring NCCL_ALGO=COLLNET") >= 0;
+            bool tried = by_name ||
+                         nsc_text_find(e->where.text, "SHARP group create") >= 0; /* which NCCL does on request alone */
             bool refused =
                 nsc_first_heard(m, NCCLSCOPE_KIND_SHARP_NO_RESOURCE); /* the fabric has it, and gave it to others */
             f = nsc_found(c,
                           ((asked || tried) && !nsc_success_of(m)) || (asked && refused) ? NCCLSCOPE_SEVERITY_WARNING
                                                                                          : NCCLSCOPE_SEVERITY_NOTE,
                           "configuration", "certain");
-            f->title = asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
-                               "uses the point-to-point network"
-                             : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
+            f->title =
+                asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
+                        "uses the point-to-point network"
+                : by_name
+                    ? "NCCL_ALGO=COLLNET is set and ignored: CollNet (SHARP) is not supported here, or could not be "
+                      "set up"
+                    : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
             nsc_show(c, f, asked ? &asked->where : NULL);
             struct nsc_ask ask = {.c = c, .m = m, .proc = e->proc, .event = e, .distance = ""};
             nsc_explain(c, f, &ask);

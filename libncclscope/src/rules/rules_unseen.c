@@ -94,7 +94,7 @@ static const char *multicast_channels(struct nsc_case *c)
 {
     for (size_t i = 0; i < c->m->ranks.len; i++)
         if (c->m->ranks.item[i].nvls > 0)
-            return nsc_words(c, " NCCL has %lld channels for NVLink SHARP: the GPUs hang on NVSwitches.",
+            return nsc_words(c, " NCCL has %lld channels for NVLink SHARP: the GPUs are joined by NVSwitches.",
                              (long long)c->m->ranks.item[i].nvls);
     return "";
 }
@@ -110,7 +110,7 @@ static const char *multicast(struct nsc_case *c)
             return "";
         first = first || e->kind != NCCLSCOPE_KIND_NVLS_YES ? first : e;
     }
-    return first ? nsc_words(c, " NVLS multicast is available (line %llu): the GPUs hang on NVSwitches.",
+    return first ? nsc_words(c, " NVLS multicast is available (line %llu): the GPUs are joined by NVSwitches.",
                              (unsigned long long)first->where.line)
                  : multicast_channels(c);
 }
@@ -395,7 +395,11 @@ void nsc_rule_no_channels(struct nsc_case *c)
     else if (init_failed(m) || failed_at_start(c, &s))
         f->fix = "Mend what failed; then the connections show.";
     else if (s.early && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
-        f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
+        f->fix = m->repeated
+                     ? "Run again with RAY_DEDUP_LOGS=0 (Ray left lines out of this log) NCCL_DEBUG=INFO "
+                       "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log."
+                     : "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole "
+                       "log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
 }
