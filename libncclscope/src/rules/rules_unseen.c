@@ -394,12 +394,11 @@ void nsc_rule_no_channels(struct nsc_case *c)
                  "program did not make it one: see how many processes were started, and with which ranks.";
     else if (init_failed(m) || failed_at_start(c, &s))
         f->fix = "Mend what failed; then the connections show.";
+    else if (m->repeated)
+        f->fix = "Run again with RAY_DEDUP_LOGS=0, as Ray left lines out of this log, and with NCCL_DEBUG=INFO "
+                 "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     else if (s.early && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
-        f->fix = m->repeated
-                     ? "Run again with RAY_DEDUP_LOGS=0 (Ray left lines out of this log) NCCL_DEBUG=INFO "
-                       "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log."
-                     : "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole "
-                       "log.";
+        f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
 }
