@@ -498,6 +498,10 @@ void nsc_tell_failures(struct nsc_case *c)
             first = row;
         }
     }
+    const struct nsc_where *end = nsc_success_of(m);
+    if (f && f->began && f->began->kind == NCCLSCOPE_KIND_DESTROYED_TWICE && end &&
+        end->source == f->began->where.source && end->line < f->began->where.line)
+        f->severity = NCCLSCOPE_SEVERITY_WARNING; /* as it was taken down */
     if (f && f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && nsc_lists_device(m, f->began->proc))
         f->severity = NCCLSCOPE_SEVERITY_NOTE; /* net/fewer-nics tells of those that were not */
     if (f && weathered && f->severity == NCCLSCOPE_SEVERITY_ERROR && first->part == NSC_ROOT)
