@@ -138,7 +138,7 @@ static bool breaks_off_as_it_connects(const struct nsc_report *r)
     enum { NEAR = 12 };
     const struct ncclscope_model *m = r->m;
     const struct nsc_source_info *s = m->sources.len == 1 ? &m->sources.item[0] : NULL;
-    if (!s || !s->stats.unended || s->last_torn != s->stats.lines || nsc_success_of(m))
+    if (!s || s->last_torn != s->stats.lines || nsc_success_of(m))
         return false;
     for (size_t i = 0; i < m->procs.len; i++)
         if (m->procs.item[i].last_connect + NEAR >= s->stats.lines)
@@ -189,8 +189,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (ends_as_it_connects(r))
         return ", as far as this input goes: it ends while ranks connect. It is cut there, or they hang.";
     if (breaks_off_as_it_connects(r))
-        return ", as far as this input goes: it breaks off within a line while ranks connect. It is cut there, or they "
-               "hang.";
+        return ", as far as this input goes: it breaks off within a line while ranks connect. It was cut there, or the "
+               "processes were stopped.";
     if (wonders_at_stop(r))
         return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that no line "
                "tells.";
