@@ -549,7 +549,9 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     m->bare_comms += nameless && (rec->kind == NCCLSCOPE_KIND_INIT_START || rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE ||
                                   rec->kind == NCCLSCOPE_KIND_COMM_SHAPE);
     m->scratch->last_event = NSC_NONE;
-    if (rec->flags & NCCLSCOPE_FLAG_TORN)
+    bool headless =
+        rec->flags & NCCLSCOPE_FLAG_STRIPPED && rec->kind != NCCLSCOPE_KIND_UNKNOWN; /* and whole but for that */
+    if (rec->flags & NCCLSCOPE_FLAG_TORN && !headless)
         nsc_source_of_stream(m)->last_torn = rec->line;
     else if (rec->kind == NCCLSCOPE_KIND_UNKNOWN && rec->message.len && !nsc_source_of_stream(m)->unknown_at.line)
         nsc_source_of_stream(m)->unknown_at = nsc_here(m, rec);
