@@ -156,7 +156,7 @@ enum nsc_inside_reason {
     NSC_INSIDE_HALVES,
     NSC_INSIDE_BOTH_OFF, /* P2P and shared memory */
     NSC_INSIDE_NO_SHM,
-    NSC_INSIDE_P2P_OFF, /* and no line says why shared memory is not used either */
+    NSC_INSIDE_P2P_OFF,     /* and no line says why shared memory is not used either */
     NSC_INSIDE_ONE_PROCESS, /* GPUs of one process, and a variable would show */
     NSC_INSIDE_PROCESSES,
     NSC_INSIDE_ONE_PROCESS_HIDDEN, /* the same, and it would not */

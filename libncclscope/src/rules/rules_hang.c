@@ -149,12 +149,12 @@ static void tell_experts(struct nsc_case *c)
     f->confidence = "certain"; /* that they gave up; not why */
     nsc_text library = nsc_said(m, first, "name"), call = nsc_said(m, first, "collective"),
              peer = nsc_said(m, first, "peer");
-    f->title = nsc_words(
-        c, "Tokens of other ranks did not come (%.*s): %srank %lld waited in vain for rank %.*s, in %.*s",
-        (int)(library.len < 40 ? library.len : 40), library.len ? library.ptr : "",
-        f->ranks.len > 1 ? nsc_words(c, "%s waited; first, ", nsc_list_ranks(c, f)) : "", (long long)waits,
-        (int)(peer.len < 20 ? peer.len : 20), peer.len ? peer.ptr : "", (int)(call.len < 40 ? call.len : 40),
-        call.len ? call.ptr : "");
+    f->title =
+        nsc_words(c, "Tokens of other ranks did not come (%.*s): %srank %lld waited in vain for rank %.*s, in %.*s",
+                  (int)(library.len < 40 ? library.len : 40), library.len ? library.ptr : "",
+                  f->ranks.len > 1 ? nsc_words(c, "%s waited; first, ", nsc_list_ranks(c, f)) : "", (long long)waits,
+                  (int)(peer.len < 20 ? peer.len : 20), peer.len ? peer.ptr : "", (int)(call.len < 40 ? call.len : 40),
+                  call.len ? call.ptr : "");
 }
 
 /* The first call in which ranks of a communicator differ; NULL: in none. */
