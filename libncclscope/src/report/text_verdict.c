@@ -340,6 +340,8 @@ static void say_perhaps(const struct nsc_report *r, const struct nsc_finding *f)
     int n = alone ? (int)strlen(f->cause) : first_sentences(f->cause);
     if (!alone && !strncmp(f->cause, open, sizeof open - 1))
         snprintf(line, sizeof line, "The log does not say why; what may be behind it stands below.");
+    else if (nsc_text_find((nsc_text){f->cause, (size_t)n}, "cannot be told") >= 0) /* that is no guess */
+        snprintf(line, sizeof line, "%.*s", n, f->cause);
     else
         snprintf(line, sizeof line, "%s: %.*s", f->confidence, n, f->cause);
     nsc_indent(r, 3);
