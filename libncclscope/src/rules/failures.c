@@ -51,31 +51,24 @@ bool nsc_failure_is_known(ncclscope_kind kind)
     return false;
 }
 
-/* Is this the address of a host of the input? "192.0.2.4<4411>" */
+/* Does a line of the input say this address, of a host, beside the connection itself? "192.0.2.4<4411>" */
 static bool is_of_input(const struct ncclscope_model *m, nsc_text peer)
 {
     ptrdiff_t port = nsc_text_find(peer, "<");
     peer.len = port > 0 ? (size_t)port : peer.len;
-    for (size_t i = 0; i < m->procs.len; i++)
-        if (nsc_text_eq(nsc_say(m, m->procs.item[i].bootstrap_addr), peer) ||
-            nsc_text_eq(nsc_say(m, m->procs.item[i].host), peer))
-            return true;
-    return false;
+    return nsc_intern_find(&m->strings, peer) != 0;
 }
 
 /* A connection closed while it was accepted, by an address that is no host's of the input, on a host to whose ports a stranger had come
  * before: the same one. What that warning is; NULL: it is not so. */
 const struct nsc_event *nsc_stranger_of(const struct ncclscope_model *m, const struct nsc_event *e)
 {
-    if (e->kind != NCCLSCOPE_KIND_REMOTE_CLOSED || is_of_input(m, nsc_say(m, e->text)))
-        return NULL;
-    for (size_t i = 0; i < m->events.len; i++) {
-        const struct nsc_event *s = &m->events.item[i];
-        if (s->kind == NCCLSCOPE_KIND_SOCKET_STRANGER && s->where.source == e->where.source &&
-            s->where.line < e->where.line && m->procs.item[s->proc].host == m->procs.item[e->proc].host)
-            return s;
-    }
-    return NULL;
+    const struct nsc_event *s =
+        e->kind == NCCLSCOPE_KIND_REMOTE_CLOSED ? nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_SOCKET_STRANGER) : NULL;
+    bool before = s && s->where.source == e->where.source && s->where.line < e->where.line;
+    return before && m->procs.item[s->proc].host == m->procs.item[e->proc].host && !is_of_input(m, nsc_say(m, e->text))
+               ? s
+               : NULL;
 }
 
 /* ---- what came first ---- */

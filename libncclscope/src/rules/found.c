@@ -94,6 +94,11 @@ static bool name_once(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uin
     return put;
 }
 
+bool nsc_names_rank(const struct nsc_finding *f, uint64_t rank)
+{
+    return nsc_map_get(&f->named, (struct nsc_key){rank, 0, NAMED_RANK}) != NSC_NONE;
+}
+
 /* Was there no memory for what was to be named? */
 static void check_named(struct nsc_case *c, const struct nsc_finding *f)
 {

@@ -132,6 +132,7 @@ void nsc_show(struct nsc_case *c, struct nsc_finding *f,
 void nsc_show_first(struct nsc_case *c, struct nsc_finding *f,
                     const struct nsc_where *w); /* the line that explains it */
 void nsc_name_rank(struct nsc_case *c, struct nsc_finding *f, uint64_t rank);
+bool nsc_names_rank(const struct nsc_finding *f, uint64_t rank);
 void nsc_name_pair(struct nsc_case *c, struct nsc_finding *f, uint64_t a, uint64_t b);
 void nsc_name_host(struct nsc_case *c, struct nsc_finding *f, nsc_str host);
 void nsc_add_link(struct nsc_case *c, struct nsc_finding *f,

@@ -231,14 +231,6 @@ static bool pair_of(const struct nsc_event *e, unsigned long long rank[2], char 
     return sscanf(line, " : rank %llu and rank %llu both on CUDA device %16[0-9a-f]", &rank[0], &rank[1], device) == 3;
 }
 
-static bool has_rank(const struct shared_gpu *g, unsigned long long rank)
-{
-    for (size_t i = 0; i < g->of.ranks.len; i++)
-        if (g->of.ranks.item[i] == rank)
-            return true;
-    return false;
-}
-
 /* "3 ranks use the same GPU: ranks 0, 3, 7 on f000", "2 GPUs are used by several ranks each: ranks 4, 6 on 31000; ranks 5, 7 on 4b000". */
 static void list_shared(struct nsc_case *c, struct nsc_finding *f)
 {
@@ -253,8 +245,8 @@ static void list_shared(struct nsc_case *c, struct nsc_finding *f)
         if (!pair_of(&m->events.item[i], rank, device))
             continue;
         size_t k = 0;
-        while (k < n &&
-               (strcmp(gpu[k].device, device) != 0 || !(has_rank(&gpu[k], rank[0]) || has_rank(&gpu[k], rank[1]))))
+        while (k < n && (strcmp(gpu[k].device, device) != 0 ||
+                         !(nsc_names_rank(&gpu[k].of, rank[0]) || nsc_names_rank(&gpu[k].of, rank[1]))))
             k++;
         if (k == MOST)
             continue;

@@ -122,7 +122,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     if (open && f->severity > NCCLSCOPE_SEVERITY_NOTE)
         f->confidence = "certain"; /* that it is host memory; why is open */
     if ((why == NSC_SHM_UNSAID_VISIBLE || why == NSC_SHM_UNSAID) &&
-        f->severity > NCCLSCOPE_SEVERITY_NOTE) { /* no variable asks for it, or it lies where machines have it */
+        f->severity > NCCLSCOPE_SEVERITY_NOTE) { /* no line says why: it may be right */
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
         f->title = nsc_words(c, "%s; whether they could cannot be told from this log", f->title);
         return;

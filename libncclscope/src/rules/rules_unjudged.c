@@ -249,8 +249,10 @@ void nsc_rule_unjudged(struct nsc_case *c)
     for (size_t i = 0; i < m->warnings.len; i++) {
         const struct nsc_warning *w = &m->warnings.item[i];
         bool open = is_open(w);
-        const struct nsc_event *e = event_at(m, &w->where);
-        if ((open && is_cut_short(m, &judged, w)) || (e && nsc_stranger_of(m, e)))
+        const struct nsc_event *closed = w->kind == NCCLSCOPE_KIND_REMOTE_CLOSED
+                                             ? event_at(m, &w->where)
+                                             : NULL; /* few shapes are: it is a search */
+        if ((open && is_cut_short(m, &judged, w)) || (closed && nsc_stranger_of(m, closed)))
             continue;
         bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
         bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
@@ -263,7 +265,7 @@ void nsc_rule_unjudged(struct nsc_case *c)
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
             f->part = NSC_ROOT;
-            f->began = e;
+            f->began = event_at(m, &w->where);
             words.len = words.len < 300 ? words.len : 300;
             words.len -= words.len && words.ptr[words.len - 1] == '.';
             struct nsc_ask ask = {

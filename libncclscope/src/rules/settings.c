@@ -64,7 +64,7 @@ static struct shown *look_at_links(const struct ncclscope_model *m)
 static bool is_bound_by_network(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
     bool soft = false;
-    for (size_t i = 0; i < m->devices.len; i++) {
+    for (size_t i = 0; r->local_ranks == 1 && i < m->devices.len; i++) {
         const struct nsc_net_device *d = &m->devices.item[i];
         if (d->host != m->procs.item[r->proc].host || !nsc_text_is(nsc_say(m, d->net), "IB"))
             continue;
@@ -72,16 +72,17 @@ static bool is_bound_by_network(const struct ncclscope_model *m, const struct ns
         if (!soft)
             return false;
     }
-    return soft && r->local_ranks == 1;
+    return soft;
 }
 
 /* Does it keep a communicator of several ranks from more? One rank alone moves nothing to others. */
 static bool binds(const struct ncclscope_model *m, const struct nsc_env *e)
 {
     int64_t most;
-    for (size_t i = 0; nsc_to_i64(nsc_say(m, e->value), &most) && i < m->ranks.len; i++)
-        if (m->ranks.item[i].proc == e->proc && m->ranks.item[i].coll == most && m->ranks.item[i].nranks != 1 &&
-            !is_bound_by_network(m, &m->ranks.item[i]))
+    if (!nsc_to_i64(nsc_say(m, e->value), &most))
+        return false;
+    for (uint32_t i = m->procs.item[e->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        if (m->ranks.item[i].coll == most && m->ranks.item[i].nranks != 1 && !is_bound_by_network(m, &m->ranks.item[i]))
             return true;
     return false;
 }
