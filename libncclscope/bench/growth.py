@@ -530,6 +530,37 @@ def closed_by_lost(n):
     return one_log(out)
 
 
+def closed_by_strangers(n):
+    """Something at NCCL's port that is no rank, and connections that end behind it."""
+    out = []
+    for i in range(n):
+        out += begin('vm', 100 + i, i % 8)
+        out.append('vm:%d:%d [%d] misc/socket.cc:428 NCCL WARN socketFinalizeAccept: wrong magic 4f484320 != 4e43434c' % (100 + i, 100 + i, i % 8))
+    out += [line('vm', 100 + i, 100 + i, i % 8, 'Connection closed by remote peer 192.0.2.%d<%d>' % (1 + i % 250, 30000 + i)) for i in range(n)]
+    return one_log(out)
+
+
+def shared_gpus(n):
+    out = []
+    for i in range(n):
+        out += begin('node%d' % i, 100, 0)
+        out.append('node%d:100:100 [0] init.cc:795 NCCL WARN Duplicate GPU detected : rank %d and rank %d both on CUDA device 31000' % (
+            i, 2 * i, 2 * i + 1))
+    return one_log(out)
+
+
+def limited_channels(n):
+    out = []
+    for i in range(n):
+        host = 'node%d' % i
+        out += [line(host, 100, 100, 0, text) for text in (
+            'Bootstrap: Using eth0:10.%d.%d.2<0>' % (i // 250, i % 250), 'NCCL version 2.28.9+cuda13.0', 'NCCL_MAX_NCHANNELS set by environment to 2.')]
+        out += [init(host, 100, 0, 0x5581f00d0000, i, n, name(1), 'START'),
+                line(host, 100, 100, 0, '2 coll channels, 2 collnet channels, 0 nvls channels, 2 p2p channels'),
+                init(host, 100, 0, 0x5581f00d0000, i, n, name(1), 'COMPLETE')]
+    return one_log(out)
+
+
 def ras_json(n):
     ranks = [{'rank': i, 'host': '192.0.2.%d' % (i % 250), 'pid': 100 + i, 'cuda_dev': i % 8, 'nvml_dev': i % 8, 'missing': False,
               'init_state': 0, 'async_error': 0, 'finalize_called': False, 'destroy_flag': False, 'abort_flag': False,
@@ -614,7 +645,8 @@ SHAPES = {
     pods: (150, 5000), pod_containers: (300, 2500),
     ranks_of_a_large_old_communicator: (120, 10000), one_id_again: (300, 10000), unused_comms: (120, 5000),
     failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
-    net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), ras_json: (200, 10000), matrices: (200, 10000),
+    net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), closed_by_strangers: (120, 5000),
+    shared_gpus: (200, 10000), limited_channels: (150, 10000), ras_json: (200, 10000), matrices: (200, 10000),
     unknown_lines: (400, 20000), torn_lines: (300, 10000), jobs_one_after_another: (150, 5000),
 }
 
