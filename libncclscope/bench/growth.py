@@ -561,6 +561,15 @@ def limited_channels(n):
     return one_log(out)
 
 
+def commands(n):
+    """A script of runs, each by its command."""
+    out = []
+    for i in range(n):
+        out += ['+ mpirun -np 2 -x NCCL_P2P_DISABLE=1 -x NCCL_DEBUG=INFO ./train'] + [
+            line('vm', 100 + 2 * i + k, 100 + 2 * i + k, k, 'NCCL version 2.18.5+cuda12.2') for k in range(2)]
+    return one_log(out)
+
+
 def ras_json(n):
     ranks = [{'rank': i, 'host': '192.0.2.%d' % (i % 250), 'pid': 100 + i, 'cuda_dev': i % 8, 'nvml_dev': i % 8, 'missing': False,
               'init_state': 0, 'async_error': 0, 'finalize_called': False, 'destroy_flag': False, 'abort_flag': False,
@@ -646,7 +655,7 @@ SHAPES = {
     ranks_of_a_large_old_communicator: (120, 10000), one_id_again: (300, 10000), unused_comms: (120, 5000),
     failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
     net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), closed_by_strangers: (120, 5000),
-    shared_gpus: (200, 10000), limited_channels: (150, 10000), ras_json: (200, 10000), matrices: (200, 10000),
+    shared_gpus: (200, 10000), limited_channels: (150, 10000), commands: (200, 5000), ras_json: (200, 10000), matrices: (200, 10000),
     unknown_lines: (400, 20000), torn_lines: (300, 10000), jobs_one_after_another: (150, 5000),
 }
 

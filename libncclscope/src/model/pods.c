@@ -351,9 +351,27 @@ static size_t env_of_pod(const struct ncclscope_model *m, uint32_t pod)
     return low;
 }
 
-/* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...": variables of a command in the input count as set in its processes, where
- * NCCL's own lines would not show them. */
-static void take_command(struct ncclscope_model *m, const struct nsc_own_record *r)
+/* A variable of a command counts as set in the processes of its input, where NCCL's own lines would not show it. */
+static void set_by_command(struct ncclscope_model *m, const struct nsc_own_record *r, nsc_str n, nsc_str v)
+{
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        uint32_t proc = m->proc_order.item[i];
+        struct nsc_key key = {proc, n, 0};
+        if (m->procs.item[proc].source != r->where.source || nsc_map_get(&m->env_by, key) != NSC_NONE ||
+            nsc_would_be_seen(m, proc, nsc_say(m, n)))
+            continue;
+        struct nsc_env *x = nsc_vec_push(&m->env);
+        if (!x || nsc_map_put(&m->env_by, key, (uint32_t)(m->env.len - 1))) {
+            m->no_memory = true;
+            return;
+        }
+        *x = (struct nsc_env){
+            .proc = proc, .name = n, .value = v, .by_pod = true, .by_command = true, .where = r->where};
+    }
+}
+
+/* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...". Of several commands in an input the first that names a variable counts. */
+static void take_command(struct ncclscope_model *m, const struct nsc_own_record *r, struct nsc_map *set)
 {
     nsc_text rest = nsc_said(m, r, "text");
     for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
@@ -362,29 +380,21 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
         if (!name.len || !value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) ||
             !nsc_takes_level(name, value))
             continue;
-        nsc_str n = nsc_keep(m, name), v = nsc_keep(m, value);
-        for (size_t i = 0; i < m->proc_order.len; i++) {
-            uint32_t proc = m->proc_order.item[i];
-            struct nsc_key key = {proc, n, 0};
-            if (m->procs.item[proc].source != r->where.source || nsc_map_get(&m->env_by, key) != NSC_NONE ||
-                nsc_would_be_seen(m, proc, name))
-                continue;
-            struct nsc_env *x = nsc_vec_push(&m->env);
-            if (!x || nsc_map_put(&m->env_by, key, (uint32_t)(m->env.len - 1))) {
-                m->no_memory = true;
-                return;
-            }
-            *x = (struct nsc_env){
-                .proc = proc, .name = n, .value = v, .by_pod = true, .by_command = true, .where = r->where};
-        }
+        struct nsc_key key = {nsc_keep(m, name), r->where.source, 0};
+        if (nsc_map_get(set, key) != NSC_NONE)
+            continue;
+        set_by_command(m, r, (nsc_str)key.a, nsc_keep(m, value));
+        m->no_memory = nsc_map_put(set, key, 1) || m->no_memory;
     }
 }
 
 void nsc_take_commands(struct ncclscope_model *m)
 {
+    struct nsc_map set = {0}; /* variables of an input */
     for (size_t i = 0; i < m->happened.len; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND)
-            take_command(m, &m->happened.item[i]);
+            take_command(m, &m->happened.item[i], &set);
+    nsc_map_free(&set);
 }
 
 static void add_process(struct ncclscope_model *m, struct nsc_pod *pod, uint32_t proc)
