@@ -221,37 +221,75 @@ static bool shares_threads(const struct ncclscope_model *m, uint32_t proc, uint3
 
 enum { SELDOM = 10 }; /* a writer's mistake is one line in so many, or less */
 
+/* Is `i`, of a name that few lines show, process `of` with a torn name? Where both speak often, two hosts share a pid. */
+static bool is_torn_name_of(const struct ncclscope_model *m, uint32_t i, uint32_t of)
+{
+    const struct nsc_proc *p = &m->procs.item[i], *whole = &m->procs.item[of];
+    bool elided = nsc_is_elided(nsc_say(m, p->host));
+    if (p->pod != whole->pod || whole->merged_into != NSC_NONE ||
+        (!elided && p->records * 3 > whole->records && p->records > 1))
+        return false;
+    return elided || is_mangled(nsc_say(m, p->host), nsc_say(m, whole->host)) ||
+           (p->records * SELDOM < whole->records && shares_threads(m, i, of));
+}
+
+/* Processes of a source and a pid, those with most lines first. */
+enum { SAME_PID = 4 };
+struct same_pid {
+    uint32_t of[SAME_PID];
+};
+
+static void enter_by_records(const struct ncclscope_model *m, struct same_pid *s, uint32_t proc)
+{
+    for (size_t k = 0; k < SAME_PID; k++) {
+        uint32_t there = s->of[k];
+        if (there != NSC_NONE && m->procs.item[there].records >= m->procs.item[proc].records)
+            continue;
+        s->of[k] = proc;
+        proc = there;
+        if (proc == NSC_NONE)
+            return;
+    }
+}
+
+static size_t place_of_pid(struct ncclscope_model *m, struct nsc_map *by_pid, const struct nsc_proc *p)
+{
+    struct nsc_key key = {p->source, (uint64_t)p->pid, 0};
+    uint32_t at = nsc_map_get(by_pid, key);
+    if (at == NSC_NONE && nsc_map_put(by_pid, key, at = (uint32_t)by_pid->used))
+        m->no_memory = true;
+    return at;
+}
+
 /* A pid that one line or two show under a torn name stays with the host that all its other lines name. */
 static bool mend_torn_names(struct ncclscope_model *m)
 {
     bool any = false;
-    struct nsc_map by_pid = {0}; /* source and pid: its process with most lines */
-    for (size_t i = 0; i < m->procs.len; i++) {
+    struct nsc_map by_pid = {0};
+    struct same_pid *pids = nsc_alloc((m->procs.len + 1) * sizeof *pids);
+    m->no_memory = m->no_memory || !pids;
+    for (size_t i = 0; pids && i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
-        struct nsc_key key = {p->source, (uint64_t)p->pid, 0};
-        uint32_t before = p->nameless ? NSC_NONE : nsc_map_get(&by_pid, key);
-        bool more = before == NSC_NONE || p->records > m->procs.item[before].records;
-        if (nsc_is_elided(nsc_say(m, p->host)))
+        size_t before = by_pid.used, at = p->nameless ? 0 : place_of_pid(m, &by_pid, p);
+        if (p->nameless || m->no_memory)
             continue;
-        if (!p->nameless && more && nsc_map_put(&by_pid, key, (uint32_t)i))
-            m->no_memory = true;
+        if (by_pid.used > before)
+            memset(&pids[at], 0xff, sizeof pids[at]);
+        if (!nsc_is_elided(nsc_say(m, p->host)))
+            enter_by_records(m, &pids[at], (uint32_t)i);
     }
-    for (size_t i = 0; i < m->procs.len; i++) {
+    for (uint32_t i = 0; pids && !m->no_memory && i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
-        uint32_t whole =
-            p->nameless ? NSC_NONE : nsc_map_get(&by_pid, (struct nsc_key){p->source, (uint64_t)p->pid, 0});
-        bool elided = !p->nameless && nsc_is_elided(nsc_say(m, p->host));
-        if (whole == i ||
-            (whole != NSC_NONE && !elided && p->records * 3 > m->procs.item[whole].records && p->records > 1))
-            continue; /* both speak often: two hosts that share a pid */
-        if (whole == NSC_NONE || p->merged_into != NSC_NONE || p->pod != m->procs.item[whole].pod)
-            continue;
-        bool spliced = p->records * SELDOM < m->procs.item[whole].records && shares_threads(m, (uint32_t)i, whole);
-        if (!elided && !spliced && !is_mangled(nsc_say(m, p->host), nsc_say(m, m->procs.item[whole].host)))
-            continue;
-        absorb(m, whole, (uint32_t)i);
-        any = true;
+        bool open = !p->nameless && p->merged_into == NSC_NONE;
+        const struct same_pid *s = &pids[open ? place_of_pid(m, &by_pid, p) : 0];
+        for (size_t k = 0; open && k < SAME_PID && s->of[k] != NSC_NONE && s->of[k] != i; k++)
+            if (is_torn_name_of(m, i, s->of[k])) {
+                absorb(m, s->of[k], i);
+                any = true;
+                break;
+            }
     }
+    nsc_free(pids);
     nsc_map_free(&by_pid);
     return any;
 }

@@ -458,7 +458,8 @@ struct nsc_thread {
 /* What rules ask of a whole input for each thing that they find: looked for once, when all is read. */
 struct nsc_whole {
     bool rccl;            /* AMD's library */
-    bool unended;         /* a source ends within a line */
+    bool unended;         /* a source ends without a newline */
+    bool breaks_off;      /* its last line is a piece of one: the input is cut there */
     bool battered;        /* one line in ten is torn, or more: what is not there may have been lost */
     bool no_collnet;      /* its connections were made, and are not used */
     bool stranger_failed; /* a process failed that belongs to no communicator of the input */
@@ -613,6 +614,12 @@ void nsc_look_at_whole(struct ncclscope_model *m);                  /* whole.c *
 void nsc_lay_rows(struct ncclscope_model *m);                       /* lay_rows.c: again where what is known grew */
 /* The line by which the job's own program says that it reached its end; NULL: none does. */
 const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
+
+/* Is its last line a piece of one? */
+static inline bool nsc_breaks_off(const struct nsc_source_info *s)
+{
+    return s->last_torn && s->last_torn == s->stats.lines;
+}
 /* NCCL went back from SHARP or CollNet to ordinary connections. */
 static inline bool nsc_refuses_collnet(const struct nsc_event *e)
 {

@@ -40,6 +40,14 @@ static void look_at_others(struct ncclscope_model *m, struct nsc_whole *w)
         w->done = NSC_NONE;
 }
 
+/* Does a warning tell no more than what this machine lacks: an RDMA library, GDRCopy? It has nothing to do with a failure. */
+static bool is_of_machine(const struct ncclscope_model *m, const struct nsc_warning *x)
+{
+    return x->kind == NCCLSCOPE_KIND_VERBS_NOT_LOADED || x->kind == NCCLSCOPE_KIND_RMA_NO_GDRCOPY ||
+           (x->kind == NCCLSCOPE_KIND_LIBRARY_MISSING && !x->broke &&
+            nsc_text_find(nsc_say(m, x->message), "ibverbs") >= 0);
+}
+
 /* A process that failed before it said its rank, or is quoted by its program alone, is a stranger. */
 static void look_at_events(struct ncclscope_model *m, struct nsc_whole *w)
 {
@@ -50,14 +58,8 @@ static void look_at_events(struct ncclscope_model *m, struct nsc_whole *w)
         w->stranger_failed =
             w->stranger_failed || ((e->quoted || e->broke) && m->procs.item[e->proc].last_rank == NSC_NONE);
     }
-    for (size_t i = 0; i < m->warnings.len;
-         i++) { /* that a host has no RDMA library has nothing to do with a failure */
-        const struct nsc_warning *x = &m->warnings.item[i];
-        bool verbs =
-            x->kind == NCCLSCOPE_KIND_VERBS_NOT_LOADED || (x->kind == NCCLSCOPE_KIND_LIBRARY_MISSING && !x->broke &&
-                                                           nsc_text_find(nsc_say(m, x->message), "ibverbs") >= 0);
-        w->warned += !verbs;
-    }
+    for (size_t i = 0; i < m->warnings.len; i++)
+        w->warned += !is_of_machine(m, &m->warnings.item[i]);
 }
 
 static void look_at_sources(const struct ncclscope_model *m, struct nsc_whole *w)
@@ -67,6 +69,7 @@ static void look_at_sources(const struct ncclscope_model *m, struct nsc_whole *w
         lines += m->sources.item[i].stats.records;
         torn += m->sources.item[i].stats.torn_lines;
         w->unended = w->unended || m->sources.item[i].stats.unended;
+        w->breaks_off = w->breaks_off || nsc_breaks_off(&m->sources.item[i]);
     }
     w->battered = torn * 10 > lines;
 }

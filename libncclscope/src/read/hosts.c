@@ -20,12 +20,18 @@ nsc_text nsc_hosts_whole(struct nsc_hosts *hosts, const struct nsc_header *h)
     return nsc_is_elided(h->host) && k->pid == h->pid && k->len ? (nsc_text){k->host, k->len} : h->host;
 }
 
-void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host)
+/* Did a clean header show this name? Then "worker-0" is no "r-0" behind another's text: that one lost its beginning. */
+static bool is_known(const struct nsc_hosts *hosts, nsc_text host)
 {
     for (size_t i = 0; i < hosts->names; i++)
         if (nsc_text_eq((nsc_text){hosts->name[i].host, hosts->name[i].len}, host))
-            return;
-    if (hosts->names == NSC_HOST_NAMES || host.len > NSC_HOST_LENGTH)
+            return true;
+    return false;
+}
+
+void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host)
+{
+    if (is_known(hosts, host) || hosts->names == NSC_HOST_NAMES || host.len > NSC_HOST_LENGTH)
         return;
     hosts->name[hosts->names].len = host.len;
     memcpy(hosts->name[hosts->names++].host, host.ptr, host.len);
@@ -108,7 +114,7 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
     }
     if (!h->whole || k->pid != h->pid || !k->len || k->len == h->host.len || (!h->start && k->seen < 2))
         return false;
-    if (ends_with(h->host, name)) {
+    if (ends_with(h->host, name) && !is_known(hosts, h->host)) {
         h->start += h->host.len - k->len;
         h->host = nsc_text_from(h->host, h->host.len - k->len);
         return false;

@@ -130,6 +130,30 @@ bool nsc_prefix_known_by_now(struct nsc_prefix_seen *seen, nsc_text text, uint64
     return lines >= NSC_PREFIX_AGAIN && lines * 4 >= seen->headers;
 }
 
+static size_t digits_at_end(nsc_text text)
+{
+    size_t n = 0;
+    while (n < text.len && nsc_is_digit(text.ptr[text.len - 1 - n]))
+        n++;
+    return n;
+}
+
+size_t nsc_prefix_lead_at_end(nsc_text text, nsc_text lead)
+{
+    enum { SHORTEST = 3 };
+    size_t whole = text.len;
+    if (lead.len < SHORTEST || nsc_is_digit(lead.ptr[0]))
+        return 0;
+    while (lead.len && text.len) {
+        size_t own = digits_at_end(lead), other = digits_at_end(text);
+        if (!own != !other || (!own && lead.ptr[lead.len - 1] != text.ptr[text.len - 1]))
+            return 0;
+        lead.len -= own ? own : 1;
+        text.len -= own ? other : 1;
+    }
+    return lead.len ? 0 : whole - text.len;
+}
+
 size_t nsc_prefix_stamp_at_end(ncclscope_grammar *g, nsc_text text, struct nsc_match *m)
 {
     const char *open = text.len ? memrchr(text.ptr, '[', text.len) : NULL;

@@ -41,5 +41,8 @@ void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_mem
 bool nsc_prefix_known_by_now(struct nsc_prefix_seen *seen, nsc_text text, uint64_t line, const uint64_t **since);
 /* How much of the end of `text` is a boxed time stamp that belongs to the record behind it. */
 size_t nsc_prefix_stamp_at_end(ncclscope_grammar *g, nsc_text text, struct nsc_match *m);
+/* How much of the end of `text` is what a launcher put before the record behind it: as `lead`, but for its numbers ("[1,0]<stdout>:",
+ * "[1,13]<stdout>:"). */
+size_t nsc_prefix_lead_at_end(nsc_text text, nsc_text lead);
 
 #endif

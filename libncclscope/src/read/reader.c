@@ -279,8 +279,10 @@ static void take_record(ncclscope_reader *r)
         nsc_mark_torn(r);
     r->stats.stripped += stripped;
     r->record.message = (nsc_text){r->line.ptr + h.message, end > h.message ? end - h.message : 0};
-    if (r->has_next)
+    if (r->has_next) {
+        r->record.message.len -= nsc_prefix_lead_at_end(r->record.message, (nsc_text){r->line.ptr, r->lead});
         r->record.message.len -= nsc_prefix_stamp_at_end(r->grammar, r->record.message, &r->match);
+    }
     r->record.message.len = quote_ends_at(r->line, h.start, r->record.message);
     nsc_text said = r->record.message;
     r->record.message.len = broken_at(said);
@@ -458,6 +460,7 @@ static bool read_line(ncclscope_reader *r)
         nsc_hosts_learn(&r->hosts, &r->next);
     }
     r->in_line = true;
+    r->lead = r->next.start;
     r->line.len = nsc_without_tail(r->line, r->next.start);
     r->many = false;
     r->has_next = r->next.level == NCCLSCOPE_LEVEL_WARN && nsc_said_begin(&r->said, r->physical.number);

@@ -63,6 +63,7 @@ struct ncclscope_reader {
     nsc_text raw, line; /* as it came, its pieces joined; and unwrapped */
     struct nsc_prefix prefix;
     struct nsc_header next; /* the record to give out next */
+    size_t lead;            /* what stands before its first record */
     nsc_text banner;        /* a version line that stands before the record in hand, on its line */
     nsc_text behind;        /* what another program printed into the record given out last: before `next` */
     bool in_line, has_next, torn;

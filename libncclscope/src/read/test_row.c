@@ -24,7 +24,7 @@ size_t nsc_test_columns(nsc_text row)
         nsc_next_word(&row);
     bool figures = true;
     for (size_t i = 0; i < 3; i++)
-        figures = figures && nsc_to_f64(nsc_next_word(&row), &f);
+        figures = figures && nsc_to_f64(nsc_next_word(&row), &f) && f >= 0; /* -1 is a root: a row without its end */
     return figures && !nsc_is_digit(type.ptr[0]) ? before : 0;
 }
 

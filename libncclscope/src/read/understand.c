@@ -91,6 +91,21 @@ static bool is_torn(ncclscope_reader *r, bool cut)
                                   nsc_texts_is_cut(r->grammar, rec->message)));
 }
 
+/* Is it the last of an input that ends without a newline? */
+static bool is_at_end(const ncclscope_reader *r)
+{
+    return r->physical.unended && !r->has_next && !r->behind.len;
+}
+
+/* The input ends here, with words that a row took for which anything may stand, and that no release prints: "NVLS Head" of
+ * "NVLS Head  0:  0  8". */
+static bool ends_in_a_piece(ncclscope_reader *r, const struct nsc_row *row)
+{
+    bool strict = false;
+    return is_at_end(r) && row && !nsc_pattern_is_strict(&row->pattern) && !r->record.text &&
+           !nsc_texts_match(r->grammar, NULL, r->record.message, &r->match, &strict);
+}
+
 /* "SHM/direct" is all that 2.30.7 prints, and half of what releases before it do. */
 static bool is_half_shm(ncclscope_reader *r, const struct nsc_via *via)
 {
@@ -186,7 +201,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;
     rec->match = row && !row->pattern.literal ? &r->match : NULL;
-    bool torn = !row && is_torn(r, cut || r->physical.unended);
+    bool torn = !row && is_torn(r, cut || is_at_end(r));
     if (rec->kind == NCCLSCOPE_KIND_CONNECT || rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) {
         nsc_text via = nsc_record_field(rec, NCCLSCOPE_FIELD_VIA);
         rec->via = nsc_via_parse(&r->via_cache, via);
@@ -203,7 +218,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     } else if (rec->kind == NCCLSCOPE_KIND_NCCL_VERSION) {
         note_release(r);
     }
-    rec->flags |= torn ? NCCLSCOPE_FLAG_TORN : 0;
+    rec->flags |= torn || ends_in_a_piece(r, row) ? NCCLSCOPE_FLAG_TORN : 0;
     if (torn || cut)
         nsc_debts_add(&r->debts, h, from_marker);
     else if (row && !nsc_pattern_is_strict(&row->pattern) && rec->kind != NCCLSCOPE_KIND_CONNECT)

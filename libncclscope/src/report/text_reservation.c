@@ -96,7 +96,8 @@ static bool wonders_at_sends(const struct nsc_report *r)
 static bool ends_in_init(const struct nsc_report *r)
 {
     return is_told(r, "MISSING_UNMET") || is_told(r, "MISSING_UNSTARTED") || is_told(r, "MISSING_CUT") ||
-           is_told(r, "MISSING_CUT_SHORT");
+           is_told(r, "MISSING_CUT_SHORT") ||
+           (r->m->whole.unended && (is_told(r, "MISSING_MET") || is_told(r, "MISSING_PARENT")));
 }
 
 /* Host memory between GPUs of a node, and no line says whether they could have P2P. */
@@ -138,7 +139,7 @@ static bool breaks_off_as_it_connects(const struct nsc_report *r)
     enum { NEAR = 12 };
     const struct ncclscope_model *m = r->m;
     const struct nsc_source_info *s = m->sources.len == 1 ? &m->sources.item[0] : NULL;
-    if (!s || s->last_torn != s->stats.lines || nsc_success_of(m))
+    if (!s || !nsc_breaks_off(s) || nsc_success_of(m))
         return false;
     for (size_t i = 0; i < m->procs.len; i++)
         if (m->procs.item[i].last_connect + NEAR >= s->stats.lines)

@@ -111,9 +111,11 @@ static bool tried_ib(const struct ncclscope_model *m, const struct nsc_rank *r)
     return nsc_text_is(nsc_say(m, r->network), "IB") || nsc_event_of(m, r->proc, NCCLSCOPE_KIND_IB_NONE);
 }
 
-/* Else the line may be among those that a cut input lost. */
+/* Else the line may be among those that a cut input lost, or that another writer tore. */
 static bool shows_reading(const struct ncclscope_model *m, const struct nsc_rank *r, int when)
 {
+    if (m->sources.item[m->procs.item[r->proc].source].stats.torn_lines)
+        return false;
     bool begins = m->procs.item[r->proc].bootstrap_at.line && r->start.line;
     return when == READ_BEFORE_START ? begins : when == READ_TO_THE_END ? begins && r->complete.line : true;
 }
@@ -126,7 +128,7 @@ static uint32_t lacks_it(const struct comparison *d, uint32_t comm, const char *
     int when = is_read_at_start(nsc_text_of(name));
     for (uint32_t i = 0; when != NOT_READ && i < k->count; i++) {
         const struct nsc_rank *r = member_of(m, k, i);
-        bool read = when == READ_FOR_IB ? tried_ib(m, r) : has_neighbour(d, comm, r) && shows_reading(m, r, when);
+        bool read = shows_reading(m, r, when) && (when == READ_FOR_IB ? tried_ib(m, r) : has_neighbour(d, comm, r));
         if (m->procs.item[r->proc].env_seen && !nsc_env_of(m, r->proc, name) && read)
             return r->proc;
     }

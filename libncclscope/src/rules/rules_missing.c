@@ -72,9 +72,9 @@ static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_com
 /* How sure it can be that ranks wait: a log that just ends may be a copy of the first part of a healthy one. */
 static const char *sureness(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    bool unended = m->whole.unended, failed = k->state == NSC_FAILED || m->whole.warned || m->troubles ||
-                                              is_unanswered(m, k) ||
-                                              (m->whole.listed == (uint64_t)k->nranks && !m->tests.len);
+    bool unended = m->whole.unended, without_result = m->whole.listed == (uint64_t)k->nranks && !m->tests.len,
+         failed = k->state == NSC_FAILED || m->whole.warned || m->troubles || is_unanswered(m, k) ||
+                  (without_result && !unended && !m->whole.breaks_off);
     return m->whole.battered || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
 }
 
@@ -406,7 +406,7 @@ static void tell_unfinished(const struct absence *a)
     const struct nsc_comm *k = a->k;
     long long of = (long long)k->nranks;
     bool all_began = nsc_is_all_begun(m, k), alone = is_alone_and_well(m, k) || (of > 1 && !is_certain(a));
-    if (k->state == NSC_INCOMPLETE && all_began && !is_connected(m, a->comm) && alone) {
+    if (k->state == NSC_INCOMPLETE && all_began && (m->whole.breaks_off || !is_connected(m, a->comm)) && alone) {
         a->f->title = of == 1 ? "The input ends while a communicator of one rank initialises"
                               : nsc_words(a->c, "The input ends while the %lld ranks of a communicator initialise", of);
         make_note(a->c, a->f, NSC_MISSING_CUT);
