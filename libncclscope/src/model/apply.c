@@ -530,6 +530,20 @@ static bool is_cut_init(const ncclscope_record *rec)
            nsc_text_find(rec->message, " - D") < 0 && nsc_text_find(rec->message, " - A") < 0;
 }
 
+/* Without its header a line tells of a communicator, but not whose it is. */
+static void see_bare_comm(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    if (rec->kind != NCCLSCOPE_KIND_INIT_START && rec->kind != NCCLSCOPE_KIND_INIT_COMPLETE &&
+        rec->kind != NCCLSCOPE_KIND_COMM_SHAPE)
+        return;
+    int64_t ranks = nsc_int(rec, NCCLSCOPE_FIELD_NRANKS), nodes = nsc_int(rec, NCCLSCOPE_FIELD_NNODES);
+    m->bare_comms++;
+    if (ranks > 0 && (uint64_t)ranks >= m->bare_ranks) {
+        m->bare_ranks = (uint64_t)ranks;
+        m->bare_nodes = nodes > 0 && (uint64_t)nodes > m->bare_nodes ? (uint64_t)nodes : m->bare_nodes;
+    }
+}
+
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     struct ncclscope_record said;
@@ -546,8 +560,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     bool nameless = proc != NSC_NONE && m->procs.item[proc].nameless;
     uint32_t warned = NSC_NONE;
     m->repeated += rec->repeated;
-    m->bare_comms += nameless && (rec->kind == NCCLSCOPE_KIND_INIT_START || rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE ||
-                                  rec->kind == NCCLSCOPE_KIND_COMM_SHAPE);
+    if (nameless)
+        see_bare_comm(m, rec);
     m->scratch->last_event = NSC_NONE;
     bool headless =
         rec->flags & NCCLSCOPE_FLAG_STRIPPED && rec->kind != NCCLSCOPE_KIND_UNKNOWN; /* and whole but for that */

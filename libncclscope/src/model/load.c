@@ -115,10 +115,10 @@ static void take_totals(struct unpacker *u, struct ncclscope_model *m)
         void *at = (char *)m + nsc_counted[i].at;
         if (nsc_counted[i].kind == NSC_TOTAL_FIRST)
             where_to(u, at, take_number(u));
-        else if (nsc_counted[i].kind == NSC_TOTAL_SUM)
-            number_to(u, at, 8, take_number(u));
-        else
+        else if (nsc_counted[i].kind == NSC_TOTAL_ANY)
             *(bool *)at = take_number(u) == 1;
+        else
+            number_to(u, at, 8, take_number(u));
     }
 }
 

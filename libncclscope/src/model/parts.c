@@ -402,6 +402,8 @@ static void put_totals(struct joiner *j)
         const void *add = (const char *)j->from + t->at;
         if (t->kind == NSC_TOTAL_SUM)
             *(uint64_t *)to += *(const uint64_t *)add;
+        else if (t->kind == NSC_TOTAL_MOST)
+            *(uint64_t *)to = *(uint64_t *)to > *(const uint64_t *)add ? *(uint64_t *)to : *(const uint64_t *)add;
         else if (t->kind == NSC_TOTAL_ANY)
             *(bool *)to = *(bool *)to || *(const bool *)add;
         else if (!((struct nsc_where *)to)->line && ((const struct nsc_where *)add)->line) {

@@ -78,7 +78,7 @@ char *nsc_push_row(struct ncclscope_model *m, enum nsc_part_id id); /* a zeroed 
 /* Which array the indices of this kind lead into; NSC_PARTS: it is no index. */
 enum nsc_part_id nsc_target_of(enum nsc_member_kind kind);
 
-enum nsc_total_kind { NSC_TOTAL_SUM, NSC_TOTAL_ANY, NSC_TOTAL_FIRST };
+enum nsc_total_kind { NSC_TOTAL_SUM, NSC_TOTAL_MOST, NSC_TOTAL_ANY, NSC_TOTAL_FIRST };
 struct nsc_total {
     enum nsc_total_kind kind; /* uint64_t, bool, struct nsc_where */
     size_t at;

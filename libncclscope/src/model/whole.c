@@ -16,6 +16,15 @@ static bool tells_success(const struct ncclscope_model *m, const struct nsc_own_
            (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong);
 }
 
+/* "***** train metrics *****" and, further down, "***** eval metrics *****": the last of them is the end. */
+static bool goes_on(const struct ncclscope_model *m, const struct nsc_own_record *before,
+                    const struct nsc_own_record *r)
+{
+    return before->number == r->number && before->where.source == r->where.source && !m->troubles &&
+           (r->number == NCCLSCOPE_KIND_PROGRAM_DONE || r->number == NCCLSCOPE_KIND_TRAINER_DONE ||
+            r->number == NCCLSCOPE_KIND_JOB_DONE);
+}
+
 static void keep_first(struct ncclscope_model *m, struct nsc_map *first, ncclscope_kind kind, size_t i)
 {
     struct nsc_key key = {(uint64_t)kind, 0, 0};
@@ -30,7 +39,7 @@ static void look_at_others(struct ncclscope_model *m, struct nsc_whole *w)
         const struct nsc_own_record *r = &m->happened.item[i];
         keep_first(m, &w->heard, r->number, i);
         w->listed += r->number == NCCLSCOPE_KIND_TEST_RANK;
-        if (w->done == NSC_NONE && tells_success(m, r))
+        if (tells_success(m, r) && (w->done == NSC_NONE || goes_on(m, &m->happened.item[w->done], r)))
             w->done = (uint32_t)i;
         if (r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &rank) &&
             nsc_map_put(&w->words, (struct nsc_key){(uint64_t)rank, 0, 0}, (uint32_t)i))

@@ -211,6 +211,13 @@ static void count_things(const struct nsc_report *r, size_t hosts)
         nsc_printf(r->out, "%s%zu communicator%s",
                    r->m->repeated || (r->m->whole.battered && comms > 1) ? "at least " : "", comms,
                    comms == 1 ? "" : "s");
+    else if (r->m->bare_nodes)
+        nsc_printf(r->out, "lines of a communicator of %llu rank%s on %llu node%s, but not whose they are",
+                   (unsigned long long)r->m->bare_ranks, r->m->bare_ranks == 1 ? "" : "s",
+                   (unsigned long long)r->m->bare_nodes, r->m->bare_nodes == 1 ? "" : "s");
+    else if (r->m->bare_ranks)
+        nsc_printf(r->out, "lines of a communicator of %llu rank%s, but not whose they are",
+                   (unsigned long long)r->m->bare_ranks, r->m->bare_ranks == 1 ? "" : "s");
     else
         nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, but not whose they are"
                          : r->m->cut_inits ? "lines that name a communicator break off"
@@ -447,51 +454,6 @@ void nsc_text_findings(const struct nsc_report *r)
         nsc_puts(r->out, "\n`ncclscope explain ID` says more of a finding.\n");
 }
 
-enum { WARNINGS_SHOWN = 6 };
-
-/* What a warning says, without who said it. */
-static nsc_text said(nsc_text line)
-{
-    ptrdiff_t at = nsc_text_find(line, "NCCL WARN ");
-    return at < 0 ? line : nsc_text_from(line, (size_t)at + sizeof "NCCL WARN " - 1);
-}
-
-/* Does a finding show it already: one that takes its cause from the words of the line itself? */
-static bool is_explained(const struct nsc_report *r, const struct nsc_warning *w)
-{
-    for (size_t i = 0; i < r->f->list.len; i++) {
-        const struct nsc_finding *f = &r->f->list.item[i];
-        for (size_t k = 0; f->rule->key == NSC_ID_FAILURE_UNJUDGED && !f->open && k < f->evidences; k++)
-            if (f->evidence[k].line == w->where.line && f->evidence[k].source == w->where.source)
-                return true;
-    }
-    return false;
-}
-
-/* Warnings that no rule looked at: what they mean is the reader's to judge, but they are shown. */
-static void warnings(const struct nsc_report *r)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < r->m->warnings.len; i++) {
-        const struct nsc_warning *w = &r->m->warnings.item[i];
-        if (!nsc_is_open(w) || is_explained(r, w) || n++ >= WARNINGS_SHOWN)
-            continue;
-        if (n == 1)
-            nsc_puts(r->out, "\nNCCL's own warnings that no rule has judged:\n");
-        nsc_puts(r->out, "   ");
-        if (r->m->sources.len > 1) {
-            nsc_safe(r, nsc_base_name(nsc_say(r->m, r->m->sources.item[w->where.source].name)));
-            nsc_puts(r->out, ":");
-        }
-        nsc_printf(r->out, w->lines > 1 ? "line %llu, and %llu more such\n" : "line %llu\n",
-                   (unsigned long long)w->where.line, (unsigned long long)w->lines - 1);
-        nsc_indent(r, 5);
-        nsc_wrap(r, 5, said(nsc_text_trim(w->where.text)));
-    }
-    if (n > WARNINGS_SHOWN)
-        nsc_printf(r->out, "   and %zu more kinds of warnings (--json lists them)\n", n - WARNINGS_SHOWN);
-}
-
 enum { DIAGS_SHOWN = 24 };
 
 /* What NCCL itself found when it was asked to examine the machine: its words. */
@@ -523,7 +485,7 @@ void nsc_report_text(const struct nsc_report *r)
     nsc_puts(r->out, "\n");
     inputs(r, &t);
     nsc_text_paths(r);
-    warnings(r);
+    nsc_text_warnings(r);
     diagnostics(r);
     nsc_text_findings(r);
 }

@@ -27,6 +27,7 @@ void nsc_text_paths(const struct nsc_report *r);
 void nsc_text_tests(const struct nsc_report *r);
 bool nsc_lacks_results(const struct ncclscope_model *m); /* did nccl-tests begin, and print none? */
 double nsc_part_of_layout(const struct ncclscope_model *m);
+void nsc_text_warnings(const struct nsc_report *r); /* text_warnings.c */
 void nsc_text_findings(const struct nsc_report *r); /* report_text.c: those that are wrong in full, notes in a line */
 void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f); /* one, by its severity */
 void nsc_text_verdict(const struct nsc_report *r,

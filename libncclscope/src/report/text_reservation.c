@@ -65,7 +65,7 @@ bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links)
             first = machine;
         }
     }
-    return !network && spans_machines(r->m);
+    return !network && (r->m->bare_nodes > 1 || spans_machines(r->m));
 }
 
 /* Nodes of several ranks, or nodes of which nothing is known, and every connection of the input leaves its node. */
@@ -109,6 +109,19 @@ static bool wonders_at_shm(const struct nsc_report *r)
             return true;
     }
     return false;
+}
+
+static const char *about_host_memory(const struct nsc_report *r)
+{
+    if (is_told(r, "P2P_NONE_FOR_GPU") || is_told(r, "P2P_NONE_MAY"))
+        return "; CUDA offers them no P2P, and whether it should cannot be told from this log: `nvidia-smi topo -m` "
+               "and "
+               "`nvidia-smi topo -p2p r` on the node.";
+    if (nsc_is_rccl(r->m))
+        return "; whether GPUs that share host memory could do better cannot be told from this log: `rocm-smi "
+               "--showtopo` on the node.";
+    return "; whether GPUs that share host memory could do better cannot be told from this log: `nvidia-smi topo -m` "
+           "and `nvidia-smi topo -p2p r` on the node, or NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
 }
 
 /* Sockets between nodes, and no line says whether these have a faster network. */
@@ -176,12 +189,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return " between nodes; no connection within a node is in this input: how the GPUs of a node talk cannot be "
                "told.";
     if (wonders_at_shm(r))
-        return nsc_is_rccl(r->m)
-                   ? "; whether GPUs that share host memory could do better cannot be told from this log: "
-                     "`rocm-smi --showtopo` on the node."
-                   : "; whether GPUs that share host memory could do better cannot be told from this log: "
-                     "`nvidia-smi topo -m` and `nvidia-smi topo -p2p r` on the node, or "
-                     "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";
+        return about_host_memory(r);
     if (wonders_at_sockets(r))
         return "; whether these nodes have an RDMA network cannot be told from this log.";
     if (ends_in_init(r))

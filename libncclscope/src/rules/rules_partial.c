@@ -13,15 +13,16 @@ static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int6
 {
     bool one = f->count == 1,
          unnamed = c->m->whole.unnamed_gpus > 0 || nsc_any_unowned(c->m); /* their lines may be here */
-    return nsc_words(
-        c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks,
-        comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms),
-        c->m->cut_inits ? one ? "has no whole line here that names it" : "have no whole line here that names them"
-        : unnamed       ? one ? "is named by no line here; a process that does not say which it is may be it"
-                              : "are named by no line here; processes that do not say which they are may be among them"
-        : one           ? "is not in this input"
-                        : "are not in this input",
-        nsc_list_ranks(c, f));
+    const char *of = comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms);
+    if (unnamed && !c->m->cut_inits) /* other lines may name the rank */
+        return nsc_words(c, "No line here says which process%s %llu of %lld ranks of %s: %s", one ? " is" : "es are",
+                         (unsigned long long)f->count, (long long)nranks, of, nsc_list_ranks(c, f));
+    return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks, of,
+                     c->m->cut_inits
+                         ? one ? "has no whole line here that names it" : "have no whole line here that names them"
+                     : one ? "is not in this input"
+                           : "are not in this input",
+                     nsc_list_ranks(c, f));
 }
 
 /* The last finding, if it is about a communicator of as many ranks that lacks the same: those of the same processes lie side by side. */

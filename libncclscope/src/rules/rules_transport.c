@@ -116,7 +116,9 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     nsc_explain(c, f, &ask);
     if (why == NSC_SHM_REFUSED && is_noted(c, f->caused_by)) { /* what makes it so is a property of the hardware */
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-        f->title = nsc_words(c, "%s; whether they should have P2P cannot be told from this log", f->title);
+        f->title =
+            nsc_words(c, "%s: the driver or CUDA refuses P2P; whether they should have it cannot be told from this log",
+                      f->title);
         return;
     }
     if (open && f->severity > NCCLSCOPE_SEVERITY_NOTE)
