@@ -118,6 +118,7 @@ static const struct hint *const hints[256] = {
     ['B'] = HINTS(HINT(0, "Bus error")),
     ['M'] = HINTS(HINT(5, "Open MPI ")),
     [':'] = HINTS(HINT(0, ": runtime error: ")),
+    ['E'] = HINTS(HINT(0, "EFA device, ")),
     ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
     ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess "), HINT(0, "KeyboardInterrupt")),
     ['T'] = HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Test failure "),

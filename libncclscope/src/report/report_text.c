@@ -206,7 +206,8 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     if (hosts)
         nsc_printf(r->out, "%zu process%s%s, ", processes, processes == 1 ? "" : "es", silent);
     if (gpus && name_their_gpus(r->m))
-        nsc_printf(r->out, "%llu GPU%s, ", gpus, gpus == 1 ? "" : "s");
+        nsc_printf(r->out, "%s%llu GPU%s, ", r->m->whole.unnamed_gpus && nsc_lacks_ranks(r->m) ? "at least " : "", gpus,
+                   gpus == 1 ? "" : "s");
     if (comms)
         nsc_printf(r->out, "%s%zu communicator%s",
                    r->m->repeated || (r->m->whole.battered && comms > 1) ? "at least " : "", comms,

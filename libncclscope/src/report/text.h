@@ -43,6 +43,7 @@ bool nsc_is_open_question(const struct nsc_report *r);
 bool nsc_is_damaged(const struct nsc_report *r);
 bool nsc_is_open(const struct nsc_warning *w);                  /* a warning of NCCL that no rule judges */
 uint64_t nsc_count_named_gpus(const struct ncclscope_model *m); /* by lines of communicators; 0: none names one */
+bool nsc_lacks_ranks(const struct ncclscope_model *m);          /* of a communicator some are not in the input */
 uint64_t nsc_count_gpus(const struct ncclscope_model *m);
 
 #endif

@@ -160,8 +160,7 @@ static void say_paths(const struct nsc_report *r, const struct seen_paths *s, bo
                       : "");
 }
 
-/* Is there a communicator of which some ranks are not in the input? */
-static bool lacks_ranks(const struct ncclscope_model *m)
+bool nsc_lacks_ranks(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->comms.len; i++)
         if (m->comms.item[i].seen < m->comms.item[i].nranks)
@@ -204,7 +203,7 @@ static void good_verdict(const struct nsc_report *r)
     bool all =
         !r->m->links.len || r->m->comms.len > 1 || count_talkers(r->m) >= gpus; /* else some have no connection here */
     bool shared = s.links[NSC_PATH_SAME_GPU] && r->m->comms.len;
-    bool named = all && (((gpus > 1 || shared) && !lacks_ranks(r->m)) || (!r->m->links.len && gpus));
+    bool named = all && (((gpus > 1 || shared) && !nsc_lacks_ranks(r->m)) || (!r->m->links.len && gpus));
     say_paths(r, &s, named, paths, sizeof paths);
     gpus = nsc_count_gpus(r->m);
     if (named && s.links[NSC_PATH_SAME_GPU])

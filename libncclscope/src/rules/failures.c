@@ -111,6 +111,7 @@ struct tellers {
     uint64_t processes, same;   /* of them: in the words of the first */
     uint64_t hosts;             /* that they run on */
     uint64_t gpus;              /* that their lines name: a process may have several */
+    bool differ;                /* not all lines are in the words of the first */
     struct nsc_finding ranks;   /* theirs, as far as lines tell */
     struct nsc_finding devices; /* of the lines that tell no rank */
     struct nsc_intern peers;    /* "192.0.2.3" of "192.0.2.3<45075>", each once */
@@ -161,6 +162,7 @@ static void hear_tellers(struct nsc_case *c, const struct failure *row, const st
             continue;
         nsc_intern(&t->peers, without_port(nsc_say(m, e->text)));
         hear_gpus(c, e, t, &heard);
+        t->differ = t->differ || e->text != said->text;
         if (e->proc == counted && (e->proc == alike || e->text != said->text))
             continue;
         t->processes += e->proc != counted;
@@ -186,7 +188,8 @@ static void forget_tellers(struct tellers *t)
 /* "; ranks 0-3 say so": by number where each has told its own, and none stands for two. "; CUDA devices 0, 1 and 3 say so": of one process. */
 static const char *others_of(struct nsc_case *c, const struct tellers *t)
 {
-    const char *how = t->same < t->processes ? "the like" : "so";
+    bool differ = t->processes <= 1 ? t->differ : t->same < t->processes;
+    const char *how = differ ? "the like" : "so";
     if (t->processes <= 1 && t->devices.ranks.len > 1 && t->devices.ranks.len == t->gpus)
         return nsc_words(c, "; CUDA device%s say %s", nsc_list_ranks(c, &t->devices) + sizeof "rank" - 1, how);
     if (t->gpus <= 1 || (t->processes <= 1 && t->ranks.ranks.len != t->gpus))

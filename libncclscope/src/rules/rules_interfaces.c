@@ -121,6 +121,21 @@ static const struct nsc_event *tries_in_vain(const struct ncclscope_model *m, ui
     return e && nsc_text_find(e->where.text, "connect") >= 0 ? e : NULL;
 }
 
+/* The one interface of the host that may reach others; NULL: none, or several. */
+static const struct nsc_net_device *only_good_one(const struct ncclscope_model *m, nsc_str host)
+{
+    const struct nsc_net_device *one = NULL;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (d->host != host || !nsc_text_is(nsc_say(m, d->net), "Socket") || is_astray(m, d))
+            continue;
+        if (one && one->name != d->name)
+            return NULL;
+        one = d;
+    }
+    return one;
+}
+
 /* Data goes over an interface that reaches nobody, and NCCL tries to connect in vain. */
 static bool tell_vain_bridge(struct nsc_case *c)
 {
@@ -137,6 +152,9 @@ static bool tell_vain_bridge(struct nsc_case *c)
                              nsc_say(m, d->name).ptr, (long long)d->index);
         nsc_explain_by(c, f, is_suspect(nsc_say(m, d->name)) ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
         f->severity = NCCLSCOPE_SEVERITY_ERROR;
+        const struct nsc_net_device *other = only_good_one(m, d->host);
+        if (other)
+            f->fix = nsc_words(c, "%s Beside it NCCL lists %s alone.", f->fix, nsc_say(m, other->name).ptr);
         nsc_name_host(c, f, d->host);
         nsc_show(c, f, &l->where);
         nsc_show(c, f, &vain->where);

@@ -323,6 +323,14 @@ static bool is_unnamed(const struct absence *a)
            m->whole.unnamed_gpus >= a->never;
 }
 
+/* Did one call make all ranks of it, in one process? */
+static bool has_all_in_one(const struct absence *a)
+{
+    const struct ncclscope_model *m = a->c->m;
+    const struct nsc_rank *first = a->k->count ? &m->ranks.item[m->members.item[a->k->first]] : NULL;
+    return first && nsc_text_starts(nsc_say(m, first->made_by), "ncclCommInitAll");
+}
+
 static bool is_cut_short(const struct absence *a)
 {
     const struct nsc_comm *k = a->k;
@@ -381,6 +389,13 @@ static void tell_absent(const struct absence *a)
         a->f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
                                 are, a->who, of);
         make_note(c, a->f, NSC_MISSING_MET);
+    } else if (is_unnamed(a) && has_all_in_one(a)) {
+        a->f->title =
+            nsc_words(c,
+                      "Of %s of %lld, which the same process has (ncclCommInitAll), no line of an initialisation "
+                      "is in this input",
+                      a->who, of);
+        make_note(c, a->f, NSC_MISSING_UNNAMED);
     } else if (is_unnamed(a)) {
         a->f->title = nsc_words(
             c, "No line of this input says which process is %s of %lld of a communicator that initialises", a->who, of);

@@ -47,7 +47,8 @@ enum nsc_answer nsc_ask_rdma_sign(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;
     bool any = nsc_ask_rdma_up(q) == NSC_YES ||
-               nsc_first_heard(m, NCCLSCOPE_KIND_VERBS_TROUBLE); /* a provider is set up, and does not load */
+               nsc_first_heard(m, NCCLSCOPE_KIND_VERBS_TROUBLE) || /* a provider is set up, and does not load */
+               nsc_first_heard(m, NCCLSCOPE_KIND_LIBFABRIC_NO_MR);
     for (size_t i = 0; !any && i < m->env.len; i++)
         any = counts_on_rdma(m, &m->env.item[i]);
     for (size_t i = 0; !any && i < m->devices.len; i++)
