@@ -38,6 +38,7 @@ struct joined {
     uint32_t *to;
     const char **why;
     struct nsc_where *where;
+    struct nsc_map apart; /* of a communicator and two hosts: 1 if ranks of both are on one bus id, 0 if not */
 };
 
 static uint32_t root(const struct joined *j, uint32_t host)
@@ -111,15 +112,46 @@ static void join_by_count(const struct ncclscope_model *m, const struct nsc_comm
     }
 }
 
+static bool share_bus_id(struct ncclscope_model *m, const struct nsc_comm *c, nsc_str a, nsc_str b)
+{
+    struct nsc_map seen = {0};
+    bool shared = false;
+    for (uint32_t i = 0; i < c->count && !shared; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
+        nsc_str host = m->procs.item[r->proc].host;
+        if (!r->bus_id || (host != a && host != b) || nsc_shares_by_request(m, r))
+            continue;
+        uint32_t side = host == b, other = nsc_map_get(&seen, (struct nsc_key){r->bus_id, 0, 0});
+        shared = other != NSC_NONE && other != side;
+        m->no_memory = nsc_map_put(&seen, (struct nsc_key){r->bus_id, 0, 0}, side) || m->no_memory;
+    }
+    nsc_map_free(&seen);
+    return shared;
+}
+
+/* One bus id under both names in one communicator: two machines, and the connection is another's, or a torn line's. */
+static bool are_apart(struct ncclscope_model *m, struct joined *j, uint32_t comm, nsc_str a, nsc_str b)
+{
+    struct nsc_key key = {comm, a < b ? a : b, a < b ? b : a};
+    uint32_t known = nsc_map_get(&j->apart, key);
+    if (known == NSC_NONE) {
+        known = share_bus_id(m, &m->comms.item[comm], a, b);
+        m->no_memory = nsc_map_put(&j->apart, key, known) || m->no_memory;
+    }
+    return known;
+}
+
 /* P2P and shared memory do not leave a machine, but for NVLink between nodes. */
-static void join_by_link(const struct ncclscope_model *m, const struct nsc_link *l, const struct joined *j)
+static void join_by_link(struct ncclscope_model *m, const struct nsc_link *l, struct joined *j)
 {
     uint32_t comm = nsc_comm_of(m, l);
-    bool inside = (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL)) && comm != NSC_NONE &&
+    bool inside = l->attribution >= NSC_INFERRED &&
+                  (l->family == NSC_SHM || (l->family == NSC_P2P && l->row != NSC_VIA_P2P_MNNVL)) && comm != NSC_NONE &&
                   !m->comms.item[comm].guessed; /* whose ranks may be another's */
     const struct nsc_rank *a = inside ? nsc_member(m, comm, (int64_t)l->src) : NULL,
                           *b = a ? nsc_member(m, comm, (int64_t)l->dst) : NULL;
-    if (a && b && m->procs.item[a->proc].host != m->procs.item[b->proc].host)
+    if (a && b && m->procs.item[a->proc].host != m->procs.item[b->proc].host &&
+        !are_apart(m, j, comm, m->procs.item[a->proc].host, m->procs.item[b->proc].host))
         join(j, host_at(m, m->procs.item[a->proc].host), host_at(m, m->procs.item[b->proc].host),
              "their ranks are joined by P2P or shared memory", &l->where);
 }
@@ -254,7 +286,7 @@ void nsc_find_machines(struct ncclscope_model *m)
     m->hosts.len = m->machines.len = 0;
     list_hosts(m);
     size_t n = m->hosts.len + 1;
-    struct joined j = {nsc_alloc(n * sizeof *j.to), nsc_alloc(n * sizeof *j.why), nsc_alloc(n * sizeof *j.where)};
+    struct joined j = {nsc_alloc(n * sizeof *j.to), nsc_alloc(n * sizeof *j.why), nsc_alloc(n * sizeof *j.where), {0}};
     bool fine = j.to && j.why && j.where;
     m->no_memory = m->no_memory || !fine;
     for (uint32_t i = 0; fine && i < m->hosts.len; i++)
@@ -278,4 +310,5 @@ void nsc_find_machines(struct ncclscope_model *m)
     nsc_free(j.to);
     nsc_free(j.why);
     nsc_free(j.where);
+    nsc_map_free(&j.apart);
 }
