@@ -81,6 +81,12 @@ static uint64_t devices_of(const struct nsc_link *l)
     return a < b ? a << 32 | b : b << 32 | a;
 }
 
+/* In an input of one communicator its ranks name their GPUs, whatever else is known of these. */
+static bool is_of_one_communicator(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    return m->comms.len == 1 && nsc_comm_of(m, l) == 0 && !m->comms.item[0].guessed;
+}
+
 /* Pairs of which one end has no name are told apart within a communicator, and by the devices that they print; several communicators may
  * have the same ones, and of those that print the same devices as pairs that are known, so many may be those. */
 void nsc_pairs_add(struct nsc_pairs *p, const struct ncclscope_model *m, const struct nsc_link *l)
@@ -88,13 +94,14 @@ void nsc_pairs_add(struct nsc_pairs *p, const struct ncclscope_model *m, const s
     uint64_t a = nsc_gpu_at_end(m, l, false), b = nsc_gpu_at_end(m, l, true), devices = devices_of(l);
     struct nsc_key pair = {a < b ? a : b, a < b ? b : a, PAIR}, group = {pair.a >> 32, devices, GROUP},
                    open = {devices, 0, OPEN}, known = {devices, 0, KNOWN};
-    if (!(pair.a & NSC_GPU_NAMED_EVERYWHERE)) /* ranks of no communicator have one number on several devices */
+    bool named = (pair.a & NSC_GPU_NAMED_EVERYWHERE) || is_of_one_communicator(m, l);
+    if (!named) /* ranks of no communicator have one number on several devices */
         pair.c = PAIR | devices << 2;
     if (nsc_map_get(&p->seen, pair) != NSC_NONE)
         return;
     p->no_memory = nsc_map_put(&p->seen, pair, 0) || p->no_memory;
     p->open -= beyond(p, devices);
-    if (pair.a & NSC_GPU_NAMED_EVERYWHERE) {
+    if (named) {
         p->known++;
         p->no_memory = nsc_map_put(&p->seen, known, counted(p, known) + 1) || p->no_memory;
     } else {

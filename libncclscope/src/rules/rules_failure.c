@@ -225,11 +225,14 @@ static void tell_losses(struct nsc_case *c, const struct closings *all)
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     const struct nsc_rank *first = NULL;
+    bool before = false;                         /* had another's connections closed by then? */
     for (size_t i = 0; i < m->events.len; i++) { /* in the order of the input: the first one lost is the root */
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_rank *r =
             e->kind == NCCLSCOPE_KIND_PEER_CLOSED ? local_rank(m, m->procs.item[e->proc].host, e->number) : NULL;
-        if (!r || !is_lost(m, all, e, r) || (first && r->proc != first->proc))
+        bool lost = r && is_lost(m, all, e, r) && (!first || r->proc == first->proc);
+        before = before || (r && !lost && !first);
+        if (!lost)
             continue;
         f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
         f->part = NSC_WAKE;
@@ -246,8 +249,8 @@ static void tell_losses(struct nsc_case *c, const struct closings *all)
     nsc_name_rank(c, f, (uint64_t)first->rank);
     nsc_name_host(c, f, m->procs.item[first->proc].host);
     f->title = nsc_words(
-        c, "Rank %lld vanished first (host %s, pid %lld): its peers saw its connections close before any teardown",
-        (long long)first->rank, nsc_say(m, m->procs.item[first->proc].host).ptr,
+        c, "Rank %lld vanished%s (host %s, pid %lld): its peers saw its connections close before any teardown",
+        (long long)first->rank, before ? "" : " first", nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
     nsc_explain_by(c, f, 0);
 }
