@@ -112,7 +112,7 @@ static const struct hint *const hints[256] = {
     ['z'] = HINTS(HINT(12, "corrupted size vs")),
     ['S'] = HINTS(HINT(0, "SLURM_"), HINT(0, "SHArP Job init error"), HINT(7, "signal SIG"),
                   HINT(0, "Segmentation fault"), HINT(0, "Sending process "), HINT(0, "Saved PyTorch Model")),
-    ['G'] = HINTS(HINT(11, "received SIGINT, "), HINT(1, "nGpus ")),
+    ['G'] = HINTS(HINT(11, "received SIGINT, "), HINT(5, "SIGINT's "), HINT(1, "nGpus ")),
     ['O'] = HINTS(HINT(0, "Out of bounds values"), HINT(0, "ORTE ")),
     ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction"), HINT(0, "Initialization error")),
     ['B'] = HINTS(HINT(0, "Bus error")),

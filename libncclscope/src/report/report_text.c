@@ -77,6 +77,17 @@ static bool was_complete(const struct ncclscope_model *m, const struct nsc_comm 
     return true;
 }
 
+/* A communicator that was aborted, and none of whose ranks says that it was made: connections alone may be those of its initialisation. */
+static bool was_never_made(const struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    bool made = c->state != NSC_ABORTED;
+    for (uint32_t i = 0; i < c->count && !made; i++) {
+        const struct nsc_rank *k = &m->ranks.item[m->members.item[c->first + i]];
+        made = k->complete.line || k->called || k->split_off || k->destroyed.line;
+    }
+    return !made;
+}
+
 /* Something failed, and a rank says neither that it was made nor anything that one which was made says: older releases print no line when
  * they begin one, so that it counts as made. */
 static bool may_lack_one(const struct nsc_report *r)
@@ -90,6 +101,9 @@ static bool may_lack_one(const struct nsc_report *r)
         if (!k->complete.line && !k->used && !k->called && !k->split_off && !k->destroyed.line)
             return true;
     }
+    for (size_t i = 0; i < r->m->comms.len && failed; i++)
+        if (was_never_made(r->m, &r->m->comms.item[i]))
+            return true;
     return false;
 }
 

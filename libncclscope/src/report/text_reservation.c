@@ -127,7 +127,8 @@ static const char *about_host_memory(const struct nsc_report *r)
 /* Sockets between nodes, and no line says whether these have a faster network. */
 static bool wonders_at_sockets(const struct nsc_report *r)
 {
-    return is_told(r, "SOCKET_IS_ENOUGH") || is_told(r, "SOCKET_SERVES") || is_told(r, "SOCKET_WITHOUT_VERBS");
+    return is_told(r, "SOCKET_IS_ENOUGH") || is_told(r, "SOCKET_SERVES") || is_told(r, "SOCKET_WITHOUT_VERBS") ||
+           is_told(r, "SOCKET_ENOUGH_WITHOUT_VERBS");
 }
 
 /* NCCL's start is here, its choice of a network too, no communicator, and the last line of all is a connection: of how many? */

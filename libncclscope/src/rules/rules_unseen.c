@@ -42,6 +42,10 @@ static bool shows_end_of_init(const struct ncclscope_model *m, bool *nvls)
         end = end || m->threads.item[i].coll >= 0;
         *nvls = *nvls || m->threads.item[i].nvls > 0;
     }
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        end = end || m->ranks.item[i].coll >= 0;
+        *nvls = *nvls || m->ranks.item[i].nvls > 0;
+    }
     return end;
 }
 
@@ -157,6 +161,28 @@ static const char *devices_at_hand(struct nsc_case *c)
              : "";
 }
 
+/* "NET/IB : GPU Direct RDMA (DMABUF) enabled for HCA 0 'mlx5_0'": of how many NICs of the first process that says it, and by whose words. */
+static const char *nics_with_gdr(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *first = NULL;
+    unsigned n = 0;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_IB_GDR || (first && e->proc != first->proc))
+            continue;
+        first = first ? first : e;
+        n++;
+    }
+    ptrdiff_t at = first ? nsc_text_find(first->where.text, "NET/") : -1;
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(first->where.text, (size_t)at),
+             net = nsc_next_word(&rest);
+    return net.len && net.len < 40
+               ? nsc_words(c, " %.*s has GPUDirect RDMA on %u NIC%s of the first process that says so (line %llu).",
+                           (int)net.len, net.ptr, n, n == 1 ? "" : "s", (unsigned long long)first->where.line)
+               : "";
+}
+
 /* Where no line says which network was chosen: the provider of libfabric's plugin, or the devices. */
 static const char *network_at_hand(struct nsc_case *c)
 {
@@ -164,7 +190,7 @@ static const char *network_at_hand(struct nsc_case *c)
     return provider && provider->text
                ? nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s (line %llu).",
                            nsc_say(c->m, provider->text).ptr, (unsigned long long)provider->where.line)
-               : devices_at_hand(c);
+               : nsc_words(c, "%s%s", devices_at_hand(c), nics_with_gdr(c));
 }
 
 /* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls; beyond
@@ -332,6 +358,9 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
 /* With one, that came to be as far as the lines tell: by when its release connects. */
 static enum nsc_unseen_reason why_by_release(const struct ncclscope_model *m, const struct unseen *s)
 {
+    bool nvls;
+    if (s->early && !s->starts && shows_end_of_init(m, &nvls)) /* "Connected all trees", and nothing of its beginning */
+        return nvls ? NSC_UNSEEN_END_NVLS : NSC_UNSEEN_END;
     if (s->early && s->off)
         return any_complete(m) ? NSC_UNSEEN_LATE_OFF_COMPLETE : NSC_UNSEEN_LATE_OFF;
     if (s->early)
