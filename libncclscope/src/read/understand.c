@@ -91,10 +91,10 @@ static bool is_torn(ncclscope_reader *r, bool cut)
                                   nsc_texts_is_cut(r->grammar, rec->message)));
 }
 
-/* Is it the last of an input that ends without a newline? */
+/* Is it the last of an input that ends without a newline? A document of many lines is whole, or is none. */
 static bool is_at_end(const ncclscope_reader *r)
 {
-    return r->physical.unended && !r->has_next && !r->behind.len;
+    return r->physical.unended && !r->has_next && !r->behind.len && !r->entry.text.len;
 }
 
 /* The input ends here, with words that a row took for which anything may stand, and that no release prints: "NVLS Head" of
