@@ -174,14 +174,30 @@ static bool aborted_before(const struct ncclscope_model *m, const struct nsc_ran
     return false;
 }
 
+/* Do all others of its communicator close what they have? */
+static bool is_only_one_open(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    const struct nsc_comm *k = r->comm == NSC_NONE ? NULL : &m->comms.item[r->comm];
+    bool all = k && k->count > 1;
+    for (uint32_t i = 0; all && i < k->count; i++) {
+        const struct nsc_rank *x = &m->ranks.item[m->members.item[k->first + i]];
+        all = x == r || closes_itself(m, x);
+    }
+    return all;
+}
+
+/* Its own lines behind that speak against it: unless `ordered` is false, where they may be of another run, or out of their order. */
 static bool is_lost(const struct ncclscope_model *m, const struct closings *all, const struct nsc_event *e,
-                    const struct nsc_rank *r)
+                    const struct nsc_rank *r, bool ordered)
 {
     const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
     if (is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
         return false;
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
-    return !speaks_on && (others_close(m, r) || all_saw_the_same(m, all, e)) && !aborted_before(m, r, &e->where);
+    bool seen = all_saw_the_same(m, all, e);
+    return (ordered ? !speaks_on && (others_close(m, r) || seen)
+                    : (seen || is_only_one_open(m, r)) && !nsc_success_of(m)) &&
+           !aborted_before(m, r, &e->where);
 }
 
 /* The same where no line says which rank has this place on its host. */
@@ -220,7 +236,8 @@ static void tell_nameless_loss(struct nsc_case *c, const struct closings *all)
     nsc_explain_by(c, f, 0);
 }
 
-static void tell_losses(struct nsc_case *c, const struct closings *all)
+/* False: there is none. */
+static bool tell_losses(struct nsc_case *c, const struct closings *all, bool ordered)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
@@ -230,7 +247,7 @@ static void tell_losses(struct nsc_case *c, const struct closings *all)
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_rank *r =
             e->kind == NCCLSCOPE_KIND_PEER_CLOSED ? local_rank(m, m->procs.item[e->proc].host, e->number) : NULL;
-        bool lost = r && is_lost(m, all, e, r) && (!first || r->proc == first->proc);
+        bool lost = r && is_lost(m, all, e, r, ordered) && (!first || r->proc == first->proc);
         before = before || (r && !lost && !first);
         if (!lost)
             continue;
@@ -241,25 +258,31 @@ static void tell_losses(struct nsc_case *c, const struct closings *all)
         f->count++;
         nsc_show(c, f, &e->where);
     }
-    if (!f) {
-        tell_nameless_loss(c, all);
-        return;
-    }
+    if (!f)
+        return false;
     f->comm = first->comm;
     nsc_name_rank(c, f, (uint64_t)first->rank);
     nsc_name_host(c, f, m->procs.item[first->proc].host);
     f->title = nsc_words(
         c, "Rank %lld vanished%s (host %s, pid %lld): its peers saw its connections close before any teardown",
-        (long long)first->rank, before ? "" : " first", nsc_say(m, m->procs.item[first->proc].host).ptr,
+        (long long)first->rank, before || !ordered ? "" : " first", nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
     nsc_explain_by(c, f, 0);
+    if (!ordered) {
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
+        f->confidence = "possible";
+        f->title =
+            nsc_words(c, "%s; but lines of it stand behind that here, of another run or out of their order", f->title);
+    }
+    return true;
 }
 
 void nsc_rule_ranks_lost(struct nsc_case *c)
 {
     struct closings all = {0};
     gather_closings(c, &all);
-    tell_losses(c, &all);
+    if (!tell_losses(c, &all, true) && !tell_losses(c, &all, false))
+        tell_nameless_loss(c, &all);
     free_closings(&all);
 }
 
