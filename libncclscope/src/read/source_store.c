@@ -223,6 +223,7 @@ bool nsc_names_stored_scan(const char *path, char **file, int64_t *scan)
     if (is_store_file(*file))
         return true;
     free(*file);
+    *file = NULL;
     return false;
 }
 
