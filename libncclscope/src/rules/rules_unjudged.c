@@ -237,6 +237,18 @@ static bool was_optional(const struct ncclscope_model *m, const struct nsc_warni
            m->sources.item[w->where.source].stats.lines >= w->where.line + LINES_BEHIND;
 }
 
+/* Does a finding that is more than a note begin with it? */
+static bool is_begun_with(const struct nsc_case *c, const struct nsc_warning *w)
+{
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->began && f->severity > NCCLSCOPE_SEVERITY_NOTE && f->began->where.line == w->where.line &&
+            f->began->where.source == w->where.source)
+            return true;
+    }
+    return false;
+}
+
 /* One finding for the first: what else is not known is listed with it. */
 void nsc_rule_unjudged(struct nsc_case *c)
 {
@@ -258,8 +270,9 @@ void nsc_rule_unjudged(struct nsc_case *c)
         bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
         bool behind_end = !open && end && end->source == w->where.source && end->line < w->where.line;
-        if ((!broke && !explained) || behind_end || (!open && !explained && nsc_any_error(c)) ||
-            (named && !explained && nsc_lived_on(m, w->proc, &w->where)) || was_optional(m, w, failed))
+        if ((!broke && !explained) || behind_end || (!open && !explained && is_begun_with(c, w)) ||
+            (!open && !explained && nsc_any_error(c)) || (named && !explained && nsc_lived_on(m, w->proc, &w->where)) ||
+            was_optional(m, w, failed))
             continue;
         nsc_text words = nsc_say(m, w->message);
         if (!f) {
