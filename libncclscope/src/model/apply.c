@@ -510,6 +510,14 @@ static bool speaks_as_rccl(nsc_text message)
            (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
 }
 
+/* "... used 27440 bytes - Init COMPLETE"; "/src/extlibs/rccl/build/hipify/src/graph/paths.cc:82": sources that hipify made. */
+static bool is_built_as_rccl(const ncclscope_record *rec)
+{
+    return (rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE && nsc_text_find(rec->message, " bytes ") >= 0) ||
+           (rec->level == NCCLSCOPE_LEVEL_WARN && nsc_text_find(rec->location, "hipify/") >= 0) ||
+           (rec->kind == NCCLSCOPE_KIND_BACKTRACE && nsc_text_find(rec->message, "hipify/") >= 0);
+}
+
 /* "ncclCommInitRank comm 0x7d10f4020c10 rank 0 nrank": nothing but the rank is whole. */
 static bool is_cut_at_rank(nsc_text message)
 {
@@ -582,7 +590,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         nsc_version_see(m, rec, proc);
     }
     if (proc != NSC_NONE && !m->procs.item[proc].rccl &&
-        (is_rccls_own(rec->kind) || speaks_as_rccl(rec->message) || (rec->via && rec->via->comm.len)))
+        (is_rccls_own(rec->kind) || is_built_as_rccl(rec) || speaks_as_rccl(rec->message) ||
+         (rec->via && rec->via->comm.len)))
         m->procs.item[proc].rccl = true;
     if (rec->via) {
         if (proc != NSC_NONE)

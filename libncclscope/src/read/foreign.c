@@ -92,7 +92,7 @@ static const struct hint *const hints[256] = {
                   HINT(25, "command terminated with exit code")),
     ['P'] = HINTS(HINT(1, "GPU P2P"), HINT(0, "Pid "), HINT(0, "PRTE has lost "), HINT(0, "Pcie atomics"),
                   HINT(0, "Primary job ")),
-    ['v'] = HINTS(HINT(1, "nvshmem"), HINT(5, "libibverbs: ")),
+    ['v'] = HINTS(HINT(0, "vLLM NCCL "), HINT(1, "nvshmem"), HINT(5, "libibverbs: ")),
     ['k'] = HINTS(HINT(3, "worker_pool.cpp")),
     ['y'] = HINTS(HINT(9, "capability 12."), HINT(9, "capability 8.9"), HINT(11, "successfully finished"),
                   HINT(19, "did not become ready within"), HINT(9, "nstance_type\""), HINT(11, "output empty list")),
