@@ -81,24 +81,38 @@ static void say_gids(struct nsc_case *c, struct nsc_finding *f)
                              (int)here.len, here.ptr, hca, (int)there.len, there.ptr);
 }
 
-/* What a driver or a library said right before the warning: the last such line. */
+/* "Unable to create extended CQ: Cannot allocate memory": what stands behind the last ": ". */
+static nsc_text reason_at_end(nsc_text line)
+{
+    const char *colon = line.len ? memrchr(line.ptr, ':', line.len) : NULL;
+    return colon ? nsc_text_trim(nsc_text_from(line, (size_t)(colon + 1 - line.ptr))) : line;
+}
+
+/* What a driver or a library said right before the warning: the last such line; or the one before it, where the last gives the warning's own
+ * reason and that one gives another. */
 static void quote_said(struct nsc_case *c, struct nsc_finding *f)
 {
     enum { BYTES = 160 };
     const struct ncclscope_model *m = c->m;
-    const struct nsc_own_record *last = NULL;
+    const struct nsc_own_record *last = NULL, *other = NULL;
     const struct nsc_where *at = &f->began->where;
     for (size_t i = 0; i < m->happened.len && f->part == NSC_ROOT; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if (r->number == NCCLSCOPE_KIND_SAID_BEFORE && r->where.source == at->source && r->where.line < at->line &&
             r->where.line + NSC_SAID_LINES >= at->line)
-            last = r;
+            other = last, last = r;
     }
     if (!last)
         return;
+    nsc_text own = reason_at_end(at->text);
+    if (other && nsc_text_eq(reason_at_end(last->where.text), own) &&
+        !nsc_text_eq(reason_at_end(other->where.text), own))
+        last = other;
     nsc_text said = nsc_text_trim(last->where.text);
+    for (ptrdiff_t bar; (bar = nsc_text_find(said, " | ")) >= 0;) /* columns of an export before it */
+        said = nsc_text_from(said, (size_t)bar + 3);
     f->cause =
-        nsc_words(c, "%s Line %llu, right before it, says: \"%.*s%s\".", f->cause, (unsigned long long)last->where.line,
+        nsc_words(c, "%s Line %llu, shortly before it, says: \"%.*s%s\".", f->cause, (unsigned long long)last->where.line,
                   (int)(said.len < BYTES ? said.len : BYTES), said.ptr, said.len > BYTES ? "..." : "");
     nsc_show(c, f, &last->where);
 }

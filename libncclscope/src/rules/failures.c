@@ -376,6 +376,15 @@ static bool did_without(const struct ncclscope_model *m, const struct nsc_event 
     return library && !p->nameless && later;
 }
 
+/* A call of libfabric that failed, and the process then chose a network that is not its plugin's: it goes on. */
+static bool chose_another(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    return e->kind == NCCLSCOPE_KIND_OFI_CALL_FAILED && !p->nameless && p->network &&
+           p->network_at.source == e->where.source && p->network_at.line > e->where.line &&
+           nsc_text_find(nsc_say(m, p->network), "Libfabric") < 0;
+}
+
 /* The driver's library that NCCL did not find: a process that says so says more behind it, and nothing in the input fails. */
 static bool survives_yet(const struct ncclscope_model *m)
 {
@@ -453,9 +462,10 @@ void nsc_tell_failures(struct nsc_case *c)
             continue;
         bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                      m->hosts.len > 1; /* NICs are taken without a look at distances */
-        int severity = did_without(m, e)                                               ? NCCLSCOPE_SEVERITY_NOTE
-                       : blind || (survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY) ? NCCLSCOPE_SEVERITY_WARNING
-                                                                                       : row->severity;
+        int severity = did_without(m, e) ? NCCLSCOPE_SEVERITY_NOTE
+                       : blind || chose_another(m, e) || (survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY)
+                           ? NCCLSCOPE_SEVERITY_WARNING
+                           : row->severity;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
             f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_SEVERITY_ERROR;
             nsc_show(c, f, &e->where);
