@@ -360,7 +360,7 @@ static enum nsc_unseen_reason why_by_release(const struct ncclscope_model *m, co
 {
     bool nvls;
     if (s->early && !s->starts && shows_end_of_init(m, &nvls)) /* "Connected all trees", and nothing of its beginning */
-        return nvls ? NSC_UNSEEN_END_NVLS : NSC_UNSEEN_END;
+        return NSC_UNSEEN_END;                                 /* of NVLink SHARP the ranks' own channels tell */
     if (s->early && s->off)
         return any_complete(m) ? NSC_UNSEEN_LATE_OFF_COMPLETE : NSC_UNSEEN_LATE_OFF;
     if (s->early)
