@@ -28,6 +28,7 @@ struct host_view {
 struct views {
     struct nsc_map by; /* host name to its view */
     struct host_view *view;
+    bool silent; /* a process of the input tells no rank: it may be one of those that a communicator lacks */
 };
 
 static struct host_view *view_of(const struct views *v, nsc_str host)
@@ -43,6 +44,10 @@ static bool gather_views(const struct ncclscope_model *m, struct views *v)
     for (uint32_t i = 0; fine && i < m->hosts.len; i++) {
         v->view[i].comm = NSC_NONE;
         fine = !nsc_map_put(&v->by, (struct nsc_key){m->hosts.item[i].name, 0, 0}, i);
+    }
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        v->silent = v->silent || (!p->nameless && p->last_rank == NSC_NONE);
     }
     for (size_t i = 0; fine && i < m->ranks.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[i];
@@ -314,7 +319,8 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
     bool one_host =
         p.hosts == 1 && k->count > 1 && p.most_ranks < k->count; /* same name: /dev/shm or NCCL_HOSTID, not pods */
     const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
-    bool few = pf && !p.uncounted && p.most_ranks < pf->gpus;
+    bool unknown = v->silent && k->seen < k->nranks;
+    bool few = pf && !p.uncounted && !unknown && p.most_ranks < pf->gpus;
     if (!p.shared &&
         (one_host || (!few && !p.high) ||
          (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p) || are_slurms_nodes(m, &p))))) {
