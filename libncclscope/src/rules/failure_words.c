@@ -88,11 +88,24 @@ static nsc_text reason_at_end(nsc_text line)
     return colon ? nsc_text_trim(nsc_text_from(line, (size_t)(colon + 1 - line.ptr))) : line;
 }
 
-/* What a driver or a library said right before the warning: the last such line; or the one before it, where the last gives the warning's own
- * reason and that one gives another. */
-static void quote_said(struct nsc_case *c, struct nsc_finding *f)
+/* A line of another program without the columns of an export before it: "  | 2024-11-28T07:42:11.527Z | libfabric:17778:...". */
+static const char *quoted_line(struct nsc_case *c, const struct nsc_own_record *r)
 {
     enum { BYTES = 160 };
+    nsc_text said = nsc_text_trim(r->where.text);
+    while (nsc_text_starts(said, "| ")) {
+        nsc_text rest = nsc_text_from(said, 2);
+        ptrdiff_t bar = nsc_text_find(rest, " | ");
+        said = bar < 0 ? rest : nsc_text_from(rest, (size_t)bar + 1);
+    }
+    return nsc_words(c, "\"%.*s%s\"", (int)(said.len < BYTES ? said.len : BYTES), said.ptr,
+                     said.len > BYTES ? "..." : "");
+}
+
+/* What a driver or a library said shortly before the warning: the last such line; the one before it, too, where the last repeats the warning's
+ * own reason and that one gives another. */
+static void quote_said(struct nsc_case *c, struct nsc_finding *f)
+{
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *last = NULL, *other = NULL;
     const struct nsc_where *at = &f->began->where;
@@ -105,16 +118,15 @@ static void quote_said(struct nsc_case *c, struct nsc_finding *f)
     if (!last)
         return;
     nsc_text own = reason_at_end(at->text);
-    if (other && nsc_text_eq(reason_at_end(last->where.text), own) &&
-        !nsc_text_eq(reason_at_end(other->where.text), own))
-        last = other;
-    nsc_text said = nsc_text_trim(last->where.text);
-    for (ptrdiff_t bar; (bar = nsc_text_find(said, " | ")) >= 0;) /* columns of an export before it */
-        said = nsc_text_from(said, (size_t)bar + 3);
-    f->cause =
-        nsc_words(c, "%s Line %llu, shortly before it, says: \"%.*s%s\".", f->cause, (unsigned long long)last->where.line,
-                  (int)(said.len < BYTES ? said.len : BYTES), said.ptr, said.len > BYTES ? "..." : "");
-    nsc_show(c, f, &last->where);
+    bool both = other && nsc_text_eq(reason_at_end(last->where.text), own) &&
+                !nsc_text_eq(reason_at_end(other->where.text), own);
+    f->cause = nsc_words(c, "%s Line %llu, shortly before it, says: %s", f->cause,
+                         (unsigned long long)(both ? other : last)->where.line, quoted_line(c, both ? other : last));
+    if (both)
+        f->cause =
+            nsc_words(c, "%s; line %llu: %s", f->cause, (unsigned long long)last->where.line, quoted_line(c, last));
+    f->cause = nsc_words(c, "%s.", f->cause);
+    nsc_show(c, f, &(both ? other : last)->where);
 }
 
 void nsc_add_what_lines_say(struct nsc_case *c, struct nsc_finding *f)

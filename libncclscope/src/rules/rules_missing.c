@@ -72,10 +72,10 @@ static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_com
 /* How sure it can be that ranks wait: a log that just ends may be a copy of the first part of a healthy one. */
 static const char *sureness(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
-    bool unended = m->whole.unended, without_result = m->whole.listed == (uint64_t)k->nranks && !m->tests.len,
-         failed = k->state == NSC_FAILED || m->whole.warned || m->troubles || is_unanswered(m, k) ||
-                  (without_result && !unended && !m->whole.breaks_off);
-    return m->whole.battered || ((unended || k->nranks == 1) && !failed) ? "possible" : failed ? "certain" : "likely";
+    bool failed = k->state == NSC_FAILED || m->whole.warned || m->troubles || is_unanswered(m, k);
+    return m->whole.battered || ((m->whole.unended || k->nranks == 1) && !failed) ? "possible"
+           : failed                                                               ? "certain"
+                                                                                  : "likely";
 }
 
 /* Does a release print the line that this rank starts when all have found each other? */
