@@ -52,4 +52,7 @@ void nsc_claim(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank);
 /* The rank whose initialisation the thread is in, or NULL: then the thread keeps what it says. */
 struct nsc_rank *nsc_making(struct ncclscope_model *m, const struct nsc_thread *t);
 
+/* rccl.c: does AMD's library print this, and NVIDIA's not? */
+bool nsc_is_of_rccl(const ncclscope_record *rec);
+
 #endif
