@@ -82,36 +82,48 @@ static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, str
     return ends_alike((nsc_text){d->last + i * NSC_LAST_BYTES, d->last_len[i]}, rest) ? row : NULL;
 }
 
+/* The beginning `x` with this rest behind it, and between them so many blanks: the row that takes it, or NULL. */
+static const struct nsc_row *paid_with(struct nsc_debts *d, ncclscope_grammar *g, struct nsc_via_cache *v,
+                                       const struct nsc_debt *x, size_t blanks, nsc_text rest, struct nsc_match *m,
+                                       nsc_text *message)
+{
+    static const char marker[] = "NCCL INFO ";
+    memcpy(d->joined, x->begin, x->begin_len);
+    memset(d->joined + x->begin_len, ' ', blanks);
+    memcpy(d->joined + x->begin_len + blanks, rest.ptr, rest.len);
+    nsc_text all = {d->joined, x->begin_len + blanks + rest.len};
+    if (!nsc_text_starts(all, marker))
+        return NULL;
+    *message = nsc_text_from(all, sizeof marker - 1);
+    bool cut_in_marker =
+        x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
+    return cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, v, *message, rest, m);
+}
+
 const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, struct nsc_via_cache *v, nsc_text rest,
                                     struct nsc_match *m, nsc_text *message, struct nsc_debt **who)
 {
-    static const char marker[] = "NCCL INFO ";
     rest = nsc_text_trim_end(rest);
     if (!d->debt || !rest.len || rest.len > NSC_DEBT_BYTES)
         return NULL;
     if (d->newest + NSC_DEBT_LINES < d->line)
         return NULL;
     size_t from = d->next > NSC_DEBTS ? d->next - NSC_DEBTS : 0;
-    for (size_t i = from; i < d->next; i++) {
-        struct nsc_debt *x = &d->debt[i % NSC_DEBTS];
-        if (!x->open || x->line + NSC_DEBT_LINES < d->line)
-            continue;
-        memcpy(d->joined, x->begin, x->begin_len);
-        memcpy(d->joined + x->begin_len, rest.ptr, rest.len);
-        nsc_text all = {d->joined, x->begin_len + rest.len};
-        if (!nsc_text_starts(all, marker))
-            continue;
-        *message = nsc_text_from(all, sizeof marker - 1);
-        bool cut_in_marker =
-            x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
-        const struct nsc_row *row =
-            cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, v, *message, rest, m);
-        if (!row)
-            continue;
-        x->open = false;
-        *who = x;
-        return row;
-    }
+    for (int nearest = 1; nearest >= 0;
+         nearest--) /* that of the line before, where its rest is this; else the oldest */
+        for (size_t i = from; i < d->next; i++) {
+            struct nsc_debt *x = &d->debt[i % NSC_DEBTS];
+            if (!x->open || x->line + NSC_DEBT_LINES < d->line || (nearest && x->line + 1 != d->line))
+                continue;
+            const struct nsc_row *row = paid_with(d, g, v, x, 0, rest, m, message);
+            if (!row && nearest) /* " to 0.": a blank before a line may be taken for a launcher's */
+                row = paid_with(d, g, v, x, 1, rest, m, message);
+            if (!row)
+                continue;
+            x->open = false;
+            *who = x;
+            return row;
+        }
     return NULL;
 }
 

@@ -27,7 +27,7 @@ struct nsc_debts {
     uint64_t line, newest; /* of the input, kept up to date by the reader; where the newest debt was made */
     char *last;            /* one whole message per row: what the end of such a record looks like */
     uint16_t *last_len;
-    char joined[NSC_DEBT_BYTES * 2];
+    char joined[NSC_DEBT_BYTES * 2 + 1]; /* with a blank between the two */
 };
 
 /* Remember what a whole record of `row` looks like. */

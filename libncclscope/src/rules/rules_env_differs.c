@@ -175,7 +175,8 @@ static void compare_variable(struct comparison *d, uint32_t comm, const struct n
     struct seen_variable *v = e->by_plugin || may_differ(nsc_say(d->c->m, e->name)) ? NULL : seen_of(d->seen, e->name);
     if (!v || v->told)
         return;
-    v->told = v->first && v->first->value != e->value;
+    v->told = v->first && v->first->value != e->value &&
+              !nsc_may_be_torn(d->c->m, v->first->proc, v->first->value, e->proc, e->value);
     if (v->told)
         tell_difference(d->c, comm, v->first, e);
     v->first = v->first ? v->first : e;

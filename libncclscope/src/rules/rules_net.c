@@ -233,16 +233,10 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
 /* ---- hosts that are not alike ---- */
 
 /* One node on another network than the rest: its ranks meet the others over the slowest that both have, or not at all. */
-/* "AWS Libfabric" and, in an input with torn lines, "AWS L": one name. */
-static bool is_piece_of(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_rank *whole)
-{
-    return m->sources.item[m->procs.item[r->proc].source].stats.torn_lines &&
-           nsc_text_starts(nsc_say(m, whole->network), nsc_say(m, r->network).ptr);
-}
-
 static bool is_other_network(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_rank *one)
 {
-    return r->network && r->network != one->network && !is_piece_of(m, r, one) && !is_piece_of(m, one, r);
+    return r->network && r->network != one->network &&
+           !nsc_may_be_torn(m, r->proc, r->network, one->proc, one->network);
 }
 
 void nsc_rule_mixed_networks(struct nsc_case *c)

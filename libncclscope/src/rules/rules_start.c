@@ -153,7 +153,11 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
             const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
             unsigned release = release_of(m, r);
             one = one || !release ? one : r;
-            other = one && release && release != release_of(m, one) ? r : NULL;
+            bool differs = one && release && release != release_of(m, one);
+            other = differs && !nsc_may_be_torn(m, one->proc, m->procs.item[one->proc].version, r->proc,
+                                                m->procs.item[r->proc].version)
+                        ? r
+                        : NULL;
         }
         if (!other)
             continue;
