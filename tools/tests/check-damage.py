@@ -189,6 +189,20 @@ def alarms(told):
             (f['id'], f['severity'], f['confidence']) != ('ranks/missing', 'warning', 'possible')}
 
 
+def said(told):
+    """What lines say by themselves."""
+    return (told['totals']['connections'], told['nccl_versions'], sorted((e['name'], e['value']) for e in told['env']),
+            sorted((p['host'], p['pid'], p['network']) for p in told['processes']))
+
+
+def last_lines(lines):
+    """The first line of each sort that has a value at its end."""
+    for words in (b'NCCL version', b'set by environment to', b'Using network', b' via ', b'Assigned NET plugin'):
+        at = next((i for i, l in enumerate(lines) if words in l), None)
+        if at is not None:
+            yield words.decode(), lines[:at + 1]
+
+
 def essence(told):
     links = {(l['src'], l['dst'], l['direction'], l['via']) for l in told['links']}
     comms = sorted((c['nranks'], c['state']) for c in told['communicators'])
@@ -209,6 +223,9 @@ def main():
             is_ = essence(report(tool, '-', stdin=damage(lines))[0])
             compared = 4 if kind in BLURRED else -1
             c.equal(name, kind, is_[:compared], should[:compared])
+        for words, part in last_lines(lines):
+            is_, should_ = (said(report(tool, '-', stdin=b'\n'.join(part) + end)[0]) for end in (b'', b'\n'))
+            c.equal(name, 'no line end behind the last line, "%s"' % words, is_, should_)
         known = alarms(report(tool, '-', stdin=text)[0])
         for kind, damage in MILD.items():
             for seed in range(8):

@@ -98,12 +98,15 @@ static bool is_at_end(const ncclscope_reader *r)
 }
 
 /* The input ends here, with words that a row took for which anything may stand, and that no release prints: "NVLS Head" of
- * "NVLS Head  0:  0  8". */
+ * "NVLS Head  0:  0  8". The row is matched again: its fields are read from r->match. */
 static bool ends_in_a_piece(ncclscope_reader *r, const struct nsc_row *row)
 {
     bool strict = false;
-    return is_at_end(r) && row && !nsc_pattern_is_strict(&row->pattern) && !r->record.text &&
-           !nsc_texts_match(r->grammar, NULL, r->record.message, &r->match, &strict);
+    if (!row || !is_at_end(r) || nsc_pattern_is_strict(&row->pattern))
+        return false;
+    bool piece = !nsc_texts_match(r->grammar, NULL, r->record.message, &r->match, &strict);
+    nsc_grammar_match(r->grammar, &r->words, r->record.message, &r->match);
+    return piece;
 }
 
 /* "SHM/direct" is all that 2.30.7 prints, and half of what releases before it do. */
@@ -198,6 +201,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
         row = NULL; /* a warning is told all the same */
     else if (row && cut)
         row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    bool piece = ends_in_a_piece(r, row);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;
     rec->match = row && !row->pattern.literal ? &r->match : NULL;
@@ -218,7 +222,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     } else if (rec->kind == NCCLSCOPE_KIND_NCCL_VERSION) {
         note_release(r);
     }
-    rec->flags |= torn || ends_in_a_piece(r, row) ? NCCLSCOPE_FLAG_TORN : 0;
+    rec->flags |= torn || piece ? NCCLSCOPE_FLAG_TORN : 0;
     if (torn || cut)
         nsc_debts_add(&r->debts, h, from_marker);
     else if (row && !nsc_pattern_is_strict(&row->pattern) && rec->kind != NCCLSCOPE_KIND_CONNECT)
