@@ -519,11 +519,9 @@ static void see_bare_comm(struct ncclscope_model *m, const ncclscope_record *rec
         rec->kind != NCCLSCOPE_KIND_COMM_SHAPE)
         return;
     int64_t ranks = nsc_int(rec, NCCLSCOPE_FIELD_NRANKS), nodes = nsc_int(rec, NCCLSCOPE_FIELD_NNODES);
+    uint64_t size = ranks > 0 ? (uint64_t)ranks << 32 | (uint32_t)(nodes > 0 ? nodes : 0) : 0;
     m->bare_comms++;
-    if (ranks > 0 && (uint64_t)ranks >= m->bare_ranks) {
-        m->bare_ranks = (uint64_t)ranks;
-        m->bare_nodes = nodes > 0 && (uint64_t)nodes > m->bare_nodes ? (uint64_t)nodes : m->bare_nodes;
-    }
+    m->bare_size = size > m->bare_size ? size : m->bare_size;
 }
 
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)

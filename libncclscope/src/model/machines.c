@@ -38,7 +38,11 @@ struct joined {
     uint32_t *to;
     const char **why;
     struct nsc_where *where;
-    struct nsc_map apart; /* of a communicator and two hosts: 1 if ranks of both are on one bus id, 0 if not */
+    /* of communicators, listed when the first connection between two hosts asks: */
+    bool listed;
+    uint32_t *next;       /* by rank: another of its host, or NSC_NONE */
+    struct nsc_map first; /* communicator and host: one of their ranks, from which next leads on */
+    struct nsc_map seats; /* communicator, host and bus id: taken */
 };
 
 static uint32_t root(const struct joined *j, uint32_t host)
@@ -112,33 +116,31 @@ static void join_by_count(const struct ncclscope_model *m, const struct nsc_comm
     }
 }
 
-static bool share_bus_id(struct ncclscope_model *m, const struct nsc_comm *c, nsc_str a, nsc_str b)
+static void list_seats(struct ncclscope_model *m, struct joined *j)
 {
-    struct nsc_map seen = {0};
-    bool shared = false;
-    for (uint32_t i = 0; i < c->count && !shared; i++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[c->first + i]];
-        nsc_str host = m->procs.item[r->proc].host;
-        if (!r->bus_id || (host != a && host != b) || nsc_shares_by_request(m, r))
+    j->listed = true;
+    j->next = nsc_alloc((m->ranks.len + 1) * sizeof *j->next);
+    m->no_memory = m->no_memory || !j->next;
+    for (uint32_t i = 0; j->next && i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (!r->bus_id || r->comm == NSC_NONE || nsc_shares_by_request(m, r))
             continue;
-        uint32_t side = host == b, other = nsc_map_get(&seen, (struct nsc_key){r->bus_id, 0, 0});
-        shared = other != NSC_NONE && other != side;
-        m->no_memory = nsc_map_put(&seen, (struct nsc_key){r->bus_id, 0, 0}, side) || m->no_memory;
+        struct nsc_key host = {r->comm, m->procs.item[r->proc].host, 0}, seat = {r->comm, host.b, r->bus_id};
+        j->next[i] = nsc_map_get(&j->first, host);
+        m->no_memory = nsc_map_put(&j->first, host, i) || nsc_map_put(&j->seats, seat, i) || m->no_memory;
     }
-    nsc_map_free(&seen);
-    return shared;
 }
 
 /* One bus id under both names in one communicator: two machines, and the connection is another's, or a torn line's. */
 static bool are_apart(struct ncclscope_model *m, struct joined *j, uint32_t comm, nsc_str a, nsc_str b)
 {
-    struct nsc_key key = {comm, a < b ? a : b, a < b ? b : a};
-    uint32_t known = nsc_map_get(&j->apart, key);
-    if (known == NSC_NONE) {
-        known = share_bus_id(m, &m->comms.item[comm], a, b);
-        m->no_memory = nsc_map_put(&j->apart, key, known) || m->no_memory;
-    }
-    return known;
+    bool apart = false;
+    if (!j->listed)
+        list_seats(m, j);
+    for (uint32_t i = nsc_map_get(&j->first, (struct nsc_key){comm, a, 0}); j->next && i != NSC_NONE && !apart;
+         i = j->next[i])
+        apart = nsc_map_get(&j->seats, (struct nsc_key){comm, b, m->ranks.item[i].bus_id}) != NSC_NONE;
+    return apart;
 }
 
 /* P2P and shared memory do not leave a machine, but for NVLink between nodes. */
@@ -286,7 +288,9 @@ void nsc_find_machines(struct ncclscope_model *m)
     m->hosts.len = m->machines.len = 0;
     list_hosts(m);
     size_t n = m->hosts.len + 1;
-    struct joined j = {nsc_alloc(n * sizeof *j.to), nsc_alloc(n * sizeof *j.why), nsc_alloc(n * sizeof *j.where), {0}};
+    struct joined j = {.to = nsc_alloc(n * sizeof *j.to),
+                       .why = nsc_alloc(n * sizeof *j.why),
+                       .where = nsc_alloc(n * sizeof *j.where)};
     bool fine = j.to && j.why && j.where;
     m->no_memory = m->no_memory || !fine;
     for (uint32_t i = 0; fine && i < m->hosts.len; i++)
@@ -310,5 +314,7 @@ void nsc_find_machines(struct ncclscope_model *m)
     nsc_free(j.to);
     nsc_free(j.why);
     nsc_free(j.where);
-    nsc_map_free(&j.apart);
+    nsc_free(j.next);
+    nsc_map_free(&j.first);
+    nsc_map_free(&j.seats);
 }

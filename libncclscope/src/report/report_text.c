@@ -202,6 +202,16 @@ static size_t count_silent(const struct ncclscope_model *m)
     return n;
 }
 
+/* "lines of a communicator of 16 ranks on 4 nodes, but not whose they are" */
+static void bare_communicator(const struct nsc_report *r)
+{
+    unsigned long long ranks = r->m->bare_size >> 32, nodes = (uint32_t)r->m->bare_size;
+    nsc_printf(r->out, "lines of a communicator of %llu rank%s", ranks, ranks == 1 ? "" : "s");
+    if (nodes)
+        nsc_printf(r->out, " on %llu node%s", nodes, nodes == 1 ? "" : "s");
+    nsc_puts(r->out, ", but not whose they are");
+}
+
 /* "1 host, 8 processes, 8 GPUs, 1 communicator"; what no line names is said so, not counted as none. */
 static void count_things(const struct nsc_report *r, size_t hosts)
 {
@@ -226,13 +236,8 @@ static void count_things(const struct nsc_report *r, size_t hosts)
         nsc_printf(r->out, "%s%zu communicator%s",
                    r->m->repeated || (r->m->whole.battered && comms > 1) ? "at least " : "", comms,
                    comms == 1 ? "" : "s");
-    else if (r->m->bare_nodes)
-        nsc_printf(r->out, "lines of a communicator of %llu rank%s on %llu node%s, but not whose they are",
-                   (unsigned long long)r->m->bare_ranks, r->m->bare_ranks == 1 ? "" : "s",
-                   (unsigned long long)r->m->bare_nodes, r->m->bare_nodes == 1 ? "" : "s");
-    else if (r->m->bare_ranks)
-        nsc_printf(r->out, "lines of a communicator of %llu rank%s, but not whose they are",
-                   (unsigned long long)r->m->bare_ranks, r->m->bare_ranks == 1 ? "" : "s");
+    else if (r->m->bare_size)
+        bare_communicator(r);
     else
         nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, but not whose they are"
                          : r->m->cut_inits ? "lines that name a communicator break off"

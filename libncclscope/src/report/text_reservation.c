@@ -65,7 +65,7 @@ bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links)
             first = machine;
         }
     }
-    return !network && (r->m->bare_nodes > 1 || spans_machines(r->m));
+    return !network && ((uint32_t)r->m->bare_size > 1 || spans_machines(r->m));
 }
 
 /* Nodes of several ranks, or nodes of which nothing is known, and every connection of the input leaves its node. */
@@ -115,8 +115,7 @@ static const char *about_host_memory(const struct nsc_report *r)
 {
     if (is_told(r, "P2P_NONE_FOR_GPU") || is_told(r, "P2P_NONE_MAY"))
         return "; CUDA offers them no P2P, and whether it should cannot be told from this log: `nvidia-smi topo -m` "
-               "and "
-               "`nvidia-smi topo -p2p r` on the node.";
+               "and `nvidia-smi topo -p2p r` on the node.";
     if (nsc_is_rccl(r->m))
         return "; whether GPUs that share host memory could do better cannot be told from this log: `rocm-smi "
                "--showtopo` on the node.";

@@ -270,11 +270,3 @@ void nsc_sort_named(struct nsc_finding *f)
     if (f->pairs.len)
         qsort(f->pairs.item, f->pairs.len, sizeof *f->pairs.item, by_pair);
 }
-
-bool nsc_may_be_torn(const struct ncclscope_model *m, uint32_t proc, nsc_str text, uint32_t other_proc, nsc_str other)
-{
-    nsc_text a = nsc_say(m, text), b = nsc_say(m, other);
-    bool shorter = a.len < b.len;
-    uint32_t source = m->procs.item[shorter ? proc : other_proc].source;
-    return m->sources.item[source].stats.torn_lines && nsc_text_starts(shorter ? b : a, shorter ? a.ptr : b.ptr);
-}

@@ -178,10 +178,10 @@ void nsc_tell_few_efa(struct nsc_case *c);
 
 /* settings.c: what settings.def says of variables under the id of the rule in hand. */
 void nsc_tell_settings(struct nsc_case *c);
-/* Two texts of two processes, "AWS Libfabric" and "AWS L": is one the beginning of the other, in an input with torn lines? */
-bool nsc_may_be_torn(const struct ncclscope_model *m, uint32_t proc, nsc_str text, uint32_t other_proc, nsc_str other);
 
 /* What several rules ask of a model. */
+/* Two texts of two processes, "AWS Libfabric" and "AWS L": is one the beginning of the other, in an input with torn lines? */
+bool nsc_may_be_torn(const struct ncclscope_model *m, uint32_t proc, nsc_str text, uint32_t other_proc, nsc_str other);
 const char *nsc_needs_links(const struct ncclscope_model *m);
 const char *nsc_needs_links_or_network(const struct ncclscope_model *m);
 const char *nsc_needs_links_or_nic(const struct ncclscope_model *m);

@@ -232,13 +232,13 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
 
 /* ---- hosts that are not alike ---- */
 
-/* One node on another network than the rest: its ranks meet the others over the slowest that both have, or not at all. */
 static bool is_other_network(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_rank *one)
 {
     return r->network && r->network != one->network &&
            !nsc_may_be_torn(m, r->proc, r->network, one->proc, one->network);
 }
 
+/* One node on another network than the rest: its ranks meet the others over the slowest that both have, or not at all. */
 void nsc_rule_mixed_networks(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;

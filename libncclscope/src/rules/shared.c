@@ -153,3 +153,11 @@ bool nsc_built_for(const struct ncclscope_model *m, uint32_t proc, int64_t *majo
     return dot && nsc_to_i64((nsc_text){cuda.ptr, (size_t)(dot - cuda.ptr)}, major) &&
            nsc_to_i64(nsc_text_from(cuda, (size_t)(dot - cuda.ptr) + 1), minor);
 }
+
+bool nsc_may_be_torn(const struct ncclscope_model *m, uint32_t proc, nsc_str text, uint32_t other_proc, nsc_str other)
+{
+    nsc_text a = nsc_say(m, text), b = nsc_say(m, other);
+    bool shorter = a.len < b.len;
+    uint32_t source = m->procs.item[shorter ? proc : other_proc].source;
+    return m->sources.item[source].stats.torn_lines && nsc_text_starts(shorter ? b : a, shorter ? a.ptr : b.ptr);
+}
