@@ -6,13 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct opt *find(const struct opt *table, const char *arg, size_t len)
+/* "--name", "--name=value", "-n", "-n=value", "-nvalue": the option, and where the value begins that stands in the same word (else NULL). "-output"
+ * is no "-o" with a value. */
+static const struct opt *find(const struct opt *table, char *arg, char **value)
 {
+    size_t len = strcspn(arg, "=");
     for (const struct opt *o = table; o->name; o++) {
         bool is_long = strlen(o->name) == len && !strncmp(o->name, arg, len);
-        bool is_short = len == 2 && arg[0] == '-' && o->letter && arg[1] == o->letter;
-        if (is_long || is_short)
-            return o;
+        bool one_dash = strlen(o->name) == len + 1 && !strncmp(o->name + 1, arg, len);
+        bool is_short = o->letter && arg[1] == o->letter && (len == 2 || (o->text && !one_dash));
+        if (!is_long && !is_short)
+            continue;
+        size_t end = is_long ? len : 2;
+        *value = !arg[end] ? NULL : arg + end + (arg[end] == '=');
+        return o;
     }
     return NULL;
 }
@@ -54,12 +61,12 @@ const char *closest_word(const char *word, const char *const *words, size_t n)
     return best;
 }
 
-static void tell_unknown(const struct opt *table, const char *arg, size_t len)
+static void tell_unknown(const struct opt *table, const char *arg)
 {
     enum { MOST = 64 };
     const char *names[MOST];
     char word[MOST], words[120];
-    size_t n = 0;
+    size_t n = 0, len = strcspn(arg, "=");
     for (const struct opt *o = table; o->name && n < MOST; o++)
         names[n++] = o->name;
     snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), arg);
@@ -86,13 +93,13 @@ int opt_parse(const struct opt *table, int argc, char **argv, int *left)
         }
         if (!strcmp(arg, "--help") || !strcmp(arg, "-h"))
             return OPT_HELP;
-        size_t len = strcspn(arg, "=");
-        const struct opt *o = find(table, arg, len);
+        char *value = NULL;
+        const struct opt *o = find(table, arg, &value);
         if (!o) {
-            tell_unknown(table, arg, len);
+            tell_unknown(table, arg);
             return OPT_WRONG;
         }
-        if ((o->on && arg[len]) || (o->text && !arg[len] && i + 1 == argc)) {
+        if ((o->on && value) || (o->text && !value && i + 1 == argc)) {
             tell(arg, o->on ? "takes no value" : "needs a value");
             return OPT_WRONG;
         }
@@ -104,7 +111,7 @@ int opt_parse(const struct opt *table, int argc, char **argv, int *left)
         if (o->on)
             *o->on = true;
         else
-            *o->text = arg[len] ? arg + len + 1 : argv[++i];
+            *o->text = value ? value : argv[++i];
     }
     return OPT_OK;
 }
