@@ -29,6 +29,7 @@ static bool is_built_as_rccl(const ncclscope_record *rec)
 
 bool nsc_is_of_rccl(const ncclscope_record *rec)
 {
-    return is_rccls_own(rec->kind) || is_built_as_rccl(rec) || speaks_as_rccl(rec->message) ||
-           (rec->via && rec->via->comm.len);
+    if (rec->via) /* most lines of a log: by what stands behind the transport */
+        return rec->via->comm.len > 0;
+    return is_rccls_own(rec->kind) || is_built_as_rccl(rec) || speaks_as_rccl(rec->message);
 }
