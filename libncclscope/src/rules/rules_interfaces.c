@@ -1,5 +1,6 @@
 /* rules_interfaces.c - the interfaces by which ranks meet and sockets carry data: one that is not there, one that reaches no other host. */
 #include "model/machines.h"
+#include "model/topology.h"
 #include "rules/ask.h"
 #include "rules/raised.h"
 
@@ -168,6 +169,28 @@ static bool is_loopback(const struct ncclscope_model *m, const struct nsc_net_de
     return nsc_text_is(nsc_say(m, d->name), "lo");
 }
 
+/* "CUDA Dev 0[0], Socket NIC distance :  PHB SYS": of the interfaces that it lists 2.4 takes the nearest, and leaves this one aside. */
+static const struct nsc_event *leaves_aside(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    static const char words[] = "Socket NIC distance :";
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        ptrdiff_t at = e->kind == NCCLSCOPE_KIND_TOPO_DISTANCE ? nsc_text_find(e->where.text, words) : -1;
+        if (at < 0 || e->proc == NSC_NONE || m->procs.item[e->proc].host != d->host)
+            continue;
+        nsc_text rest = nsc_text_from(e->where.text, (size_t)at + sizeof words - 1);
+        enum nsc_level own = NSC_LEVEL_UNKNOWN, nearest = NSC_LEVEL_UNKNOWN;
+        for (int64_t k = 0; rest.len; k++) {
+            enum nsc_level level = nsc_level_of(nsc_next_word(&rest));
+            own = k == d->index ? level : own;
+            nearest = level < nearest ? level : nearest;
+        }
+        if (own != NSC_LEVEL_UNKNOWN && own > nearest)
+            return e;
+    }
+    return NULL;
+}
+
 /* "NET/Socket : Using [0]ens5:192.0.2.4<0> [1]veth75fa783:fe80::14ad<0>": data is spread over all of them. */
 static void tell_bridges_for_data(struct nsc_case *c)
 {
@@ -188,8 +211,9 @@ static void tell_bridges_for_data(struct nsc_case *c)
     bool bridge = bad && is_suspect(nsc_say(m, bad->name)), loopback = bad && is_loopback(m, bad);
     if (!bad || (!good && !bridge) || !(sockets_cross(m) || (loopback && nsc_raised(c, NSC_ID_NET_SOCKET))))
         return;
-    bool note = nsc_success_of(m) || (!bridge && !stopped_at_start(m));
     const struct nsc_link *over = link_over(m, bad);
+    const struct nsc_event *aside = over || !good ? NULL : leaves_aside(m, bad);
+    bool note = aside || nsc_success_of(m) || (!bridge && !stopped_at_start(m));
     int severity = note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING;
     f = nsc_found(c, severity, "fault", bridge || (over && !note) ? "likely" : "possible");
     const char *name = nsc_say(m, bad->name).ptr;
@@ -202,6 +226,12 @@ static void tell_bridges_for_data(struct nsc_case *c)
                    ? nsc_words(c, "NCCL spreads its data over %u interfaces too that %s (%s and others)", others + 1,
                                bridge ? "seldom reach another host" : "have a link-local address", name)
                    : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name, what);
+    if (aside)
+        f->title = nsc_words(
+            c,
+            "Among NCCL's interfaces for data is %s, one %s; this release takes the nearest to the GPU alone, "
+            "and that is another",
+            name, what);
     if (!good)
         f->title = nsc_words(c, "NCCL has no interface for data between nodes but %s, which %s another host", name,
                              loopback ? "does not reach" : "seldom reaches");
@@ -214,7 +244,10 @@ static void tell_bridges_for_data(struct nsc_case *c)
     f->confidence = loopback && good && !note
                         ? "certain"
                         : f->confidence; /* that it is among them; the cause says how sure it is */
-    nsc_show(c, f, over ? &over->where : NULL);
+    nsc_show(c, f, over ? &over->where : aside ? &aside->where : NULL);
+    const struct nsc_net_device *other = only_good_one(m, bad->host);
+    if (other)
+        f->fix = nsc_words(c, "%s Beside it NCCL lists %s alone.", f->fix, nsc_say(m, other->name).ptr);
     for (size_t i = 0; i < m->devices.len; i++)
         if (is_astray(m, &m->devices.item[i])) {
             f->count++;
