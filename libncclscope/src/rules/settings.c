@@ -227,7 +227,7 @@ void nsc_tell_settings(struct nsc_case *c)
             f->fix = s->costs == WIDENS ? "Leave it where this machine needs it; measure with and without it." : f->fix;
             f->title = nsc_words(c, "%s=%s is set%s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr,
                                  is_of_plugin(c->m, e) ? " by aws-ofi-nccl itself, for this machine type"
-                                 : s->costs == WIDENS  ? ", which limits nothing"
+                                 : s->costs == WIDENS  ? ", no narrower than NCCL's own limit"
                                                        : "");
         }
         f->other_values = f->other_values || e->value != f->value;
