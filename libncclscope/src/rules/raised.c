@@ -217,11 +217,17 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
         blame_for_waiting(c, &r->where);
 }
 
+/* Another process listens where the launcher wants to: at the start of a run, so of a later one behind a failure. */
+static bool is_taken(nsc_text reason)
+{
+    return nsc_text_find(reason, "EADDRINUSE") >= 0 || nsc_text_find(reason, "Address already in use") >= 0;
+}
+
 /* PyTorch's store could not listen, or be reached: without it NCCL does not begin. */
 static bool is_of_store(nsc_text reason)
 {
     return nsc_text_find(reason, "server socket") >= 0 || nsc_text_find(reason, "client socket") >= 0 ||
-           nsc_text_find(reason, "EADDRINUSE") >= 0 || nsc_text_find(reason, "Address already in use") >= 0;
+           is_taken(reason);
 }
 
 /* Are closed connections and lost patience all that NCCL and its watchdog tell, which a process that ended leaves behind? */
@@ -305,9 +311,54 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
     return NULL;
 }
 
+/* A file may hold several runs: exceptions that ended those behind the first that failed, each kind once. */
+static void tell_later_runs(struct nsc_case *c, const struct nsc_where *failed, const struct nsc_own_record *told)
+{
+    enum { MOST = 3 };
+    const struct ncclscope_model *m = c->m;
+    nsc_text known[MOST + 1] = {told ? name_of(m, words_of(told, FIRST), told) : (nsc_text){NULL, 0}};
+    uint64_t anew = nsc_started_anew(m, failed);
+    size_t n = 1;
+    for (size_t i = 0; i < m->happened.len && n <= MOST; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        const struct words *w =
+            r->where.source == failed->source && r->where.line > failed->line ? words_of(r, FIRST) : NULL;
+        if (!w || r == told)
+            continue;
+        nsc_text name = name_of(m, w, r), reason = reason_of(m, r);
+        size_t k = 0;
+        while (k < n && !nsc_text_eq(known[k], name))
+            k++;
+        if (k < n || !reason.len || is_of_nccl_or_cuda(name, reason) || is_of_waiting(name, reason) ||
+            is_behind_interrupt(m, r) || !(is_taken(reason) || r->where.line > anew))
+            continue;
+        known[n++] = name;
+        struct nsc_finding *f = nsc_found(c, w->severity, "error", "certain");
+        f->later_run = true;
+        f->count = 1;
+        f->title = nsc_words(c, "A later run in this input ended: %.*s: %.*s%s", (int)name.len,
+                             name.len ? name.ptr : "", (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
+                             reason.ptr, reason.len > REASON_SHOWN ? " ..." : "");
+        f->cause = nsc_words(c, "It started behind the failure of line %llu, and does not follow from that.",
+                             (unsigned long long)failed->line);
+        f->fix = w->fix;
+        nsc_show(c, f, &r->where);
+    }
+}
+
+/* The earlier of two lines of one input; that of the first input, if they are of two. */
+static const struct nsc_where *first_of(const struct nsc_where *a, const struct nsc_where *b)
+{
+    bool is_b = !a || (b && (b->source != a->source ? b->source < a->source : b->line < a->line));
+    return is_b ? b : a;
+}
+
 const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_failed)
 {
     const struct nsc_own_record *r = tell(c, nccl_failed, FIRST);
+    const struct nsc_where *failed = first_of(nsc_first_failure(c->m, NSC_NONE), r ? &r->where : NULL);
+    if (failed)
+        tell_later_runs(c, failed, r);
     return r ? r : tell(c, nccl_failed, LATER);
 }
 

@@ -1,5 +1,6 @@
 /* root_and_wake.c - of everything that failed: what broke by itself, and what follows from it. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 /* Two times as printed: comparable if they differ in digits alone. */
 static int compare_times(nsc_text a, nsc_text b, bool *comparable)
@@ -295,6 +296,8 @@ static void explain_exit(struct ncclscope_findings *all)
             if (before && (!root || began->line < beginning(root)->line))
                 root = x;
         }
+        if (root && (f->later_run || end->line > nsc_started_anew(all->model, beginning(root))))
+            root = NULL;
         f->caused_by = root ? root->rule->key : NSC_ID_NONE;
     }
 }
