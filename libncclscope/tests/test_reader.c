@@ -363,6 +363,23 @@ static void test_broken_name(void)
     end(r);
 }
 
+/* What was lost lies between host and process: "g32n03:753896:754215 [3]". */
+static void test_hole_in_header(void)
+{
+    ncclscope_reader *r = fed("g32n03:753896:754215 [3] NCCL INFO Connected all trees\n"
+                              "g32753896:754215 [3] NCCL INFO Connected all trees\n"
+                              "g32753896:754216 [3] NCCL INFO Connected all trees\n");
+    static const char *const hosts[] = {"g32n03", "g32n03", "g32753896"};
+    static const int64_t pids[] = {753896, 753896, 754216};
+    for (int i = 0; i < 3; i++) {
+        const ncclscope_record *rec = next(r);
+        CHECK_TEXT(ncclscope_record_host(rec), hosts[i]);
+        CHECK_INT(ncclscope_record_pid(rec), pids[i]);
+    }
+    CHECK_INT(stats_of(r).torn_lines, 2);
+    end(r);
+}
+
 /* The beginning of a text that has no row of its own is torn, and no text that nobody knows. */
 static void test_cut_text(void)
 {
@@ -652,6 +669,6 @@ static void test_other_inputs(void)
 CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_split),
        TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in),
        TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
-       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_cut_text),
-       TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions),
-       TEST(test_open), TEST(test_chunks))
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header),
+       TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
+       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_chunks))

@@ -313,16 +313,83 @@ static void place_by_facts(struct ncclscope_model *m)
 }
 
 /* Each builds on what those before it made: without memory for one of them there is nothing for the next to look at. */
+/* Does another line than this process's own know the network: of a connection, of a device, of another process? */
+static bool is_known_network(const struct ncclscope_model *m, const struct nsc_map *known, nsc_str network)
+{
+    uint32_t times = nsc_map_get(known, (struct nsc_key){network, 0, 0});
+    nsc_text name = nsc_say(m, network);
+    return times == 2 || nsc_text_is(name, "IB") || nsc_text_is(name, "Socket");
+}
+
+static void count_network(struct nsc_map *known, nsc_str network, uint32_t times)
+{
+    struct nsc_key key = {network, 0, 0};
+    if (network)
+        nsc_map_put(known, key, nsc_map_get(known, key) == NSC_NONE ? times : 2);
+}
+
+/* "Using network PU 1 to f0000000", where the end of another line ("... for GPU 1 to f0000000") was written over that of this one: a name that
+ * nothing else in a torn input knows, beside one that others know. */
+static void forget_torn_networks(struct ncclscope_model *m)
+{
+    struct nsc_map known = {0};
+    for (size_t i = 0; i < m->proc_order.len; i++)
+        count_network(&known, m->procs.item[m->proc_order.item[i]].network, 1);
+    for (size_t i = 0; i < m->links.len; i++)
+        count_network(&known, m->links.item[i].network, 2);
+    for (size_t i = 0; i < m->devices.len; i++)
+        count_network(&known, m->devices.item[i].net, 2);
+    bool others = false;
+    for (size_t i = 0; i < m->proc_order.len && !others; i++) {
+        nsc_str network = m->procs.item[m->proc_order.item[i]].network;
+        others = network && is_known_network(m, &known, network);
+    }
+    for (size_t i = 0; others && i < m->ranks.len; i++) {
+        struct nsc_rank *r = &m->ranks.item[i];
+        if (r->network && m->sources.item[m->procs.item[r->proc].source].stats.torn_lines &&
+            !is_known_network(m, &known, r->network))
+            r->network = 0;
+    }
+    for (size_t i = 0; others && i < m->procs.len; i++) {
+        struct nsc_proc *p = &m->procs.item[i];
+        if (p->network && m->sources.item[p->source].stats.torn_lines && !is_known_network(m, &known, p->network))
+            p->network = 0;
+    }
+    nsc_map_free(&known);
+}
+
 void nsc_join(struct ncclscope_model *m)
 {
     static void (*const steps[])(struct ncclscope_model *) = {
-        order_variables,    nsc_merge_sources, nsc_find_owners,     nsc_adopt,
-        list_processes,     nsc_join_ranks,    nsc_mark_guesses,    nsc_version_settle,
-        nsc_gpus_settle,    nsc_take_commands, forget_early_use,    excuse_the_oldest,
-        order_comms,        mark_parents,      list_members,        name_comms,
-        nsc_attribute_rest, nsc_put_in_order,  nsc_take_diag_pairs, nsc_find_shared_gpus,
-        nsc_take_bus_ids,   nsc_find_proofs,   nsc_find_machines,   nsc_find_gpus_of_names,
-        place_by_facts,     nsc_find_paths,    nsc_find_shapes,     nsc_look_at_whole,
+        order_variables,
+        nsc_merge_sources,
+        nsc_find_owners,
+        nsc_adopt,
+        list_processes,
+        nsc_join_ranks,
+        nsc_mark_guesses,
+        nsc_version_settle,
+        nsc_gpus_settle,
+        nsc_take_commands,
+        forget_early_use,
+        excuse_the_oldest,
+        order_comms,
+        mark_parents,
+        list_members,
+        name_comms,
+        nsc_attribute_rest,
+        nsc_put_in_order,
+        forget_torn_networks,
+        nsc_take_diag_pairs,
+        nsc_find_shared_gpus,
+        nsc_take_bus_ids,
+        nsc_find_proofs,
+        nsc_find_machines,
+        nsc_find_gpus_of_names,
+        place_by_facts,
+        nsc_find_paths,
+        nsc_find_shapes,
+        nsc_look_at_whole,
     };
     unsigned before = nsc_failed_allocations();
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !m->no_memory && nsc_failed_allocations() == before; i++)
