@@ -105,7 +105,6 @@ static void test_damaged(void)
         " NCCL INFO x",
         "NCCL INFO",
         "vm NCCL INFO x",
-        "vm:1:2 NCCL INFO x",
         "1:2 [0] NCCL INFO x",
         "vm:1:2 [] NCCL INFO x",
         "vm:1:2[0] NCCL INFO x",
@@ -127,6 +126,23 @@ static void test_damaged(void)
         CHECK(found && !h.whole);
         CHECK_INT(h.host.len, 0);
         CHECK_INT(h.pid, -1);
+    }
+}
+
+/* The device alone was taken away. */
+static void test_without_device(void)
+{
+    static const struct {
+        const char *line, *location;
+    } rows[] = {{"vm:1:2 NCCL INFO x", ""}, {"vm:1:2 misc/socket.cc:50 NCCL WARN x", "misc/socket.cc:50"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct nsc_header h;
+        CHECK(nsc_header_find(nsc_text_of(rows[i].line), 0, &h) && h.whole);
+        CHECK_TEXT(h.host, "vm");
+        CHECK_INT(h.pid, 1);
+        CHECK_INT(h.tid, 2);
+        CHECK_INT(h.dev, -1);
+        CHECK_TEXT(h.location, rows[i].location);
     }
 }
 
@@ -276,5 +292,6 @@ static void test_again(void)
     CHECK(remembered > 300);
 }
 
-CHECKS(TEST(test_again), TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_unnamed),
-       TEST(test_stripped), TEST(test_two_in_a_line), TEST(test_bare), TEST(test_version_lines), TEST(test_every_cut))
+CHECKS(TEST(test_again), TEST(test_shapes), TEST(test_no_markers), TEST(test_damaged), TEST(test_without_device),
+       TEST(test_unnamed), TEST(test_stripped), TEST(test_two_in_a_line), TEST(test_bare), TEST(test_version_lines),
+       TEST(test_every_cut))

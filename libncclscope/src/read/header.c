@@ -230,6 +230,21 @@ static size_t begin_of_trace(nsc_text s, size_t from, size_t place)
     return number < end ? number : place;
 }
 
+/* "host:pid:tid NCCL INFO ...", "host:pid:tid misc/socket.cc:50 NCCL WARN ...": the device alone was taken away. */
+static bool walk_back_without_device(nsc_text s, size_t from, struct nsc_header *h)
+{
+    size_t end = h->marker;
+    if (end <= from + 1 || s.ptr[end - 1] != ' ')
+        return false;
+    size_t word = word_before(s, from, --end);
+    nsc_text location = {s.ptr + word, end - word};
+    bool placed = h->level != NCCLSCOPE_LEVEL_INFO && word > from + 1 && is_file_and_line(location);
+    if (!who(s, from, placed ? word - 1 : end, h) || !h->host.len)
+        return false;
+    h->location = placed ? location : h->location;
+    return true;
+}
+
 /* Archives and people take headers away, whole or in part. What may be left, from the marker back: a location, "[1]", "host:pid:tid",
  * "host:pid" or a word in their place, as the first of the line. Sets what is known; `start` is where it begins. */
 static void walk_back_what_is_left(nsc_text s, size_t from, struct nsc_header *h)
@@ -342,6 +357,13 @@ static bool find_old(nsc_text line, size_t from, struct nsc_header *out)
     return out->level && word.len && rest.len;
 }
 
+static void forget_who(struct nsc_header *h)
+{
+    h->start = h->marker;
+    h->pid = h->tid = h->dev = -1;
+    h->host = h->location = (nsc_text){NULL, 0};
+}
+
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
 {
     for (size_t at = find_nccl(line, from); at < line.len; at = find_nccl(line, at + 5)) {
@@ -357,12 +379,11 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
                                    .tid = -1,
                                    .dev = -1};
         out->whole = walk_back(line, from, out);
-        if (!out->whole) {
-            out->start = at;
-            out->pid = out->tid = out->dev = -1;
-            out->host = out->location = (nsc_text){NULL, 0};
-            if (!from)
-                walk_back_what_is_left(line, from, out);
+        if (!out->whole)
+            forget_who(out);
+        if (!out->whole && !from && !(out->whole = walk_back_without_device(line, from, out))) {
+            forget_who(out);
+            walk_back_what_is_left(line, from, out);
         }
         return true;
     }

@@ -38,7 +38,8 @@ const struct nsc_event *nsc_missing_verbs(const struct ncclscope_model *m, uint3
 
 struct socket_reason {
     enum nsc_socket_reason cause;
-    bool known; /* looked for already */
+    bool known;    /* looked for already */
+    uint32_t proc; /* that says so */
     const struct nsc_env *env;
     const struct nsc_where *line;
     bool no_library;
@@ -63,7 +64,8 @@ static bool raised_on(const struct nsc_case *c, enum nsc_id key, nsc_str host)
 static struct socket_reason reason_of(const struct nsc_case *c, uint32_t proc)
 {
     const struct ncclscope_model *m = c->m;
-    struct socket_reason r = {.cause = NSC_SOCKET_UNSAID, .known = true, .env = asked_for_sockets(m, proc)};
+    struct socket_reason r = {
+        .cause = NSC_SOCKET_UNSAID, .known = true, .proc = proc, .env = asked_for_sockets(m, proc)};
     nsc_str host = m->procs.item[proc].host;
     const struct nsc_event *none = nsc_event_of(m, proc, NCCLSCOPE_KIND_IB_NONE),
                            *failed = nsc_event_of(m, proc, NCCLSCOPE_KIND_NET_FAILED),
@@ -187,6 +189,7 @@ static bool has_one_gpu_hosts(const struct ncclscope_model *m)
 static void explain(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r, uint32_t proc,
                     const struct nsc_link *l)
 {
+    proc = r->known && r->cause != NSC_SOCKET_UNSAID ? r->proc : proc;
     struct nsc_ask ask = {
         .c = c, .m = c->m, .proc = proc, .link = l, .reason = (int)r->cause, .distance = "", .env = r->env};
     const char *sure = f->confidence;
@@ -320,7 +323,7 @@ static void tell_chosen(struct nsc_case *c)
     r = r.cause == NSC_SOCKET_UNSAID ? surer(r, &job) : r;
     f->count = 1;
     f->title =
-        nsc_words(c, "NCCL chose TCP sockets (Using network %s), and %s: between nodes data goes over TCP, not RDMA",
+        nsc_words(c, "NCCL chose TCP sockets (network %s), and %s: between nodes data goes over TCP, not RDMA",
                   nsc_say(m, p->network).ptr, one ? "the ranks are on several nodes" : "the input holds several hosts");
     for (size_t i = 0; i < m->hosts.len; i++)
         nsc_name_host(c, f, m->hosts.item[i].name);
