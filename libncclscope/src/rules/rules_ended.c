@@ -303,6 +303,23 @@ static void tell_unreached(struct nsc_case *c)
     }
 }
 
+/* "srun: error: Unable to allocate resources: Job violates accounting/QOS policy": nothing ran, or nothing more. */
+static void tell_refused(struct nsc_case *c)
+{
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_SLURM_REFUSED);
+    if (!r)
+        return;
+    nsc_text reason = nsc_said(c->m, r, "reason");
+    bool ran = c->m->comms.len > 0;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    f->count = 1;
+    f->title = nsc_words(c, "Slurm did not start %s: %.*s", ran ? "a further step" : "the job's processes",
+                         (int)(reason.len < 160 ? reason.len : 160), reason.ptr);
+    nsc_explain_by(c, f, NSC_EXIT_REFUSED);
+    f->severity = ran ? NCCLSCOPE_SEVERITY_WARNING : f->severity;
+    nsc_show(c, f, &r->where);
+}
+
 /* "srun: error: Node failure on node-b", "CANCELLED ... DUE TO NODE FAILURE" (which names the node of the batch script). */
 static bool tells_node_gone(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
@@ -437,6 +454,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     bool failed = nsc_first_failure(m, NSC_NONE), gone = tell_node_gone(c), limited = tell_limit(c) || gone;
     tell_unreached(c);
+    tell_refused(c);
     const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
     const struct nsc_own_record *oom = nsc_first_heard(m, NCCLSCOPE_KIND_SLURM_OOM);
     bool told = tell_root(c);

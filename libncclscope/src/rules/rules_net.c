@@ -209,6 +209,31 @@ static void tell_no_verbs(struct nsc_case *c)
                              f->hosts.len, f->hosts.len == 1 ? "" : "s", f->hosts.len == 1 ? "s" : "");
 }
 
+/* "libibverbs: Warning: Driver bnxt_re does not support the kernel ABI of 6 (supports 1 to 1) for device ...": a device is there, and no program of
+ * this image can use it. Where nothing shows that it was missed. */
+static void tell_no_provider(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->happened.len && !m->link_order.len && !anyone_takes(m, true); i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text reason = r->number == NCCLSCOPE_KIND_VERBS_TROUBLE ? nsc_said(m, r, "reason") : (nsc_text){NULL, 0};
+        if (nsc_text_find(reason, "does not support the kernel ABI") < 0)
+            continue;
+        if (!f) {
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "certain");
+            f->title = nsc_words(
+                c, "libibverbs cannot use an RDMA device of this machine, so between hosts NCCL would not either: %.*s",
+                (int)(reason.len < 160 ? reason.len : 160), reason.ptr);
+            struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .distance = ""};
+            nsc_explain(c, f, &ask);
+            f->severity = NCCLSCOPE_SEVERITY_NOTE;
+        }
+        f->count++;
+        nsc_show(c, f, &r->where);
+    }
+}
+
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -217,6 +242,8 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
         return;
     if (!(fatal || nsc_any_socket(m) || (misses_named_devices(m) && !nsc_success_of(m)))) {
         tell_no_verbs(c); /* a device nobody misses on one host, nor where others do without */
+        if (!nsc_raised(c, c->rule->key))
+            tell_no_provider(c);
         return;
     }
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);
