@@ -398,6 +398,14 @@ static bool survives_yet(const struct ncclscope_model *m)
     return goes_on && !m->troubles && !nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE);
 }
 
+/* NVML's error that no call returned, where it would be told ("init.cc:100 -> 2", at INFO), and behind which the process says more. */
+static bool returns_no_error(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    return e->kind == NCCLSCOPE_KIND_NVML_FAILED && !e->broke && !e->quoted && !p->nameless && p->informs &&
+           p->source == e->where.source && p->last_line > e->where.line && !m->troubles;
+}
+
 /* What was said under the same id in the words of other rows: the first event of each. */
 enum { MOST_BESIDE = 4 };
 struct beside {
@@ -463,7 +471,8 @@ void nsc_tell_failures(struct nsc_case *c)
         bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                      m->hosts.len > 1; /* NICs are taken without a look at distances */
         int severity = did_without(m, e) ? NCCLSCOPE_SEVERITY_NOTE
-                       : blind || chose_another(m, e) || (survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY)
+                       : blind || chose_another(m, e) || (survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY) ||
+                               (row->severity == NCCLSCOPE_SEVERITY_ERROR && returns_no_error(m, e))
                            ? NCCLSCOPE_SEVERITY_WARNING
                            : row->severity;
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
@@ -523,6 +532,9 @@ void nsc_tell_failures(struct nsc_case *c)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f) {
         tell(c, f, first, tied);
+        if (f->severity == NCCLSCOPE_SEVERITY_WARNING && returns_no_error(m, f->began))
+            f->cause =
+                nsc_words(c, "%s The process goes on behind it, as far as this input goes.", f->cause ? f->cause : "");
         tell_beside(c, f, first, &beside);
         tell_failed_above(c, f);
     }
