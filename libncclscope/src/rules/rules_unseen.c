@@ -183,14 +183,25 @@ static const char *nics_with_gdr(struct nsc_case *c)
                : "";
 }
 
-/* Where no line says which network was chosen: the provider of libfabric's plugin, or the devices. */
+/* Where no line says which network was chosen: the provider of libfabric's plugin, with how many NICs ("... efa (found 4 nics)"), or the
+ * devices. */
 static const char *network_at_hand(struct nsc_case *c)
 {
     const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
-    return provider && provider->text
-               ? nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s (line %llu).",
-                           nsc_say(c->m, provider->text).ptr, (unsigned long long)provider->where.line)
-               : nsc_words(c, "%s%s", devices_at_hand(c), nics_with_gdr(c));
+    if (!provider || !provider->text)
+        return nsc_words(c, "%s%s", devices_at_hand(c), nics_with_gdr(c));
+    ptrdiff_t at = nsc_text_find(provider->where.text, "(found ");
+    nsc_text nics = at < 0 ? (nsc_text){"", 0} : nsc_text_from(provider->where.text, (size_t)at + 7);
+    size_t n = 0;
+    while (n < nics.len && nsc_is_digit(nics.ptr[n]))
+        n++;
+    return nsc_words(c,
+                     " For other nodes, if there are any, aws-ofi-nccl selected the provider %s%s%.*s%s (line %llu).",
+                     nsc_say(c->m, provider->text).ptr, n ? ", on " : "", (int)n, nics.ptr,
+                     !n                                          ? ""
+                     : nsc_text_is((nsc_text){nics.ptr, n}, "1") ? " NIC"
+                                                                 : " NICs",
+                     (unsigned long long)provider->where.line);
 }
 
 /* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls; beyond
@@ -209,6 +220,16 @@ static const char *older_driver(struct nsc_case *c)
                              : "across major releases that takes CUDA's forward compatibility package");
     }
     return "";
+}
+
+/* aws-ofi-nccl's own word that it goes without GPUDirect RDMA. */
+static const char *plugin_without_gdr(struct nsc_case *c)
+{
+    const struct nsc_event *e = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_GDR_OFF);
+    e = e ? e : nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_NO_GDR);
+    return e ? nsc_words(c, " aws-ofi-nccl goes without GPUDirect RDMA here (line %llu).",
+                         (unsigned long long)e->where.line)
+             : "";
 }
 
 /* What the log does tell of the network that was chosen, and of runs. */
@@ -230,7 +251,8 @@ static const char *what_is_known(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(c, "%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
+                     plugin_without_gdr(c),
                      net && one ? nsc_words(c, " %s NCCL chose the network %s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
                                             nsc_say(m, net).ptr)
