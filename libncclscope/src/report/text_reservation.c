@@ -92,12 +92,21 @@ static bool wonders_at_sends(const struct nsc_report *r)
     return is_told(r, "GDR_SENDS_ALONE");
 }
 
+static bool any_complete(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].state == NSC_COMPLETE)
+            return true;
+    return false;
+}
+
 /* The input ends while ranks make one more communicator: it is cut there, or they wait for ever. */
 static bool ends_in_init(const struct nsc_report *r)
 {
     return is_told(r, "MISSING_UNMET") || is_told(r, "MISSING_UNSTARTED") || is_told(r, "MISSING_CUT") ||
            is_told(r, "MISSING_CUT_SHORT") ||
-           (r->m->whole.unended && (is_told(r, "MISSING_MET") || is_told(r, "MISSING_PARENT")));
+           ((r->m->whole.unended || !any_complete(r->m)) &&
+            (is_told(r, "MISSING_MET") || is_told(r, "MISSING_PARENT")));
 }
 
 /* Host memory between GPUs of a node, and no line says whether they could have P2P. */
