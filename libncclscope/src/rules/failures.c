@@ -286,6 +286,26 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &e->where);
 }
 
+/* "11.1.128.128<52035>", where a host of this input begins with "Bootstrap : Using eth0:11.1.128.128<0>": its name; 0: it is the teller's
+ * own, of no host here or of several. */
+static nsc_str host_at(const struct ncclscope_model *m, nsc_text text, uint32_t teller)
+{
+    size_t n = 0;
+    nsc_str host = 0;
+    while (n < text.len && text.ptr[n] != '<')
+        n++;
+    for (size_t i = 0; n < text.len && i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (!p->bootstrap_addr || !nsc_text_eq(nsc_say(m, p->bootstrap_addr), (nsc_text){text.ptr, n}) ||
+            p->host == host)
+            continue;
+        if (host)
+            return 0;
+        host = p->host;
+    }
+    return host == m->procs.item[teller].host ? 0 : host;
+}
+
 static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool tied)
 {
     struct tellers all = {.ranks = {.rule = c->rule}, .devices = {.rule = c->rule}};
@@ -324,6 +344,9 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
         f->title = nsc_words(c, "%s; its only peer is rank %lld (host %s, pid %lld)", f->title, (long long)lost->rank,
                              nsc_say(c->m, c->m->procs.item[lost->proc].host).ptr,
                              (long long)c->m->procs.item[lost->proc].pid);
+    nsc_str at = lost ? 0 : host_at(c->m, text, f->began->proc);
+    if (at)
+        f->title = nsc_words(c, "%s; that address is %s's", f->title, nsc_say(c->m, at).ptr);
     f->cause = nsc_fill_words(c, first->cause, f->began);
     struct nsc_ask ask = {
         .c = c, .m = c->m, .proc = f->began->proc, .event = first_hand(c->m, f->began), .distance = ""};
