@@ -195,6 +195,18 @@ static void chosen_network(const struct nsc_report *r)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
+/* What the path is like, and not why the job ended: its scheduler's limit. */
+static void tell_limit(const struct nsc_report *r)
+{
+    char line[300];
+    const struct nsc_finding *f = nsc_explained_by(r->f, "EXIT_LIMIT");
+    if (!f || !f->title)
+        return;
+    snprintf(line, sizeof line, "%.280s.", f->title);
+    nsc_indent(r, 3);
+    nsc_wrap(r, 3, nsc_text_of(line));
+}
+
 static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
@@ -214,6 +226,7 @@ static void good_verdict(const struct nsc_report *r)
     snprintf(line, sizeof line, "%s%s%s", who, paths, nsc_reservation(r, s.links));
     nsc_mark(r, nsc_is_open_question(r) || nsc_lacks_results(r->m) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
+    tell_limit(r);
     if (nsc_lacks_network(r, s.links))
         chosen_network(r);
     if (s.proof && s.proof->line) {
@@ -304,18 +317,6 @@ static const struct nsc_finding *root_of(const struct nsc_report *r, const struc
         if (r->f->list.item[i].rule->key == f->caused_by && !is_env(&r->f->list.item[i]) && r->f->list.item[i].title)
             return &r->f->list.item[i];
     return NULL;
-}
-
-/* What the path is like, and not why the job ended: its scheduler's limit. */
-static void tell_limit(const struct nsc_report *r)
-{
-    char line[300];
-    const struct nsc_finding *f = nsc_explained_by(r->f, "EXIT_LIMIT");
-    if (!f || !f->title)
-        return;
-    snprintf(line, sizeof line, "%.280s.", f->title);
-    nsc_indent(r, 3);
-    nsc_wrap(r, 3, nsc_text_of(line));
 }
 
 /* Its first sentence, and those behind it that have room in three lines. */

@@ -1,5 +1,6 @@
 /* analyse.c - every rule in its turn, then what follows from what, the order, and the verdict. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 #include "rules/confirm.h"
 #include "rules/expect.h"
 
@@ -37,7 +38,7 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
-/* The elastic launcher began anew behind it. */
+/* The elastic launcher began anew behind it, or somebody did. */
 static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
 {
     if (f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
@@ -51,6 +52,10 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
                              (unsigned long long)r->where.line);
         return;
     }
+    uint64_t anew = f->later_run ? UINT64_MAX : nsc_started_anew(c->m, &f->evidence[0]);
+    if (anew != UINT64_MAX)
+        f->cause =
+            nsc_words(c, "%s The job was started anew behind it (line %llu).", f->cause, (unsigned long long)anew);
 }
 
 /* Sockets for want of a network that is only likely to be there are no graver than that. */
