@@ -199,6 +199,14 @@ static void tell_in_software(struct nsc_case *c, struct nsc_finding *f, const st
     nsc_explain_with(c, f, NSC_HCA_IN_SOFTWARE, "", name);
 }
 
+/* NCCL_IB_HCA=mlx5 beside "NET/IB : No device found.": nobody should read of the one alone. */
+static const char *found_none(const struct ncclscope_model *m, const struct nsc_env *e)
+{
+    return nsc_text_is(nsc_say(m, e->name), "NCCL_IB_HCA") && nsc_event_of(m, e->proc, NCCLSCOPE_KIND_IB_NONE)
+               ? ", and NCCL found no InfiniBand or RoCE device"
+               : "";
+}
+
 /* "NET/OFI Running on p4d.24xlarge platform, Setting NCCL_TOPO_FILE environment variable to /opt/...": nobody else set it. */
 static bool is_of_plugin(const struct ncclscope_model *m, const struct nsc_env *e)
 {
@@ -228,7 +236,7 @@ void nsc_tell_settings(struct nsc_case *c)
             f->title = nsc_words(c, "%s=%s is set%s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr,
                                  is_of_plugin(c->m, e) ? " by aws-ofi-nccl itself, for this machine type"
                                  : s->costs == WIDENS  ? ", no narrower than NCCL's own limit"
-                                                       : "");
+                                                       : found_none(c->m, e));
         }
         f->other_values = f->other_values || e->value != f->value;
         tell_taken_along(c, f, e);
