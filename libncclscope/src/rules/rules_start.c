@@ -67,6 +67,7 @@ static void tell_slow_kernels(struct nsc_case *c)
     f->title = nsc_words(c, "Initialisation took %.0f s, of which NCCL spent %.0f s on loading its kernels",
                          slowest->init_seconds, slowest->kernel_seconds);
     nsc_explain_by(c, f, NSC_SLOW_KERNELS);
+    f->severity = NCCLSCOPE_SEVERITY_WARNING; /* each start of the job waits so long */
 }
 
 void nsc_rule_slow_init(struct nsc_case *c)
