@@ -119,7 +119,8 @@ enum nsc_interface_reason {
     NSC_INTERFACE_EXCLUDED, /* "^eth0,lo" */
     NSC_INTERFACE_UNTOLD,
     NSC_INTERFACE_NOT_SET, /* variables show, and none on interfaces */
-    NSC_INTERFACE_LINK_LOCAL
+    NSC_INTERFACE_LINK_LOCAL,
+    NSC_INTERFACE_DOCKER /* an address of the bridge that Docker makes on each machine */
 };
 enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_PEER_LEFT, NSC_RETRY_NO_ROUTE, NSC_RETRY_UNANSWERED };
 enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };

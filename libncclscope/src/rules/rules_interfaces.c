@@ -289,6 +289,12 @@ static void tell_start_link_local(struct nsc_case *c)
     }
 }
 
+/* "172.17.0.2": of the network that Docker gives its bridge on every machine, unless somebody chose another. */
+static bool is_of_docker(const struct ncclscope_model *m, const struct nsc_proc *p)
+{
+    return p->bootstrap_addr && nsc_text_starts(nsc_say(m, p->bootstrap_addr), "172.17.0.");
+}
+
 void nsc_rule_interface_suspect(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -296,17 +302,25 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
     for (size_t i = 0; i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         bool local = p->bootstrap_addr && nsc_text_starts(nsc_say(m, p->bootstrap_addr), "fe80:");
-        if (!p->bootstrap_if || !(local || is_suspect(nsc_say(m, p->bootstrap_if))) ||
+        bool bridge = is_suspect(p->bootstrap_if ? nsc_say(m, p->bootstrap_if) : (nsc_text){"", 0}),
+             docker = !bridge && is_of_docker(m, p);
+        if (!p->bootstrap_if || !(local || bridge || docker) ||
             !(meets_others(m, p, m->proc_order.item[i]) || (local && fails_link_local(m, m->proc_order.item[i]))))
             continue;
         if (!f) {
-            bool met = nsc_success_of(m) || (local && sockets_cross(m));
+            bool met = nsc_success_of(m) || ((local || docker) && sockets_cross(m));
             f = nsc_found(c, met ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
             f->title = local ? nsc_words(c, "NCCL meets the other hosts over %s by a link-local address",
                                          nsc_say(m, p->bootstrap_if).ptr)
-                             : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
-                                         nsc_say(m, p->bootstrap_if).ptr);
-            nsc_explain_by(c, f, local ? NSC_INTERFACE_LINK_LOCAL : NSC_INTERFACE_ALONE);
+                       : docker
+                           ? nsc_words(c, "NCCL meets the other hosts over %s by %s, an address of Docker's own bridge",
+                                       nsc_say(m, p->bootstrap_if).ptr, nsc_say(m, p->bootstrap_addr).ptr)
+                           : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
+                                       nsc_say(m, p->bootstrap_if).ptr);
+            nsc_explain_by(c, f,
+                           local    ? NSC_INTERFACE_LINK_LOCAL
+                           : docker ? NSC_INTERFACE_DOCKER
+                                    : NSC_INTERFACE_ALONE);
         }
         f->count++;
         nsc_name_host(c, f, p->host);
