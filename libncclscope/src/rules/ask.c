@@ -282,6 +282,30 @@ enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
     return NSC_NO;
 }
 
+/* "cudaDev 0 nvmlDev 5" and "cudaDev 0 nvmlDev 2" of one host (0: of any): what is device 0 to each is another GPU. */
+static enum nsc_answer hides_gpus_of(const struct ncclscope_model *m, nsc_str host)
+{
+    int64_t first = -1;
+    bool differ = false;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if ((host && m->procs.item[r->proc].host != host) || r->nvml_dev < 0)
+            continue;
+        if (r->cuda_dev != 0)
+            return NSC_NO;
+        differ = differ || (first >= 0 && r->nvml_dev != first);
+        first = r->nvml_dev;
+    }
+    return differ ? NSC_YES : NSC_UNSAID;
+}
+
+enum nsc_answer nsc_ask_hides_gpus(struct nsc_ask *q)
+{
+    nsc_str host = q->link && q->link->proc != NSC_NONE ? q->m->procs.item[q->link->proc].host : 0;
+    enum nsc_answer here = hides_gpus_of(q->m, host);
+    return here == NSC_UNSAID ? hides_gpus_of(q->m, 0) : here; /* the job starts its processes alike on all hosts */
+}
+
 /* ---- what was set, what was said ---- */
 
 enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char *value)

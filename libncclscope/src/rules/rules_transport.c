@@ -121,6 +121,8 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
                       f->title);
         return;
     }
+    if (open && !strcmp(f->cls, "configuration")) /* how the job was started, or NCCL built, shows why */
+        return;
     if (open && f->severity > NCCLSCOPE_SEVERITY_NOTE)
         f->confidence = "certain"; /* that it is host memory; why is open */
     if ((why == NSC_SHM_UNSAID_VISIBLE || why == NSC_SHM_UNSAID) &&
