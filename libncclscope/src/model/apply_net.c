@@ -77,12 +77,29 @@ static void take_address(struct ncclscope_model *m, const ncclscope_record *rec,
     p->address_at = nsc_here(m, rec);
 }
 
+/* "[0]ens4:192.0.2.1<0>", the first of what NET/Socket uses, where no line about the bootstrap is here. */
+static void take_socket_address(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p,
+                                nsc_text word)
+{
+    const char *colon = word.len ? memchr(word.ptr, ':', word.len) : NULL,
+               *end = word.len ? memchr(word.ptr, '<', word.len) : NULL;
+    if (p->address || !nsc_text_starts(word, "[0]") || !colon || !end || end < colon)
+        return;
+    p->address = nsc_keep(m, (nsc_text){colon + 1, (size_t)(end - colon) - 1});
+    p->address_if = nsc_keep(m, (nsc_text){word.ptr + 3, (size_t)(colon - word.ptr) - 3});
+    p->address_at = nsc_here(m, rec);
+}
+
 void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_DEVICES), word;
+    bool ib = rec->kind == NCCLSCOPE_KIND_IB_USING;
     (void)t;
-    while ((word = nsc_next_word(&rest)).len)
-        one_device(m, proc, rec->kind == NCCLSCOPE_KIND_IB_USING ? "IB" : "Socket", word);
+    while ((word = nsc_next_word(&rest)).len) {
+        one_device(m, proc, ib ? "IB" : "Socket", word);
+        if (!ib)
+            take_socket_address(m, rec, &m->procs.item[proc], word);
+    }
     take_address(m, rec, &m->procs.item[proc], false);
     if (rec->kind == NCCLSCOPE_KIND_IB_USING && !nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME).len)
         nsc_event_at(m, rec, proc, -1, (nsc_text){NULL, 0}); /* "...; OOB :": it has no address to give */

@@ -84,7 +84,7 @@ static void forget_early_use(struct ncclscope_model *m)
     }
 }
 
-/* Two members on one GPU, by host name and bus id: NCCL refuses that, so several machines have that name. */
+/* Two members on one GPU, by host name and bus id, that came to be: NCCL refuses that, so several machines have that name. */
 static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_comm *c)
 {
     struct nsc_map seen = {0};
@@ -94,7 +94,8 @@ static bool names_are_shared(const struct ncclscope_model *m, const struct nsc_c
         struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, 0};
         uint32_t other = r->bus_id ? nsc_map_get(&seen, key) : NSC_NONE;
         const struct nsc_rank *before = other == NSC_NONE ? NULL : &m->ranks.item[other];
-        shared = before && before->rank != r->rank && !nsc_may_share_gpu(m, r, before);
+        shared = before && before->rank != r->rank && nsc_is_done(r) && nsc_is_done(before) &&
+                 !nsc_may_share_gpu(m, r, before);
         if (r->bus_id)
             nsc_map_put(&seen, key, m->members.item[c->first + i]);
     }

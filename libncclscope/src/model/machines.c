@@ -283,6 +283,32 @@ static void mark_shared_names(struct ncclscope_model *m, const struct nsc_comm *
     nsc_map_free(&seen);
 }
 
+/* "ens4:192.0.2.1<0>" and "ens4:192.0.2.2<0>" of processes under one name, in one input. */
+static void mark_addresses_apart(struct ncclscope_model *m)
+{
+    struct nsc_map seen = {0};
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        struct nsc_key key = {p->host, p->address_if, p->source};
+        if (!p->host || p->nameless || !nsc_is_one_address(m, p) || nsc_text_starts(nsc_say(m, p->address), "fe80:"))
+            continue;
+        uint32_t first = nsc_map_get(&seen, key);
+        uint32_t host = first == NSC_NONE ? NSC_NONE : host_at(m, p->host);
+        if (first == NSC_NONE)
+            nsc_map_put(&seen, key, m->proc_order.item[i]);
+        if (host == NSC_NONE || m->procs.item[first].address == p->address ||
+            m->machines.item[m->hosts.item[host].machine].several)
+            continue;
+        struct nsc_machine *x = &m->machines.item[m->hosts.item[host].machine];
+        x->several = true;
+        x->confidence = NSC_LIKELY;
+        x->why = "processes under this name have different addresses on one interface: several machines, or "
+                 "containers, share it";
+        x->where = p->address_at;
+    }
+    nsc_map_free(&seen);
+}
+
 void nsc_find_machines(struct ncclscope_model *m)
 {
     m->hosts.len = m->machines.len = 0;
@@ -309,8 +335,10 @@ void nsc_find_machines(struct ncclscope_model *m)
         tell_apart(m, &m->comms.item[i]);
         mark_shared_names(m, &m->comms.item[i]);
     }
-    if (fine && !m->no_memory)
+    if (fine && !m->no_memory) {
+        mark_addresses_apart(m);
         name_nodes(m);
+    }
     nsc_free(j.to);
     nsc_free(j.why);
     nsc_free(j.where);

@@ -212,6 +212,14 @@ static void bare_communicator(const struct nsc_report *r)
     nsc_puts(r->out, ", but not whose they are");
 }
 
+static bool shares_names(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->machines.len; i++)
+        if (m->machines.item[i].several)
+            return true;
+    return false;
+}
+
 /* "1 host, 8 processes, 8 GPUs, 1 communicator"; what no line names is said so, not counted as none. */
 static void count_things(const struct nsc_report *r, size_t hosts)
 {
@@ -225,6 +233,8 @@ static void count_things(const struct nsc_report *r, size_t hosts)
         hosts == 1 && nsc_text_is(nsc_say(r->m, r->m->procs.item[r->m->proc_order.item[0]].host), "(unnamed)");
     if (unnamed) /* ":41367:41367 [1] NCCL ..." */
         nsc_puts(r->out, "hosts without names, ");
+    else if (hosts && shares_names(r->m))
+        nsc_printf(r->out, "%zu host name%s of several machines or containers, ", hosts, hosts == 1 ? "" : "s, one");
     else if (hosts)
         nsc_printf(r->out, "%zu host%s, ", hosts, hosts == 1 ? "" : "s");
     if (hosts)
