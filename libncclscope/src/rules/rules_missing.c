@@ -338,6 +338,38 @@ static bool is_cut_short(const struct absence *a)
            nsc_is_all_begun(a->c->m, k) && !is_connected(a->c->m, a->comm);
 }
 
+static bool speaks_here(const struct ncclscope_model *m, nsc_text host)
+{
+    for (size_t i = 0; i < m->hosts.len; i++)
+        if (nsc_text_eq(nsc_say(m, m->hosts.item[i].name), host))
+            return true;
+    return false;
+}
+
+/* "; nccl-tests lists them on node-b": the hosts of its list of which no line of NCCL's is here. */
+static const char *silent_hosts(struct nsc_case *c, const char *them)
+{
+    enum { MOST = 3 };
+    const struct ncclscope_model *m = c->m;
+    nsc_text named[MOST];
+    size_t n = 0;
+    const char *names = "";
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text host = r->number == NCCLSCOPE_KIND_TEST_RANK ? nsc_said(m, r, "name") : (nsc_text){NULL, 0};
+        size_t k = 0;
+        while (k < n && !nsc_text_eq(named[k], host))
+            k++;
+        if (!host.len || k < n || speaks_here(m, host))
+            continue;
+        if (n == MOST)
+            return nsc_words(c, "; nccl-tests lists %s on %s and others", them, names);
+        names = nsc_words(c, "%s%s%.*s", names, n ? ", " : "", (int)host.len, host.ptr);
+        named[n++] = host;
+    }
+    return n ? nsc_words(c, "; nccl-tests lists %s on %s", them, names) : "";
+}
+
 static void tell_absent_for_sure(const struct absence *a)
 {
     const struct ncclscope_model *m = a->c->m;
@@ -357,6 +389,8 @@ static void tell_absent_for_sure(const struct absence *a)
                                         (long long)k->nranks, a->who, n, n == 1 ? "" : "s", n == 1 ? "s" : "")
                             : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
                                         (long long)k->nranks, a->who, gone);
+    if (listed)
+        a->f->title = nsc_words(a->c, "%s%s", a->f->title, silent_hosts(a->c, a->never == 1 ? "it" : "them"));
     if (a->spoke) {
         a->f->title = nsc_words(a->c, "%s; %s", a->f->title, nsc_quote_rank(a->c, a->spoke));
         nsc_show_first(a->c, a->f, &a->spoke->where);
@@ -400,15 +434,15 @@ static void tell_absent(const struct absence *a)
         a->f->title = nsc_words(
             c, "No line of this input says which process is %s of %lld of a communicator that initialises", a->who, of);
         make_note(c, a->f, NSC_MISSING_UNNAMED);
+    } else if (c->m->repeated) {
+        a->f->title = nsc_words(
+            c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown", a->who, of);
+        make_note(c, a->f, NSC_MISSING_DEDUPLICATED);
     } else if (is_cut_short(a)) {
         a->f->title = nsc_words(
             c, "The input ends while a communicator of %lld ranks initialises, and %s of %s", of,
             c->m->whole.unnamed_gpus > 0 ? "no line of it says which process is any" : "holds no line", a->who);
         make_note(c, a->f, NSC_MISSING_CUT_SHORT);
-    } else if (c->m->repeated) {
-        a->f->title = nsc_words(
-            c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown", a->who, of);
-        make_note(c, a->f, NSC_MISSING_DEDUPLICATED);
     } else {
         tell_absent_for_sure(a);
     }
