@@ -86,6 +86,13 @@ void nsc_apply_event_of(struct ncclscope_model *m, const ncclscope_record *rec, 
     nsc_event_at(m, rec, proc, n, text);
 }
 
+/* "Could not find real path of rxe0 (/sys/class/infiniband/rxe0/device)" */
+static void apply_placeless(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    (void)t;
+    nsc_event_at(m, rec, proc, -1, nsc_record_field(rec, NCCLSCOPE_FIELD_HCA));
+}
+
 /* "symmetricSupport 0, cuMemEnable 0, ...", "Symmetric memory is not supported. cuMemEnable 0, ..." */
 static void apply_cumem(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
@@ -337,6 +344,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_GDR_PAIR] = apply_gdr,
     [NCCLSCOPE_KIND_IB_GDR] = apply_hca,
     [NCCLSCOPE_KIND_DMABUF] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_NIC_NO_PCI] = apply_placeless,
     [NCCLSCOPE_KIND_TOPO_DISTANCE] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_GDR_OFF] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_OFI_NO_GDR] = nsc_apply_event_of,
