@@ -90,7 +90,9 @@ static const char *device_of(struct nsc_case *c, const struct nsc_event *e, int6
         return nsc_words(c, ", %.*s", (int)(hca.len < 64 ? hca.len : 64), hca.ptr);
     bool gpu = id == NSC_ID_FAILURE_CUDA || id == NSC_ID_FAILURE_MEMORY || id == NSC_ID_FAILURE_SYSTEM_NOT_READY;
     gpu = gpu && nsc_text_find(e->where.text, "-capable device is detected") < 0; /* what it names then is no device */
-    return gpu && rank < 0 && e->dev >= 0 ? nsc_words(c, ", CUDA device %lld", (long long)e->dev) : "";
+    return gpu && rank < 0 && e->dev >= 0
+               ? nsc_words(c, ", %s device %lld", nsc_is_rccl(c->m) ? "HIP" : "CUDA", (long long)e->dev)
+               : "";
 }
 
 static const char *who(struct nsc_case *c, const struct nsc_event *e)
@@ -191,7 +193,8 @@ static const char *others_of(struct nsc_case *c, const struct tellers *t)
     bool differ = t->processes <= 1 ? t->differ : t->same < t->processes;
     const char *how = differ ? "the like" : "so";
     if (t->processes <= 1 && t->devices.ranks.len > 1 && t->devices.ranks.len == t->gpus)
-        return nsc_words(c, "; CUDA device%s say %s", nsc_list_ranks(c, &t->devices) + sizeof "rank" - 1, how);
+        return nsc_words(c, "; %s device%s say %s", nsc_is_rccl(c->m) ? "HIP" : "CUDA",
+                         nsc_list_ranks(c, &t->devices) + sizeof "rank" - 1, how);
     if (t->gpus <= 1 || (t->processes <= 1 && t->ranks.ranks.len != t->gpus))
         return "";
     return t->ranks.ranks.len == t->gpus
