@@ -375,6 +375,8 @@ static void one_of_alike(const struct nsc_report *r, const struct alike *a)
     char line[700];
     bool any = false, one = true;
     size_t n = (size_t)snprintf(line, sizeof line, "%lld rank%s", (long long)c->nranks, c->nranks == 1 ? "" : "s");
+    if (a->count == 1 && c->seen > 0 && c->seen < c->nranks)
+        n += (size_t)snprintf(line + n, sizeof line - n, " (%lld in this input)", (long long)c->seen);
     n += say_shape(r->m, c, line + n, sizeof line - n);
     n += (size_t)(a->count > 1
                       ? snprintf(line + n, sizeof line - n, ", %u %scommunicators:", a->count, a->more ? "more " : "")
