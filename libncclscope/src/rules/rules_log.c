@@ -120,6 +120,10 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
     if (words.len)
         f->title = nsc_words(c, "%s; the first (line %llu): %.*s%s", f->title, (unsigned long long)first->line,
                              (int)(words.len < SHOWN ? words.len : SHOWN), words.ptr, words.len > SHOWN ? " ..." : "");
+    const struct nsc_event *git = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_GIT_VERSION);
+    if (git && nsc_text_find(git->where.text, "-dirty") >= 0) /* "NCCL git version main 6881d13-dirty" */
+        f->title = nsc_words(c, "%s. NCCL was built from changed sources, it says (line %llu): they may be its own",
+                             f->title, (unsigned long long)git->where.line);
     nsc_show(c, f, first);
     nsc_explain_by(c, f, 0);
 }
