@@ -80,6 +80,15 @@ static bool lacks_inside(const struct nsc_report *r, const uint64_t *links)
     return several;
 }
 
+/* "GPU/0-68000 (8)" and "+ NVL[370.8] - NVS/0" below it. */
+static bool shows_nvlink(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->gpu_nodes.len; i++)
+        if (m->gpu_nodes.item[i].nvlink > 0 || m->gpu_nodes.item[i].switched)
+            return true;
+    return m->tree_links.len > 0;
+}
+
 /* Is a finding explained by this row of causes.def? */
 static bool is_told(const struct nsc_report *r, const char *row)
 {
@@ -194,6 +203,9 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return "; but nccl-tests reach much less than NCCL laid its rings out for: see below.";
     if (wonders_at_sends(r))
         return "; only sends are in this input: whether receives have it too cannot be told.";
+    if (lacks_inside(r, links) && shows_nvlink(r->m))
+        return " between nodes; no connection within a node is in this input, where NCCL's topology has NVLink between "
+               "the GPUs.";
     if (lacks_inside(r, links))
         return " between nodes; no connection within a node is in this input: how the GPUs of a node talk cannot be "
                "told.";
