@@ -38,7 +38,7 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
-/* The elastic launcher began anew behind it, or somebody did. */
+/* The elastic launcher began anew behind it. */
 static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
 {
     if (f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
@@ -52,7 +52,14 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
                              (unsigned long long)r->where.line);
         return;
     }
-    uint64_t anew = f->later_run ? UINT64_MAX : nsc_started_anew(c->m, &f->evidence[0]);
+}
+
+/* Somebody did, by hand: of what stands at the top. */
+static void say_if_started_anew(struct nsc_case *c, struct nsc_finding *f)
+{
+    if (f->severity != NCCLSCOPE_SEVERITY_ERROR || f->later_run || !f->evidences || !f->cause)
+        return;
+    uint64_t anew = nsc_started_anew(c->m, &f->evidence[0]);
     if (anew != UINT64_MAX)
         f->cause =
             nsc_words(c, "%s The job was started anew behind it (line %llu).", f->cause, (unsigned long long)anew);
@@ -126,6 +133,8 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
             x->fix = "Nothing to mend.";
     }
     nsc_put_findings_in_order(f);
+    if (f->list.len)
+        say_if_started_anew(&c, &f->list.item[0]);
     f->verdict = verdict_of(f);
     if (f->judged)
         nsc_lay_findings(f);

@@ -1,5 +1,6 @@
 /* rules_missing.c - communicators that did not become complete: ranks that never came, or never finished. */
 #include "read/changes.h"
+#include "model/machines.h"
 #include "rules/ask.h"
 #include "rules/raised.h"
 
@@ -338,14 +339,6 @@ static bool is_cut_short(const struct absence *a)
            nsc_is_all_begun(a->c->m, k) && !is_connected(a->c->m, a->comm);
 }
 
-static bool speaks_here(const struct ncclscope_model *m, nsc_text host)
-{
-    for (size_t i = 0; i < m->hosts.len; i++)
-        if (nsc_text_eq(nsc_say(m, m->hosts.item[i].name), host))
-            return true;
-    return false;
-}
-
 /* "; nccl-tests lists them on node-b": the hosts of its list of which no line of NCCL's is here. */
 static const char *silent_hosts(struct nsc_case *c, const char *them)
 {
@@ -360,7 +353,7 @@ static const char *silent_hosts(struct nsc_case *c, const char *them)
         size_t k = 0;
         while (k < n && !nsc_text_eq(named[k], host))
             k++;
-        if (!host.len || k < n || speaks_here(m, host))
+        if (!host.len || k < n || nsc_machine_of(m, nsc_intern_find(&m->strings, host)) != NSC_NONE)
             continue;
         if (n == MOST)
             return nsc_words(c, "; nccl-tests lists %s on %s and others", them, names);
