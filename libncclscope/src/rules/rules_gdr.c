@@ -246,15 +246,22 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
         .c = c, .m = m, .proc = l->proc, .link = l, .reason = (int)r->cause, .distance = type, .env = r->env};
     nsc_show_first(c, f, r->line);
     nsc_explain(c, f, &ask);
-    if ((r->cause == NSC_GDR_NO_MODULE || r->cause == NSC_GDR_NO_MODULE_OR_GPU || r->cause == NSC_GDR_NOT_BY_GPU) &&
-        r->far) {
-        f->cause = nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause);
+    bool module =
+        r->cause == NSC_GDR_NO_MODULE || r->cause == NSC_GDR_NO_MODULE_OR_GPU || r->cause == NSC_GDR_NOT_BY_GPU;
+    bool beyond = is_beyond(r->distance.apart, own_limit(m, l->proc)) && !nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
+    if (module && (r->far || beyond)) {
+        f->cause =
+            r->far
+                ? nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause)
+                : nsc_words(c,
+                            "%s Besides, by its topology GPU and NIC are farther apart (%s) than it uses it by itself.",
+                            f->cause, type);
         f->fix =
             nsc_words(c,
                       "%s That alone changes nothing: the GPU must be nearer to the NIC, too (another slot or NIC), "
                       "or NCCL_NET_GDR_LEVEL allow the distance, where measuring both shows that it helps.",
                       f->fix);
-        nsc_show(c, f, r->far);
+        nsc_show(c, f, r->far ? r->far : r->distance.line);
     }
     if (r->cause == NSC_GDR_BY_VARIABLE) {
         f->confidence = is_certain(m, r) ? "certain" : "likely";

@@ -207,12 +207,12 @@ static void tell_ucx(struct nsc_case *c)
     f->confidence = "certain"; /* that UCX said so */
 }
 
-/* The first row of nccl-tests' table with values that came out wrong; NULL: no row says so. */
+/* The first row of nccl-tests' table with values that came out wrong, in this input (NSC_NONE: in any); NULL: no row says so. */
 static const struct nsc_where *first_wrong(const struct ncclscope_model *m, uint32_t source)
 {
     for (size_t i = 0; i < m->tests.len; i++) {
         const struct nsc_test *t = &m->tests.item[i];
-        if (t->where.source == source && (t->wrong[0] > 0 || t->wrong[1] > 0))
+        if ((source == NSC_NONE || t->where.source == source) && (t->wrong[0] > 0 || t->wrong[1] > 0))
             return &t->where;
     }
     return NULL;
@@ -286,10 +286,31 @@ static void tell_test(struct nsc_case *c)
     }
 }
 
+/* By the line that counts them at the end, or by the rows of a table whose end is not here. */
+static void tell_wrong_results(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *end = NULL;
+    int64_t count = 0;
+    for (size_t i = 0; i < m->happened.len && !end; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &count) && count)
+            end = &r->where;
+    }
+    const struct nsc_where *row = first_wrong(m, end ? end->source : NSC_NONE);
+    if (!end && !row)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    f->count = 1;
+    f->title = wrong_results(c, end ? end->source : row->source, count);
+    nsc_explain_by(c, f, NSC_TEST_BOUNDS);
+    nsc_show(c, f, row);
+    nsc_show(c, f, end);
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
-    const struct ncclscope_model *m = c->m;
     tell_program(c, NCCLSCOPE_KIND_NVSHMEM_FAILED, -1, "NVSHMEM, which the program uses beside NCCL, reports a failure",
                  NSC_PROGRAM_NVSHMEM);
     tell_program(c, NCCLSCOPE_KIND_ENGINE_FAILED, NCCLSCOPE_KIND_ENGINE_NO_ENDPOINT,
@@ -309,17 +330,5 @@ void nsc_rule_program_failed(struct nsc_case *c)
                      NSC_PROGRAM_NCCL);
     if (!any_reason(c))
         tell_test(c);
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t count;
-        if (r->number != NCCLSCOPE_KIND_TEST_BOUNDS || !nsc_number_said(m, r, "count", &count) || !count)
-            continue;
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
-        f->count = 1;
-        f->title = wrong_results(c, r->where.source, count);
-        nsc_explain_by(c, f, NSC_TEST_BOUNDS);
-        nsc_show(c, f, first_wrong(m, r->where.source));
-        nsc_show(c, f, &r->where);
-        return;
-    }
+    tell_wrong_results(c);
 }
