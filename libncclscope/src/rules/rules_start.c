@@ -1,4 +1,5 @@
 /* rules_start.c - what shows while ranks start: one that is slow, another release, one GPU for two. */
+#include "model/machines.h"
 #include "rules/ask.h"
 #include "rules/raised.h"
 
@@ -274,12 +275,56 @@ static void list_shared(struct nsc_case *c, struct nsc_finding *f)
         nsc_finding_free(&gpu[k].of);
 }
 
+static bool have_addresses_apart(const struct ncclscope_model *m, uint32_t a, uint32_t b)
+{
+    return m->procs.item[a].address && m->procs.item[b].address && !nsc_have_one_address(m, a, b);
+}
+
+/* Two ranks of one communicator that began on one GPU of one machine, where NCCL's word on it is not in the input. */
+static void tell_one_gpu_twice(struct nsc_case *c, uint32_t comm)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_comm *k = &m->comms.item[comm];
+    struct nsc_map seen = {0};
+    const struct nsc_rank *one = NULL, *other = NULL;
+    for (uint32_t i = 0; k->state != NSC_COMPLETE && !k->guessed && i < k->count && !other; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, 0};
+        uint32_t before = r->bus_id && !nsc_is_done(r) ? nsc_map_get(&seen, key) : NSC_NONE;
+        one = before == NSC_NONE ? NULL : &m->ranks.item[before];
+        if (one && one->rank != r->rank && !have_addresses_apart(m, one->proc, r->proc) &&
+            !nsc_may_share_gpu(m, r, one))
+            other = r;
+        if (r->bus_id && !nsc_is_done(r))
+            nsc_map_put(&seen, key, m->members.item[k->first + i]);
+    }
+    nsc_map_free(&seen);
+    if (!other)
+        return;
+    bool sure = nsc_have_one_address(m, one->proc, other->proc); /* else two machines may have this name */
+    struct nsc_finding *f =
+        nsc_found(c, sure ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error", sure ? "likely" : "possible");
+    f->comm = comm;
+    f->count = 2;
+    f->title = nsc_words(
+        c, "Two ranks of one communicator %s one GPU, which NCCL refuses: ranks %lld and %lld on %s (host %s)",
+        sure ? "began on" : "may have begun on", (long long)one->rank, (long long)other->rank,
+        nsc_say(m, other->bus_id).ptr, nsc_say(m, m->procs.item[other->proc].host).ptr);
+    f->part = sure ? NSC_ROOT : f->part;
+    nsc_name_rank(c, f, (uint64_t)one->rank);
+    nsc_name_rank(c, f, (uint64_t)other->rank);
+    nsc_show(c, f, &one->first);
+    nsc_show(c, f, &other->first);
+}
+
 /* "Duplicate GPU" between processes of different hosts: NCCL was told that they are one. */
 void nsc_rule_same_gpu(struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
         if (c->f->list.item[i].rule == c->rule)
             list_shared(c, &c->f->list.item[i]);
+    for (size_t i = 0; i < c->m->comms.len && !nsc_raised(c, c->rule->key); i++)
+        tell_one_gpu_twice(c, (uint32_t)i);
     const struct nsc_env *id = nsc_env_of(c->m, NSC_NONE, "NCCL_HOSTID");
     bool several = false;
     for (size_t i = 1; i < c->m->hosts.len; i++)
