@@ -227,7 +227,7 @@ static bool is_rccl(struct ncclscope_model *m)
 /* Where some processes print "INFO" and others "NCCL INFO", the former are of a release before those that mark their lines. */
 static void narrow_by_mark(struct ncclscope_model *m)
 {
-    enum { LAST_UNMARKED = 20115 }; /* the last release before NSC_CHANGE_LINES_MARKED */
+    enum { LAST_UNMARKED = 20213 }; /* logs of 2.2.13 are known with the mark and without: a release before 2.3 */
     bool any = false;
     for (size_t i = 0; i < m->procs.len; i++)
         any = any || m->procs.item[i].unmarked;

@@ -127,10 +127,11 @@ static void tell_unlike_lines(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
     f->count = 2;
-    f->title = nsc_words(c,
-                         "Hosts run different versions of NCCL: lines of %s say \"INFO\", as releases before 2.2 do, "
-                         "those of %s \"NCCL INFO\"",
-                         nsc_say(m, m->procs.item[older].host).ptr, nsc_say(m, m->procs.item[newer].host).ptr);
+    f->title = nsc_words(
+        c,
+        "Hosts run different versions of NCCL: lines of %s say \"INFO\", as the oldest releases do (2.0 to 2.2), "
+        "those of %s \"NCCL INFO\"",
+        nsc_say(m, m->procs.item[older].host).ptr, nsc_say(m, m->procs.item[newer].host).ptr);
     f->part = NSC_ROOT;
     nsc_explain_by(c, f, 0);
     f->confidence = "likely";
