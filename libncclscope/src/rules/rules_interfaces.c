@@ -169,6 +169,17 @@ static bool is_loopback(const struct ncclscope_model *m, const struct nsc_net_de
     return nsc_text_is(nsc_say(m, d->name), "lo");
 }
 
+/* Does a process of this host meet processes of others? */
+static bool host_meets_others(const struct ncclscope_model *m, nsc_str host)
+{
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (p->host == host && meets_others(m, p, m->proc_order.item[i]))
+            return true;
+    }
+    return false;
+}
+
 /* "CUDA Dev 0[0], Socket NIC distance :  PHB SYS": of the interfaces that it lists 2.4 takes the nearest, and leaves this one aside. */
 static const struct nsc_event *leaves_aside(const struct ncclscope_model *m, const struct nsc_net_device *d)
 {
@@ -209,7 +220,8 @@ static void tell_bridges_for_data(struct nsc_case *c)
             bad = d;
     }
     bool bridge = bad && is_suspect(nsc_say(m, bad->name)), loopback = bad && is_loopback(m, bad);
-    if (!bad || (!good && !bridge) || !(sockets_cross(m) || (loopback && nsc_raised(c, NSC_ID_NET_SOCKET))))
+    if (!bad || (!good && !bridge) ||
+        !(sockets_cross(m) || (loopback && (nsc_raised(c, NSC_ID_NET_SOCKET) || host_meets_others(m, bad->host)))))
         return;
     const struct nsc_link *over = link_over(m, bad);
     const struct nsc_event *aside = over || !good ? NULL : leaves_aside(m, bad);

@@ -355,6 +355,15 @@ static bool rings_have_one_member(const struct ncclscope_model *m)
     return m->rings.len > 0;
 }
 
+/* The picture of the machine is printed when the ranks of a communicator have met. */
+static bool draws_machine(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].graph_seen)
+            return true;
+    return false;
+}
+
 /* Without a line that names a communicator. */
 static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct unseen *s)
 {
@@ -368,13 +377,14 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
         return NSC_UNSEEN_CUT;
     if (m->begun && !m->builds)
         return NSC_UNSEEN_BEGUN;
-    if (s->starts && !m->builds)
+    bool makes = m->builds || draws_machine(m);
+    if (s->starts && !makes)
         return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET : NSC_UNSEEN_START;
     if (rings_have_one_member(m))
         return NSC_UNSEEN_RING_OF_ONE;
     if (shows_end_of_init(m, &nvls))
         return nvls ? NSC_UNSEEN_END_NVLS : NSC_UNSEEN_END;
-    return m->builds ? NSC_UNSEEN_MADE : NSC_UNSEEN_NO_INIT;
+    return makes ? NSC_UNSEEN_MADE : NSC_UNSEEN_NO_INIT;
 }
 
 /* With one, that came to be as far as the lines tell: by when its release connects. */
