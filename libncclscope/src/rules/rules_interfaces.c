@@ -221,7 +221,8 @@ static void tell_bridges_for_data(struct nsc_case *c)
     }
     bool bridge = bad && is_suspect(nsc_say(m, bad->name)), loopback = bad && is_loopback(m, bad);
     if (!bad || (!good && !bridge) ||
-        !(sockets_cross(m) || (loopback && (nsc_raised(c, NSC_ID_NET_SOCKET) || host_meets_others(m, bad->host)))))
+        !(sockets_cross(m) ||
+          (loopback && (nsc_raised(c, NSC_ID_NET_SOCKET) || (!m->warnings.len && host_meets_others(m, bad->host))))))
         return;
     const struct nsc_link *over = link_over(m, bad);
     const struct nsc_event *aside = over || !good ? NULL : leaves_aside(m, bad);
