@@ -318,12 +318,35 @@ static void tell_one_gpu_twice(struct nsc_case *c, uint32_t comm)
     nsc_show(c, f, &other->first);
 }
 
+/* The processes that said so made a communicator later that came up: an attempt was given up. */
+static void settle_if_lived_on(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *last = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_DUPLICATE_GPU)
+            continue;
+        if (e->proc == NSC_NONE || m->procs.item[e->proc].nameless || !nsc_lived_on(m, e->proc, &e->where))
+            return;
+        last = e;
+    }
+    if (!last || f->severity != NCCLSCOPE_SEVERITY_ERROR)
+        return;
+    f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    f->part = NSC_NO_FAILURE;
+    f->title =
+        nsc_words(c, "%s, in an attempt that was given up: the same processes made a communicator behind it", f->title);
+}
+
 /* "Duplicate GPU" between processes of different hosts: NCCL was told that they are one. */
 void nsc_rule_same_gpu(struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].rule == c->rule)
+        if (c->f->list.item[i].rule == c->rule) {
             list_shared(c, &c->f->list.item[i]);
+            settle_if_lived_on(c, &c->f->list.item[i]);
+        }
     for (size_t i = 0; i < c->m->comms.len && !nsc_raised(c, c->rule->key); i++)
         tell_one_gpu_twice(c, (uint32_t)i);
     const struct nsc_env *id = nsc_env_of(c->m, NSC_NONE, "NCCL_HOSTID");
