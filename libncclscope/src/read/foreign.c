@@ -89,7 +89,7 @@ static const struct hint *const hints[256] = {
     ['N'] = HINTS(HINT(0, "NCCL")),
     ['U'] = HINTS(HINT(1, "CUDA "), HINT(0, "UCX  ERROR ")),
     ['x'] = HINTS(HINT(1, "exitc"), HINT(1, "exits"), HINT(1, "exite"), HINT(8, "died unexpectedly"),
-                  HINT(25, "command terminated with exit code")),
+                  HINT(25, "command terminated with exit code"), HINT(1, "exceeded memory allocation")),
     ['P'] = HINTS(HINT(1, "GPU P2P"), HINT(0, "Pid "), HINT(0, "PRTE has lost "), HINT(0, "Pcie atomics"),
                   HINT(0, "Primary job ")),
     ['v'] = HINTS(HINT(0, "vLLM NCCL "), HINT(1, "nvshmem"), HINT(5, "libibverbs: ")),

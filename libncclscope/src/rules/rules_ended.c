@@ -457,6 +457,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
     tell_refused(c);
     const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
     const struct nsc_own_record *oom = nsc_first_heard(m, NCCLSCOPE_KIND_SLURM_OOM);
+    oom = oom ? oom : nsc_first_heard(m, NCCLSCOPE_KIND_PBS_MEMORY);
     bool told = tell_root(c);
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
