@@ -251,7 +251,7 @@ static void blame_experts(struct ncclscope_findings *all)
 static void blame_interface(struct ncclscope_findings *all)
 {
     for (size_t i = 0; i < all->list.len; i++) {
-        const struct nsc_finding *root = &all->list.item[i];
+        struct nsc_finding *root = &all->list.item[i];
         for (size_t k = 0; root->rule->key == NSC_ID_NET_INTERFACE_SUSPECT && k < all->list.len; k++) {
             struct nsc_finding *f = &all->list.item[k];
             nsc_str host = f->began ? all->model->procs.item[f->began->proc].host : 0;
@@ -260,8 +260,11 @@ static void blame_interface(struct ncclscope_findings *all)
                 shares = shares || root->hosts.item[h] == host;
             bool by_hand = root->evidences && root->severity >= NCCLSCOPE_SEVERITY_WARNING && f->why_rows &&
                            !strcmp(f->why_row[0], "EXIT_BY_HAND"); /* data was to go there, and nothing came up */
-            if (!f->caused_by && (by_hand || (shares && f->rule->key == NSC_ID_NET_TIMEOUT)))
-                f->caused_by = root->rule->key;
+            if (f->caused_by || !(by_hand || (shares && f->rule->key == NSC_ID_NET_TIMEOUT)))
+                continue;
+            f->caused_by = root->rule->key;
+            if (f->rule->key == NSC_ID_NET_TIMEOUT && f->severity > root->severity)
+                root->severity = f->severity; /* it is what broke the job */
         }
     }
 }
@@ -289,16 +292,18 @@ static void explain_exit(struct ncclscope_findings *all)
             continue;
         const struct nsc_where *end = lost ? &f->began->where : &f->evidence[0];
         const struct nsc_finding *root = NULL;
+        bool follows = exited && nsc_call_failed_before(all->model, end);
         for (size_t k = 0; k < all->list.len; k++) {
             const struct nsc_finding *x = &all->list.item[k];
-            const struct nsc_where *began = x->caused_by || x->rule == f->rule ? NULL : beginning(x);
-            bool before = began && began->source == end->source && began->line < end->line && !(lost && x->began);
+            const struct nsc_where *began = (x->caused_by && !follows) || x->rule == f->rule ? NULL : beginning(x);
+            bool before =
+                began && began->source == end->source && (began->line < end->line || follows) && !(lost && x->began);
             if (before && (!root || began->line < beginning(root)->line))
                 root = x;
         }
         if (root && (f->later_run || end->line > nsc_started_anew(all->model, beginning(root))))
             root = NULL;
-        f->caused_by = root ? root->rule->key : NSC_ID_NONE;
+        f->caused_by = !root ? NSC_ID_NONE : root->caused_by ? root->caused_by : root->rule->key;
     }
 }
 

@@ -30,6 +30,16 @@ static bool aborts_first(struct nsc_case *c, const struct nsc_own_record *r)
     return own && !nsc_raised(c, NSC_ID_RANKS_HUNG) && !nsc_raised(c, NSC_ID_RANKS_MISSING);
 }
 
+bool nsc_call_failed_before(const struct ncclscope_model *m, const struct nsc_where *end)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->where.source == end->source && r->where.line < end->line && r->number == NCCLSCOPE_KIND_PROGRAM_NCCL)
+            return true;
+    }
+    return false;
+}
+
 /* Did a call of NCCL's fail on this host before the launcher saw the crash? Then the program fell over what it got back. */
 static bool follows_own_failure(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
@@ -55,7 +65,7 @@ static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_
                                                              : NSC_ID_NONE;
         return;
     }
-    if (code == -11 && follows_own_failure(c->m, r))
+    if (code == -11 && (follows_own_failure(c->m, r) || nsc_call_failed_before(c->m, &r->where)))
         return;
     if (code == -9 || code == -11 || code == -7) /* not an exit that NCCL's own error may have led to */
         f->part = NSC_ROOT;
