@@ -1,6 +1,6 @@
 /* analyse.c - every rule in its turn, then what follows from what, the order, and the verdict. */
 #include "rules/ask.h"
-#include "rules/raised.h"
+#include "rules/reruns.h"
 #include "rules/confirm.h"
 #include "rules/expect.h"
 

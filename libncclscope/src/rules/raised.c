@@ -1,5 +1,6 @@
 /* raised.c - a program that says that it failed by itself: exceptions, assertions, panics, a server that did not come up. */
 #include "rules/raised.h"
+#include "rules/reruns.h"
 
 enum told { FIRST, DIES, THROWN, LATER };
 

@@ -19,7 +19,5 @@ bool nsc_dies_of(const struct nsc_own_record *raised);
 const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint32_t source);
 /* Did a program say before that line that a call of NCCL failed ("RuntimeError: NCCL error: unhandled system error")? */
 bool nsc_call_failed_before(const struct ncclscope_model *m, const struct nsc_where *end);
-/* The line of its input with which the job of this failure was started anew behind it; UINT64_MAX: it was not. */
-uint64_t nsc_started_anew(const struct ncclscope_model *m, const struct nsc_where *failed);
 
 #endif

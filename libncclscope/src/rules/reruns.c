@@ -1,5 +1,6 @@
-/* reruns.c - a file that holds several runs of a job: what failed behind a later start does not follow from what failed before. */
-#include "rules/raised.h"
+/* reruns.c - a file that holds several runs of a job: what failed behind a later start does not follow from what failed before. And processes that
+ * try again. */
+#include "rules/reruns.h"
 
 /* The number of ranks of the largest communicator of a source: of the job, not of a group within it. */
 static int64_t size_of_job(const struct ncclscope_model *m, uint32_t source)
@@ -34,4 +35,43 @@ uint64_t nsc_started_anew(const struct ncclscope_model *m, const struct nsc_wher
         }
     nsc_map_free(&before);
     return anew;
+}
+
+struct nsc_came_up *nsc_list_came_up(const struct ncclscope_model *m)
+{
+    struct nsc_came_up *of = nsc_alloc((m->procs.len + 1) * sizeof *of);
+    for (size_t i = 0; of && i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        struct nsc_came_up *x = &of[r->proc];
+        if (!r->complete.line || r->nranks < x->nranks || r->complete.source != m->procs.item[r->proc].source)
+            continue;
+        x->line = r->nranks > x->nranks || r->complete.line > x->line ? r->complete.line : x->line;
+        x->nranks = r->nranks;
+    }
+    return of;
+}
+
+bool nsc_is_made_anew(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_came_up *of)
+{
+    for (uint32_t n = 0; n < k->count; n++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+        if (of[r->proc].nranks < r->nranks || of[r->proc].line <= r->first.line ||
+            r->first.source != m->procs.item[r->proc].source)
+            return false;
+    }
+    return k->count > 0;
+}
+
+void nsc_tell_made_anew(struct nsc_case *c, uint32_t comm)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_comm *k = &m->comms.item[comm];
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
+    f->comm = comm;
+    f->count = 1;
+    f->title =
+        nsc_words(c, "A communicator of %lld ranks failed to come up, and the same processes made another behind it",
+                  (long long)k->nranks);
+    f->fix = "Nothing, where the program tried again on purpose; else the first failure of that attempt.";
+    nsc_show(c, f, &m->ranks.item[m->members.item[k->first]].first);
 }

@@ -1,6 +1,7 @@
 /* root_and_wake.c - of everything that failed: what broke by itself, and what follows from it. */
 #include "rules/ask.h"
 #include "rules/raised.h"
+#include "rules/reruns.h"
 
 /* Two times as printed: comparable if they differ in digits alone. */
 static int compare_times(nsc_text a, nsc_text b, bool *comparable)

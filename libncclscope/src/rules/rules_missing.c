@@ -3,6 +3,7 @@
 #include "model/machines.h"
 #include "rules/ask.h"
 #include "rules/raised.h"
+#include "rules/reruns.h"
 
 /* Does a process of it end in connections that time out? */
 static bool is_unanswered(const struct ncclscope_model *m, const struct nsc_comm *k)
@@ -561,57 +562,11 @@ static void tell_unmet(struct nsc_case *c)
     make_note(c, f, before ? NSC_MISSING_UNSTARTED : NSC_MISSING_UNMET);
 }
 
-/* Of each process the largest communicator that came up, and the last line by which one of that size did. */
-struct came_up {
-    int64_t nranks;
-    uint64_t line;
-};
-
-static struct came_up *list_came_up(const struct ncclscope_model *m)
-{
-    struct came_up *of = nsc_alloc((m->procs.len + 1) * sizeof *of);
-    for (size_t i = 0; of && i < m->ranks.len; i++) {
-        const struct nsc_rank *r = &m->ranks.item[i];
-        struct came_up *x = &of[r->proc];
-        if (!r->complete.line || r->nranks < x->nranks || r->complete.source != m->procs.item[r->proc].source)
-            continue;
-        x->line = r->nranks > x->nranks || r->complete.line > x->line ? r->complete.line : x->line;
-        x->nranks = r->nranks;
-    }
-    return of;
-}
-
-/* Did every process of a communicator that failed make another of that size, or a larger one, that came up later? */
-static bool is_made_anew(const struct ncclscope_model *m, const struct nsc_comm *k, const struct came_up *of)
-{
-    for (uint32_t n = 0; n < k->count; n++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
-        if (of[r->proc].nranks < r->nranks || of[r->proc].line <= r->first.line ||
-            r->first.source != m->procs.item[r->proc].source)
-            return false;
-    }
-    return k->count > 0;
-}
-
-static void tell_made_anew(struct nsc_case *c, uint32_t comm)
-{
-    const struct ncclscope_model *m = c->m;
-    const struct nsc_comm *k = &m->comms.item[comm];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
-    f->comm = comm;
-    f->count = 1;
-    f->title =
-        nsc_words(c, "A communicator of %lld ranks failed to come up, and the same processes made another behind it",
-                  (long long)k->nranks);
-    f->fix = "Nothing, where the program tried again on purpose; else the first failure of that attempt.";
-    nsc_show(c, f, &m->ranks.item[m->members.item[k->first]].first);
-}
-
 void nsc_rule_ranks_missing(struct nsc_case *c)
 {
     struct halves halves = {0};
     bool refused = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU);
-    struct came_up *came_up = list_came_up(c->m);
+    struct nsc_came_up *came_up = nsc_list_came_up(c->m);
     bool fine = list_halves(c->m, &halves) && came_up;
     c->f->no_memory = c->f->no_memory || !fine;
     tell_unmet(c);
@@ -620,8 +575,8 @@ void nsc_rule_ranks_missing(struct nsc_case *c)
         if (state == NSC_INCOMPLETE && program_ran_on(c->m, &c->m->comms.item[i]))
             tell_lost_end(c, (uint32_t)i);
         else if ((state == NSC_FAILED || (state == NSC_INCOMPLETE && refused)) &&
-                 is_made_anew(c->m, &c->m->comms.item[i], came_up))
-            tell_made_anew(c, (uint32_t)i);
+                 nsc_is_made_anew(c->m, &c->m->comms.item[i], came_up))
+            nsc_tell_made_anew(c, (uint32_t)i);
         else if (state == NSC_INCOMPLETE || state == NSC_FAILED)
             tell_missing(c, &halves, (uint32_t)i);
     }
