@@ -313,7 +313,6 @@ static void place_by_facts(struct ncclscope_model *m)
         nsc_place_ranks(m);
 }
 
-/* Each builds on what those before it made: without memory for one of them there is nothing for the next to look at. */
 /* Does another line than this process's own know the network: of a connection, of a device, of another process? */
 static bool is_known_network(const struct ncclscope_model *m, const struct nsc_map *known, nsc_str network)
 {
@@ -359,6 +358,7 @@ static void forget_torn_networks(struct ncclscope_model *m)
     nsc_map_free(&known);
 }
 
+/* Each builds on what those before it made: without memory for one of them there is nothing for the next to look at. */
 void nsc_join(struct ncclscope_model *m)
 {
     static void (*const steps[])(struct ncclscope_model *) = {

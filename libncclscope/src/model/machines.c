@@ -283,14 +283,14 @@ static void mark_shared_names(struct ncclscope_model *m, const struct nsc_comm *
     nsc_map_free(&seen);
 }
 
-/* "ens4:192.0.2.1<0>" and "ens4:192.0.2.2<0>" of processes under one name, in one input. */
+/* "ens4:192.0.2.1<0>" and "ens4:192.0.2.2<0>" of processes under one name, in one input. Of IPv6 an interface has several addresses. */
 static void mark_addresses_apart(struct ncclscope_model *m)
 {
     struct nsc_map seen = {0};
     for (size_t i = 0; i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         struct nsc_key key = {p->host, p->address_if, p->source};
-        if (!p->host || p->nameless || !nsc_is_one_address(m, p) || nsc_text_starts(nsc_say(m, p->address), "fe80:"))
+        if (!p->host || p->nameless || !nsc_is_one_address(m, p) || nsc_text_find(nsc_say(m, p->address), ":") >= 0)
             continue;
         uint32_t first = nsc_map_get(&seen, key);
         uint32_t host = first == NSC_NONE ? NSC_NONE : host_at(m, p->host);

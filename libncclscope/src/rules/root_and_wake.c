@@ -281,6 +281,25 @@ static const struct nsc_where *beginning(const struct nsc_finding *f)
     return is && f->evidences ? &f->evidence[0] : NULL;
 }
 
+/* Does the finding of that id follow from nothing itself? Only such a one may be passed on as a cause: a chain must not lead back. */
+static bool is_first_cause(const struct ncclscope_findings *all, enum nsc_id key)
+{
+    bool any = false;
+    for (size_t i = 0; i < all->list.len; i++) {
+        if (all->list.item[i].rule->key == key && all->list.item[i].caused_by)
+            return false;
+        any = any || all->list.item[i].rule->key == key;
+    }
+    return any;
+}
+
+/* Lines of several streams are out of order. What breaks by itself, or was never reached, may stand behind the crash that follows from it;
+ * a connection that closes there follows from the crash. */
+static bool may_stand_behind(const struct nsc_finding *x)
+{
+    return x->part == NSC_ROOT || x->rule->key == NSC_ID_NET_TIMEOUT;
+}
+
 /* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. Of a rank that its
  * peers miss, what a program said before they missed it. */
 static void explain_exit(struct ncclscope_findings *all)
@@ -296,9 +315,11 @@ static void explain_exit(struct ncclscope_findings *all)
         bool follows = exited && nsc_call_failed_before(all->model, end);
         for (size_t k = 0; k < all->list.len; k++) {
             const struct nsc_finding *x = &all->list.item[k];
-            const struct nsc_where *began = (x->caused_by && !follows) || x->rule == f->rule ? NULL : beginning(x);
+            bool open = !x->caused_by || (follows && x->caused_by != f->rule->key && is_first_cause(all, x->caused_by));
+            const struct nsc_where *began = !open || x->rule == f->rule ? NULL : beginning(x);
+            bool late = follows && may_stand_behind(x);
             bool before =
-                began && began->source == end->source && (began->line < end->line || follows) && !(lost && x->began);
+                began && began->source == end->source && (began->line < end->line || late) && !(lost && x->began);
             if (before && (!root || began->line < beginning(root)->line))
                 root = x;
         }

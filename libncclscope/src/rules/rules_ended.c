@@ -313,6 +313,17 @@ static void tell_unreached(struct nsc_case *c)
     }
 }
 
+/* Did a process of NCCL's begin behind that line of its input? */
+static bool any_began_behind(const struct ncclscope_model *m, const struct nsc_where *line)
+{
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_where *first = &m->procs.item[m->proc_order.item[i]].first;
+        if (first->source == line->source && first->line > line->line)
+            return true;
+    }
+    return false;
+}
+
 /* "srun: error: Unable to allocate resources: Job violates accounting/QOS policy": nothing ran, or nothing more. */
 static void tell_refused(struct nsc_case *c)
 {
@@ -326,7 +337,9 @@ static void tell_refused(struct nsc_case *c)
     f->title = nsc_words(c, "Slurm did not start %s: %.*s", ran ? "a further step" : "the job's processes",
                          (int)(reason.len < 160 ? reason.len : 160), reason.ptr);
     nsc_explain_by(c, f, NSC_EXIT_REFUSED);
-    f->severity = ran ? NCCLSCOPE_SEVERITY_WARNING : f->severity;
+    f->severity = any_began_behind(c->m, &r->where) ? NCCLSCOPE_SEVERITY_NOTE
+                  : ran                             ? NCCLSCOPE_SEVERITY_WARNING
+                                                    : f->severity;
     nsc_show(c, f, &r->where);
 }
 

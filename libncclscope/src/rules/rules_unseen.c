@@ -183,24 +183,16 @@ static const char *nics_with_gdr(struct nsc_case *c)
                : "";
 }
 
-/* Where no line says which network was chosen: the provider of libfabric's plugin, with how many NICs ("... efa (found 4 nics)"), or the
- * devices. */
+/* Where no line says which network was chosen: the provider of libfabric's plugin, with how many NICs it found, or the devices. */
 static const char *network_at_hand(struct nsc_case *c)
 {
     const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     if (!provider || !provider->text)
         return nsc_words(c, "%s%s", devices_at_hand(c), nics_with_gdr(c));
-    ptrdiff_t at = nsc_text_find(provider->where.text, "(found ");
-    nsc_text nics = at < 0 ? (nsc_text){"", 0} : nsc_text_from(provider->where.text, (size_t)at + 7);
-    size_t n = 0;
-    while (n < nics.len && nsc_is_digit(nics.ptr[n]))
-        n++;
-    return nsc_words(c,
-                     " For other nodes, if there are any, aws-ofi-nccl selected the provider %s%s%.*s%s (line %llu).",
-                     nsc_say(c->m, provider->text).ptr, n ? ", on " : "", (int)n, nics.ptr,
-                     !n                                          ? ""
-                     : nsc_text_is((nsc_text){nics.ptr, n}, "1") ? " NIC"
-                                                                 : " NICs",
+    long long nics = (long long)provider->number;
+    return nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s%s (line %llu).",
+                     nsc_say(c->m, provider->text).ptr,
+                     nics > 0 ? nsc_words(c, ", on %lld NIC%s", nics, nics == 1 ? "" : "s") : "",
                      (unsigned long long)provider->where.line);
 }
 
