@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct nsc_row *row = &u.index.row[0];
         check_match(row, &g->lock, message, &m);
         bool slow = message.len && nsc_pattern_match(&row->pattern, &g->lock, message, &m);
-        must((nsc_index_match(&u.index, &g->lock, NULL, message, &m) == row) == slow);
+        must((nsc_index_match(&u.index, &g->lock, NULL, message, 0, &m) == row) == slow);
     } else {
         must(err.text[0] && u.rows.len == 0);
     }

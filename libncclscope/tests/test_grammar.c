@@ -76,9 +76,10 @@ static void test_every_example(void)
     for (size_t i = 0; i < grammar->messages.rows; i++) {
         const struct nsc_row *own = &grammar->messages.row[i];
         nsc_text example = nsc_text_of(own->example);
-        const struct nsc_row *slow = first_of_all(example), *fast = nsc_grammar_match(grammar, NULL, example, &match);
-        const struct nsc_row *learnt = nsc_grammar_match(grammar, &words, example, &match);
-        const struct nsc_row *known = nsc_grammar_match(grammar, &words, example, &match);
+        const struct nsc_row *slow = first_of_all(example),
+                             *fast = nsc_grammar_match(grammar, NULL, example, 0, &match);
+        const struct nsc_row *learnt = nsc_grammar_match(grammar, &words, example, 0, &match);
+        const struct nsc_row *known = nsc_grammar_match(grammar, &words, example, 0, &match);
         if (!slow || slow->kind != own->kind || fast != slow || learnt != slow || known != slow)
             printf("%s is %s, by the index %s\n", own->example, slow ? ncclscope_kind_name(slow->kind) : "nothing",
                    fast ? ncclscope_kind_name(fast->kind) : "nothing");
@@ -107,8 +108,8 @@ static void test_index_is_only_faster(void)
             snprintf(text, sizeof text, "%s %s", a, b);
         nsc_text t = nsc_text_of(text);
         const struct nsc_row *slow = first_of_all(t);
-        bool same = nsc_grammar_match(grammar, &words, t, &match) == slow &&
-                    nsc_grammar_match(grammar, NULL, t, &match) == slow;
+        bool same = nsc_grammar_match(grammar, &words, t, 0, &match) == slow &&
+                    nsc_grammar_match(grammar, NULL, t, 0, &match) == slow;
         if (!same)
             printf("%s\n", text);
         CHECK(same);
@@ -205,7 +206,7 @@ static void test_nothing(void)
     static const char *const foreign[] = {"",         " ", "x",   "Hello world", "Channe", "step 5 loss 3.2",
                                           "\xff\xfe", "9", "NCCL"};
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-        const struct nsc_row *row = nsc_grammar_match(grammar, NULL, nsc_text_of(foreign[i]), &match);
+        const struct nsc_row *row = nsc_grammar_match(grammar, NULL, nsc_text_of(foreign[i]), 0, &match);
         if (row)
             printf("'%s' is %s\n", foreign[i], ncclscope_kind_name(row->kind));
         CHECK(!row);
@@ -220,7 +221,7 @@ static void test_cut(void)
     CHECK(nsc_grammar_is_cut(grammar, NSC_TEXT("comm 0x2cd76f30 rank 6 nranks 8 cudaD"), &match));
     CHECK(nsc_grammar_is_cut(grammar, NSC_TEXT("Connected all tr"), &match));
     CHECK(!nsc_grammar_is_cut(grammar, NSC_TEXT("Something new that nobody knows"), &match));
-    CHECK(nsc_grammar_match(grammar, NULL, nsc_text_of(init), &match) != NULL);
+    CHECK(nsc_grammar_match(grammar, NULL, nsc_text_of(init), 0, &match) != NULL);
 }
 
 static void test_names(void)
@@ -260,19 +261,41 @@ static void test_added_rows(void)
     CHECK_INT(add_row("a", "{x"), NCCLSCOPE_EPATTERN);
     CHECK_INT(add_row("a", "{:t}"), NCCLSCOPE_EPATTERN);
     CHECK_INT((int)grammar->user.rows.len, 3);
-    const struct nsc_row *row = nsc_grammar_match(grammar, NULL, nsc_text_of(lanes), &match);
+    const struct nsc_row *row = nsc_grammar_match(grammar, NULL, nsc_text_of(lanes), 0, &match);
     CHECK(row && (int)row->kind == NSC_USER_FIRST);
     CHECK(row && !strcmp(nsc_user_kind_name(&grammar->user, row->kind), "lanes"));
     CHECK(!strcmp(nsc_user_field_name(&grammar->user, (ncclscope_field)NSC_USER_FIRST, &type), "lanes") && type == 'u');
     CHECK(!strcmp(nsc_user_field_name(&grammar->user, NCCLSCOPE_FIELD_COUNT, &type), "count") && type == 'i');
-    row = nsc_grammar_match(grammar, &words, nsc_text_of(connect), &match);
+    row = nsc_grammar_match(grammar, &words, nsc_text_of(connect), 0, &match);
     CHECK(row && row->kind == NCCLSCOPE_KIND_CONNECT);
-    row = nsc_grammar_match(grammar, &words, NSC_TEXT("NET/Socket: Frobbed 3 times"), &match);
+    row = nsc_grammar_match(grammar, &words, NSC_TEXT("NET/Socket: Frobbed 3 times"), 0, &match);
     CHECK(row && (int)row->kind == NSC_USER_FIRST + 2);
-    row = nsc_grammar_match(grammar, &words, NSC_TEXT("NET/Socket: Frobbed often"), &match);
+    row = nsc_grammar_match(grammar, &words, NSC_TEXT("NET/Socket: Frobbed often"), 0, &match);
     CHECK(row && row->kind == NCCLSCOPE_KIND_SOCKET_CHATTER);
     close_grammar();
 }
 
-CHECKS(TEST(test_every_row_compiles), TEST(test_every_example), TEST(test_index_is_only_faster), TEST(test_walks),
-       TEST(test_nothing), TEST(test_cut), TEST(test_names), TEST(test_added_rows))
+/* A text has the characters of its parts, of every length; letters and marks are told apart, and what is odd is not. */
+static void test_chars(void)
+{
+    static const char text[] = "Channel 00/0 : 0[6] -> 1[7] via P2P/CUMEM#\x1b(quoted \"y\")";
+    for (size_t from = 0; from < sizeof text - 1; from++)
+        for (size_t to = from; to < sizeof text; to++) {
+            nsc_chars all = 0;
+            for (size_t i = from; i < to; i++)
+                all |= nsc_char_bits[(unsigned char)text[i]];
+            CHECK(nsc_chars_of((nsc_text){text + from, to - from}) == all);
+        }
+    CHECK(nsc_chars_have(nsc_chars_of(NSC_TEXT("NET/IB : no CL")), "NCL"));
+    CHECK(!nsc_chars_have(nsc_chars_of(NSC_TEXT("NET/IB : no cL")), "NCL"));
+    CHECK(nsc_chars_have(0, "") && nsc_chars_have(0, " 01."));
+    for (int c = 0; c < 256; c++) {
+        bool odd = c < 32 || c > 126 || strchr("\"#&\\`|", c);
+        CHECK(!!(nsc_char_bits[c] & NSC_ODD) == odd);
+        for (int d = 'a'; d <= 'z'; d++)
+            CHECK(c == d || (c | 0x20) == d || !(nsc_char_bits[c] & nsc_char_bits[d]));
+    }
+}
+
+CHECKS(TEST(test_chars), TEST(test_every_row_compiles), TEST(test_every_example), TEST(test_index_is_only_faster),
+       TEST(test_walks), TEST(test_nothing), TEST(test_cut), TEST(test_names), TEST(test_added_rows))

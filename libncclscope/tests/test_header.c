@@ -264,7 +264,7 @@ static void test_again(void)
 {
     static const char *const logs[] = {"logs/2.28.9/h200x8-rank-crash.log", "logs/2.30.7/h200x4-p2p-disabled-shm.log",
                                        "logs/seed/p4d-4pods-1gpu-efa.log"};
-    struct nsc_header_memo memo = {.last = 0};
+    struct nsc_header_memo memo = {0};
     size_t remembered = 0;
     for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
         struct data log = data_load(logs[i]);
@@ -275,9 +275,8 @@ static void test_again(void)
             for (size_t cut = line.len; cut + 3 > line.len && cut; cut--) {
                 struct nsc_header a, b;
                 nsc_text t = {line.ptr, cut};
-                size_t stored = memo.next;
+                remembered += nsc_header_known(&memo, t, &b);
                 bool found = nsc_header_find(t, 0, &a), again = nsc_header_find_again(&memo, t, &b);
-                remembered += again && memo.next == stored && b.whole;
                 CHECK(found == again);
                 CHECK(!found ||
                       (a.start == b.start && a.marker == b.marker && a.message == b.message && a.level == b.level));

@@ -130,6 +130,21 @@ static void test_hash(void)
     CHECK(nsc_hash("\0\0", 1) != nsc_hash("\0\0", 2));
 }
 
+/* nsc_same is memcmp, at every length and for a difference at every place. */
+static void test_same(void)
+{
+    char a[40] = "host:12:13 [0] NCCL INFO Channel 00/0 :", b[40];
+    for (size_t len = 0; len < sizeof a; len++) {
+        memcpy(b, a, sizeof a);
+        CHECK(nsc_same(a, b, len));
+        for (size_t at = 0; at < sizeof a; at++) {
+            b[at] ^= 1;
+            CHECK(nsc_same(a, b, len) == (at >= len));
+            b[at] ^= 1;
+        }
+    }
+}
+
 static void test_fail(void)
 {
     ncclscope_error err;
@@ -144,4 +159,4 @@ static void test_fail(void)
 }
 
 CHECKS(TEST(test_compare), TEST(test_find), TEST(test_trim), TEST(test_words), TEST(test_unsigned), TEST(test_signed),
-       TEST(test_hex), TEST(test_float), TEST(test_neutral), TEST(test_hash), TEST(test_fail))
+       TEST(test_hex), TEST(test_float), TEST(test_neutral), TEST(test_hash), TEST(test_same), TEST(test_fail))

@@ -27,9 +27,9 @@ static void same_either_way(nsc_text t)
 {
     bool strict;
     const struct nsc_known_text *slow = nsc_texts_next(grammar, NULL, t, &match);
-    CHECK(nsc_texts_match(grammar, NULL, t, &match, &strict) == slow);
-    CHECK(nsc_texts_match(grammar, &words, t, &match, &strict) == slow);
-    CHECK(nsc_texts_match(grammar, &words, t, &match, &strict) == slow);
+    CHECK(nsc_texts_match(grammar, NULL, t, 0, &match, &strict) == slow);
+    CHECK(nsc_texts_match(grammar, &words, t, 0, &match, &strict) == slow);
+    CHECK(nsc_texts_match(grammar, &words, t, 0, &match, &strict) == slow);
 }
 
 /* Examples of messages.def, whole, cut and with other numbers: the index and the words lose none and add none. */
@@ -51,11 +51,12 @@ static void test_what_it_says(void)
 {
     bool strict = true;
     const struct nsc_known_text *k =
-        nsc_texts_match(grammar, NULL, NSC_TEXT("Connected all rings, use ring PXN 0 GDR 1"), &match, &strict);
+        nsc_texts_match(grammar, NULL, NSC_TEXT("Connected all rings, use ring PXN 0 GDR 1"), 0, &match, &strict);
     CHECK(k && !strcmp(k->family, "connected") && !strcmp(k->first, "2.24.3") && !*k->last && strict);
-    k = nsc_texts_match(grammar, NULL, NSC_TEXT("NET/OFI Couldn't create fabric. RC: -5, ERROR: no"), &match, &strict);
+    k = nsc_texts_match(grammar, NULL, NSC_TEXT("NET/OFI Couldn't create fabric. RC: -5, ERROR: no"), 0, &match,
+                        &strict);
     CHECK(k && !strcmp(k->family, "ofi") && !strcmp(k->level, "WARN") && !strict);
-    CHECK(!nsc_texts_match(grammar, NULL, NSC_TEXT("loss 3.21 at step 7"), &match, &strict));
+    CHECK(!nsc_texts_match(grammar, NULL, NSC_TEXT("loss 3.21 at step 7"), 0, &match, &strict));
     nsc_match_free(&match);
     ncclscope_grammar_free(grammar);
 }

@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+void nsc_clear(void *to, size_t size)
+{
+    memset(to, 0, size);
+}
+
 int nsc_compare(nsc_text a, nsc_text b)
 {
     size_t n = a.len < b.len ? a.len : b.len;

@@ -66,7 +66,7 @@ static bool ends_alike(nsc_text whole, nsc_text end)
 static const struct nsc_row *fits(struct nsc_debts *d, ncclscope_grammar *g, struct nsc_via_cache *v, nsc_text message,
                                   nsc_text rest, struct nsc_match *m)
 {
-    const struct nsc_row *row = nsc_grammar_match(g, NULL, message, m);
+    const struct nsc_row *row = nsc_grammar_match(g, NULL, message, 0, m);
     if (!row || nsc_pattern_is_strict(&row->pattern))
         return row;
     if ((int)row->kind >= NSC_USER_FIRST)
@@ -97,7 +97,7 @@ static const struct nsc_row *paid_with(struct nsc_debts *d, ncclscope_grammar *g
     *message = nsc_text_from(all, sizeof marker - 1);
     bool cut_in_marker =
         x->begin_len < sizeof marker - 1; /* then the line itself is the rest of the marker and a message */
-    return cut_in_marker ? nsc_grammar_match(g, NULL, *message, m) : fits(d, g, v, *message, rest, m);
+    return cut_in_marker ? nsc_grammar_match(g, NULL, *message, 0, m) : fits(d, g, v, *message, rest, m);
 }
 
 const struct nsc_row *nsc_debts_pay(struct nsc_debts *d, ncclscope_grammar *g, struct nsc_via_cache *v, nsc_text rest,

@@ -101,13 +101,13 @@ static bool is_chatter(ncclscope_kind kind)
 }
 
 const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
-                                        struct nsc_match *m)
+                                        nsc_chars chars, struct nsc_match *m)
 {
-    const struct nsc_row *row = nsc_index_match(&g->messages, &g->lock, w, message, m);
+    const struct nsc_row *row = nsc_index_match(&g->messages, &g->lock, w, message, chars, m);
     if (!g->user.rows.len || (row && !is_chatter(row->kind)))
         return row;
-    const struct nsc_row *own = nsc_index_match(&g->user.index, &g->lock, NULL, message, m);
-    return own || !row ? own : nsc_index_match(&g->messages, &g->lock, w, message, m);
+    const struct nsc_row *own = nsc_index_match(&g->user.index, &g->lock, NULL, message, chars, m);
+    return own || !row ? own : nsc_index_match(&g->messages, &g->lock, w, message, chars, m);
 }
 
 static bool could_be_more(ncclscope_grammar *g, const struct nsc_row *but, nsc_text message, struct nsc_match *m)

@@ -19,9 +19,9 @@ struct ncclscope_grammar {
 ncclscope_field nsc_field_by_name(nsc_text name);
 
 /* The first row of messages.def, in the order of the file, that takes all of `message`, or else the first of the user's; NULL if
- * none does. `w` only makes it faster; it may be NULL. */
+ * none does. `w` only makes it faster; it may be NULL. `chars` as in nsc_index_match. */
 const struct nsc_row *nsc_grammar_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
-                                        struct nsc_match *m);
+                                        nsc_chars chars, struct nsc_match *m);
 /* Is `message`, which no row matched, certainly the beginning of one that a row would match? */
 bool nsc_grammar_is_cut(ncclscope_grammar *g, nsc_text message, struct nsc_match *m);
 /* Could `message`, which `row` matched, be but the beginning of what was printed: does it end with a field, or begin another row? */

@@ -390,25 +390,42 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out)
     return !from && find_old(line, from, out);
 }
 
+/* By what tells headers of one host apart: the bytes before the bracket behind the device. */
+static size_t place_of(nsc_text line)
+{
+    size_t most = line.len < NSC_HEADER_BYTES ? line.len : NSC_HEADER_BYTES;
+    const char *end = most ? memchr(line.ptr, ']', most) : NULL;
+    size_t len = end ? (size_t)(end - line.ptr) : 0;
+    uint64_t ids, device;
+    if (len < sizeof device)
+        return 0;
+    memcpy(&ids, len < 16 ? line.ptr : end - 16, sizeof ids);
+    memcpy(&device, end - sizeof device, sizeof device);
+    return (ids * 0xff51afd7ed558ccdu ^ device) * 0xc4ceb9fe1a85ec53u >> 56;
+}
+
+bool nsc_header_known(const struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out)
+{
+    size_t k = place_of(line), len = memo->of[k].len;
+    if (!len || line.len < len || !nsc_same(line.ptr, memo->of[k].text, len))
+        return false;
+    *out = memo->of[k].h;
+    out->host.ptr = line.ptr;
+    return true;
+}
+
 bool nsc_header_find_again(struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out)
 {
-    for (size_t i = 0; i < NSC_HEADERS; i++) {
-        size_t k = (memo->last + i) % NSC_HEADERS, len = memo->of[k].len;
-        if (!len || line.len < len || memcmp(line.ptr, memo->of[k].text, len) != 0)
-            continue;
-        *out = memo->of[k].h;
-        out->host.ptr = line.ptr;
-        memo->last = k;
+    if (nsc_header_known(memo, line, out))
         return true;
-    }
     bool found = nsc_header_find(line, 0, out);
     bool whole = found && out->whole && out->level == NCCLSCOPE_LEVEL_INFO && !out->start && !out->location.len &&
                  out->message <= NSC_HEADER_BYTES && line.ptr[out->message - 1] == ' ';
     if (whole && out->host.ptr == line.ptr) {
-        memo->last = memo->next++ % NSC_HEADERS;
-        memo->of[memo->last].h = *out;
-        memo->of[memo->last].len = out->message;
-        memcpy(memo->of[memo->last].text, line.ptr, out->message);
+        size_t k = place_of(line);
+        memo->of[k].h = *out;
+        memo->of[k].len = out->message;
+        memcpy(memo->of[k].text, line.ptr, out->message);
     }
     return found;
 }

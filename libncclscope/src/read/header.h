@@ -19,7 +19,7 @@ struct nsc_header {
 /* The next marker at or behind `from`, and the header read backwards from it; what stands left of `from` is not looked at. */
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out);
 
-enum { NSC_HEADERS = 8, NSC_HEADER_BYTES = 96 };
+enum { NSC_HEADERS = 256 /* what place_of gives */, NSC_HEADER_BYTES = 96 };
 
 /* Headers that lines began with, whole and with nothing before them: those of a thread are alike byte for byte. */
 struct nsc_header_memo {
@@ -27,10 +27,11 @@ struct nsc_header_memo {
         char text[NSC_HEADER_BYTES];
         size_t len;
         struct nsc_header h;
-    } of[NSC_HEADERS];
-    size_t last, next; /* taken last; to be replaced next */
+    } of[NSC_HEADERS]; /* each at a place that its process, thread and device give */
 };
 
+/* Does the line begin with a header that lines began with before? That header. */
+bool nsc_header_known(const struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out);
 /* nsc_header_find from the beginning of the line on, and faster. */
 bool nsc_header_find_again(struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out);
 

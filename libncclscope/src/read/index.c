@@ -21,23 +21,6 @@ static void set_second_word(struct nsc_row *r)
     memset(&r->mask, 0xff, n);
 }
 
-/* Those that tell rows apart: blanks, digits and dots are in nearly all messages. */
-static void choose_bits(struct nsc_index *x)
-{
-    static const char telling[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ->[](),':/=_";
-    _Static_assert(sizeof telling - 1 == 64, "a bit for each");
-    for (size_t i = 0; i < 64; i++)
-        x->bit[(unsigned char)telling[i]] = (uint64_t)1 << i;
-}
-
-static uint64_t chars_of(const struct nsc_index *x, nsc_text text)
-{
-    uint64_t chars = 0;
-    for (size_t i = 0; i < text.len; i++)
-        chars |= x->bit[(unsigned char)text.ptr[i]];
-    return chars;
-}
-
 static struct nsc_bucket *place_of(const struct nsc_index *x, uint64_t key)
 {
     size_t i = (size_t)(key * 0x9e3779b97f4a7c15u >> 40) & (x->buckets - 1);
@@ -97,7 +80,6 @@ bool nsc_index_new(struct nsc_index *x, size_t rows)
         x->buckets *= 2;
     x->row = nsc_alloc((rows + 1) * sizeof *x->row);
     x->bucket = nsc_alloc(x->buckets * sizeof *x->bucket);
-    choose_bits(x);
     return x->row && x->bucket;
 }
 
@@ -108,7 +90,7 @@ void nsc_index_set(struct nsc_index *x, size_t i, ncclscope_kind kind, const cha
     nsc_pattern_init(&x->row[i].pattern, template_, false);
     set_second_word(&x->row[i]);
     char plain[400];
-    x->row[i].chars = chars_of(x, (nsc_text){plain, nsc_template_plain(template_, plain, sizeof plain)});
+    x->row[i].chars = nsc_chars_of((nsc_text){plain, nsc_template_plain(template_, plain, sizeof plain)});
 }
 
 /* A bucket for each beginning; they are listed in `used`, and counted. */
@@ -209,6 +191,18 @@ static bool is_word(const struct nsc_first_word *f, nsc_text word)
     return f->len == word.len && memcmp(f->text, word.ptr, word.len) == 0;
 }
 
+/* One of the words that came last, which most messages begin with: those that end with a blank and a byte, and are told by that. */
+static struct nsc_first_word **again(struct nsc_first_words *w, nsc_text message)
+{
+    return &w->again[key_of(message.ptr) * 0x9e3779b97f4a7c15u >> 57];
+}
+
+static bool begins_with(nsc_text message, const struct nsc_first_word *f)
+{
+    return f && f->len > 1 && f->text[f->len - 2] == ' ' && message.len >= f->len &&
+           nsc_same(message.ptr, f->text, f->len);
+}
+
 /* What is known of a word, learned now if it is new. It has one of two places: the words of a log are few, and two that share a
  * place come in turns. NULL: most words are new. */
 static struct nsc_first_word *look_up(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
@@ -234,20 +228,34 @@ static struct nsc_bucket narrowed(struct nsc_index *x, pthread_mutex_t *lock, st
 {
     nsc_text word = first_word(message);
     struct nsc_first_word *f = word.len ? look_up(x, lock, w, word, b, m) : NULL;
-    return !f || f->rows == NSC_TOO_MANY ? b : (struct nsc_bucket){.row = f->row, .rows = f->rows};
+    if (!f || f->rows == NSC_TOO_MANY)
+        return b;
+    if (message.len >= KEY)
+        *again(w, message) = f;
+    return (struct nsc_bucket){.row = f->row, .rows = f->rows};
+}
+
+/* The rows that could match, by the beginning and by the first word. */
+static struct nsc_bucket few_candidates(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
+                                        nsc_text message, struct nsc_match *m)
+{
+    struct nsc_first_word *f = w && message.len >= KEY ? *again(w, message) : NULL;
+    if (begins_with(message, f) && f->rows != NSC_TOO_MANY)
+        return (struct nsc_bucket){.row = f->row, .rows = f->rows};
+    struct nsc_bucket b = candidates(x, message);
+    return w && b.rows > 4 ? narrowed(x, lock, w, message, b, m) : b;
 }
 
 const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
-                                      nsc_text message, struct nsc_match *m)
+                                      nsc_text message, nsc_chars chars, struct nsc_match *m)
 {
     if (!message.len || !x->rows)
         return NULL;
-    struct nsc_bucket b = candidates(x, message);
-    if (w && b.rows > 4)
-        b = narrowed(x, lock, w, message, b, m);
+    struct nsc_bucket b = few_candidates(x, lock, w, message, m);
     bool has_second = message.len >= 2 * KEY;
-    uint64_t second = has_second ? key_of(message.ptr + KEY) : 0,
-             chars = b.rows > 1 ? chars_of(x, message) : UINT64_MAX;
+    uint64_t second = has_second ? key_of(message.ptr + KEY) : 0;
+    if (!chars)
+        chars = b.rows > 1 ? nsc_chars_of(message) : UINT64_MAX;
     for (size_t i = 0; i < b.rows; i++) {
         struct nsc_row *r = &x->row[b.row[i]];
         if ((has_second && (second ^ r->want) & r->mask) || r->chars & ~chars)

@@ -2,6 +2,7 @@
 #ifndef NSC_INDEX_H
 #define NSC_INDEX_H
 
+#include "read/chars.h"
 #include "read/pattern.h"
 
 struct nsc_row {
@@ -9,7 +10,7 @@ struct nsc_row {
     struct nsc_pattern pattern;
     const char *example;
     uint64_t want, mask; /* bytes 8 to 15 of the head, to tell rows of one bucket apart at once */
-    uint64_t chars;      /* that its plain characters are: a message that lacks one of them is none */
+    nsc_chars chars;     /* that its plain characters are: a message that lacks one of them is none */
 };
 
 /* Rows by the first eight bytes of the message: a row with a shorter head stands in every list that it could match. */
@@ -27,10 +28,15 @@ struct nsc_index {
     size_t buckets;
     struct nsc_bucket by_byte[256]; /* for beginnings that no long head has */
     uint16_t *lists;
-    uint64_t bit[256]; /* of each character in `chars` of a row; 0: it tells nothing */
 };
 
-enum { NSC_WORDS = 512, NSC_WORD_BYTES = 40, NSC_WORD_ROWS = 28, NSC_TOO_MANY = NSC_WORD_ROWS + 1 };
+enum {
+    NSC_WORDS = 512,
+    NSC_WORDS_AGAIN = 128,
+    NSC_WORD_BYTES = 40,
+    NSC_WORD_ROWS = 28,
+    NSC_TOO_MANY = NSC_WORD_ROWS + 1
+};
 
 /* Which rows could match a message with this first word: most rows of a bucket that begin with a field could not, and each would
  * cost a call of PCRE2 for every line. One per reader and index. Learning a word costs as much as a hundred lines: where most are
@@ -43,6 +49,7 @@ struct nsc_first_words {
         size_t rows; /* NSC_TOO_MANY: this word narrows nothing */
         uint16_t row[NSC_WORD_ROWS];
     } word[NSC_WORDS];
+    struct nsc_first_word *again[NSC_WORDS_AGAIN]; /* those that came last, by the message's first bytes */
 };
 
 /* Room for `rows` rows, at most 65535; false: out of memory. Then set each, then build. */
@@ -52,9 +59,9 @@ bool nsc_index_build(struct nsc_index *x);
 void nsc_index_free(struct nsc_index *x);
 
 /* The first row, in the order they were set, that takes all of `message`; NULL if none does. `w` only makes it faster; it may be
- * NULL. `lock` is held while a row is compiled. */
+ * NULL. `chars` are those of `message` or of what it stands in; 0: not looked at yet. `lock` is held while a row is compiled. */
 const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
-                                      nsc_text message, struct nsc_match *m);
+                                      nsc_text message, nsc_chars chars, struct nsc_match *m);
 /* All rows that take `message`, in order, `most` at most: how many. */
 size_t nsc_index_all(struct nsc_index *x, pthread_mutex_t *lock, nsc_text message, struct nsc_match *m,
                      const struct nsc_row **out, size_t most);

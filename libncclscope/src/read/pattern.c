@@ -368,7 +368,7 @@ static bool match_expression(struct nsc_pattern *p, pthread_mutex_t *lock, struc
 
 bool nsc_pattern_match(struct nsc_pattern *p, pthread_mutex_t *lock, nsc_text text, struct nsc_match *m)
 {
-    if (text.len < p->head.len || memcmp(text.ptr, p->head.ptr, p->head.len) != 0)
+    if (text.len < p->head.len || !nsc_same(text.ptr, p->head.ptr, p->head.len))
         return false;
     m->subject = text;
     m->program = NULL;

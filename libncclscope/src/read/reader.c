@@ -133,7 +133,9 @@ static size_t host_behind(ncclscope_reader *r, size_t from, const struct nsc_hea
 
 static bool find_header(ncclscope_reader *r, size_t from, struct nsc_header *out)
 {
-    if (!(from ? nsc_header_find(r->line, from, out) : nsc_header_find_again(&r->headers, r->line, out)))
+    bool found = from ? nsc_chars_have(r->chars, "NCL") && nsc_header_find(r->line, from, out)
+                      : r->usual || nsc_header_find_again(&r->headers, r->line, out);
+    if (!found)
         return false;
     if (nsc_hosts_mend(&r->hosts, out, from > 0))
         nsc_mark_torn(r);
@@ -163,24 +165,18 @@ void nsc_set_who(struct ncclscope_record *rec, const struct nsc_header *h)
 
 void nsc_new_record(ncclscope_reader *r)
 {
-    r->record = (struct ncclscope_record){
-        .line = r->physical.number,
-        .offset = r->physical.offset,
-        .physical = r->line,
-        .pod = r->prefix.pod.len ? r->prefix.pod
-               : r->wrap.pod.len ? r->wrap.pod
-                                 : r->entry.pod,
-        .container = r->prefix.container.len ? r->prefix.container : r->wrap.container,
-        .launcher_rank = r->prefix.rank,
-        .time = r->prefix.time.len ? r->prefix.time
-                : r->wrap.time.len ? r->wrap.time
-                                   : r->entry.time,
-        .pid = -1,
-        .tid = -1,
-        .dev = -1,
-        .grammar = r->grammar,
-        .row = SIZE_MAX,
-    };
+    struct ncclscope_record *rec = &r->record;
+    nsc_clear(rec, sizeof *rec);
+    rec->line = r->physical.number;
+    rec->offset = r->physical.offset;
+    rec->physical = r->line;
+    rec->pod = r->prefix.pod.len ? r->prefix.pod : r->wrap.pod.len ? r->wrap.pod : r->entry.pod;
+    rec->container = r->prefix.container.len ? r->prefix.container : r->wrap.container;
+    rec->time = r->prefix.time.len ? r->prefix.time : r->wrap.time.len ? r->wrap.time : r->entry.time;
+    rec->launcher_rank = r->prefix.rank;
+    rec->pid = rec->tid = rec->dev = -1;
+    rec->grammar = r->grammar;
+    rec->row = SIZE_MAX;
 }
 
 /* Four records or more on one line. */
@@ -222,14 +218,16 @@ static size_t worker_at(nsc_text message)
 
 /* "... NCCL INFO Chan[rank0]:[E ProcessGroupNCCL.cpp:563] ...": where PyTorch, or a worker of vLLM's, broke into a message; its length if
  * none did. */
-static size_t broken_at(nsc_text message)
+static size_t broken_at(nsc_text message, nsc_chars chars)
 {
-    ptrdiff_t at = nsc_text_find_by(message, "[rank", 4);
+    ptrdiff_t at = nsc_chars_have(chars, "[rank") ? nsc_text_find_by(message, "[rank", 4) : -1;
     size_t k = at < 0 ? message.len : (size_t)at + 5;
     while (k < message.len && nsc_is_digit(message.ptr[k]))
         k++;
     bool broken = k > (size_t)at + 5 && nsc_text_starts(nsc_text_from(message, k), "]:[");
-    return at >= 0 && broken ? (size_t)at : worker_at(message);
+    if (at >= 0 && broken)
+        return (size_t)at;
+    return nsc_chars_have(chars, "(pid=") ? worker_at(message) : message.len;
 }
 
 /* "... No such file or directory NCCL version 2.18.1+cuda12.1 vm:12:13 ...": pasted without line ends, the bare version line stands between
@@ -253,6 +251,9 @@ static void take_record(ncclscope_reader *r)
 {
     struct nsc_header h = r->next;
     size_t end = r->line.len;
+    if (!r->usual)
+        r->chars = h.message < end ? nsc_chars_of(nsc_text_from(r->line, h.message)) : 0;
+    r->usual = false; /* of what follows on the line nothing is known */
     nsc_new_record(r);
     r->has_next = find_header(r, h.message < end ? h.message : end, &r->next);
     if (r->has_next) {
@@ -285,7 +286,7 @@ static void take_record(ncclscope_reader *r)
     }
     r->record.message.len = quote_ends_at(r->line, h.start, r->record.message);
     nsc_text said = r->record.message;
-    r->record.message.len = broken_at(said);
+    r->record.message.len = broken_at(said, r->chars);
     if (r->has_next && r->record.message.len == said.len)
         r->record.message.len = version_at(said);
     r->behind = nsc_text_from(said, r->record.message.len);
@@ -339,6 +340,7 @@ static bool is_clean(const ncclscope_reader *r, bool found)
 static bool look_again(ncclscope_reader *r, bool found)
 {
     nsc_text before = r->line, time = r->wrap.time, pod = r->wrap.pod, container = r->wrap.container;
+    r->usual = false;
     bool unwrapped = before.ptr != r->raw.ptr; /* lies in a buffer that may be written to now */
     bool may_move = unwrapped && nsc_text_find(before, "NCCL") >= 0;
     if (!nsc_unwrap_more(&r->wrap, r->line, &r->line)) {
@@ -447,7 +449,7 @@ static bool read_unmarked(ncclscope_reader *r)
 
 static bool read_line(ncclscope_reader *r)
 {
-    r->line = nsc_unwrap(&r->wrap, r->raw);
+    r->line = r->usual ? r->raw : nsc_unwrap(&r->wrap, r->raw);
     bool found = look_at_line(r);
     if (!is_clean(r, found))
         found = look_again(r, found);
@@ -479,6 +481,16 @@ static void count_cut(ncclscope_reader *r)
     r->stats.cut_lines++;
 }
 
+/* Is it as nearly all lines of a long log are: a header that lines began with before, and behind it nothing that a collector, a terminal or a
+ * page would put there? Then it is taken as it is. */
+static bool is_usual(ncclscope_reader *r)
+{
+    if (!nsc_header_known(&r->headers, r->raw, &r->next))
+        return false;
+    r->chars = nsc_chars_of(nsc_text_from(r->raw, r->next.message));
+    return !(r->chars & NSC_ODD) && !nsc_chars_have(r->chars, "](http");
+}
+
 /* A new line was read: find its first record and what stands before it. True when there is something to give out. */
 static bool begin_line(ncclscope_reader *r)
 {
@@ -490,8 +502,13 @@ static bool begin_line(ncclscope_reader *r)
     r->raw = r->physical.text;
     if (r->physical.number == 1 && nsc_text_starts(r->raw, "\xef\xbb\xbf")) /* a byte order mark */
         r->raw = nsc_text_from(r->raw, 3);
-    r->nul_lines += r->raw.len && memchr(r->raw.ptr, 0, r->raw.len) != NULL;
     r->entry = (struct nsc_entry){0};
+    r->usual = is_usual(r);
+    if (r->usual) {
+        nsc_unwrap_nothing(&r->wrap);
+        return read_line(r);
+    }
+    r->nul_lines += r->raw.len && memchr(r->raw.ptr, 0, r->raw.len) != NULL;
     if (nsc_entries_begin(&r->entries, r->raw))
         return false;
     return nsc_join_pieces(&r->wrap, &r->raw) && read_line(r);

@@ -2,6 +2,7 @@
 #ifndef NSC_READER_H
 #define NSC_READER_H
 
+#include "read/chars.h"
 #include "read/debts.h"
 #include "read/digest.h"
 #include "read/entries.h"
@@ -61,6 +62,8 @@ struct ncclscope_reader {
     /* the line in hand */
     struct nsc_line physical;
     nsc_text raw, line; /* as it came, its pieces joined; and unwrapped */
+    bool usual; /* it begins with a header that lines began with before, and nothing is wrapped around or into it */
+    nsc_chars chars; /* of the line from the message of the record in hand on; 0: not looked at */
     struct nsc_prefix prefix;
     struct nsc_header next; /* the record to give out next */
     size_t lead;            /* what stands before its first record */

@@ -111,10 +111,10 @@ static const struct nsc_known_text *of_row(const struct nsc_texts *t, const stru
 }
 
 const struct nsc_known_text *nsc_texts_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
-                                             struct nsc_match *m, bool *strict)
+                                             nsc_chars chars, struct nsc_match *m, bool *strict)
 {
     struct nsc_texts *t = nsc_texts_of(g);
-    const struct nsc_row *row = t ? nsc_index_match(&t->index, &g->lock, w, message, m) : NULL;
+    const struct nsc_row *row = t ? nsc_index_match(&t->index, &g->lock, w, message, chars, m) : NULL;
     *strict = row && nsc_pattern_is_strict(&row->pattern);
     return of_row(t, row);
 }

@@ -17,10 +17,10 @@ struct nsc_texts {
 
 /* All texts, NULL if memory ran out. */
 struct nsc_texts *nsc_texts_of(ncclscope_grammar *g);
-/* The first text that takes all of `message`; NULL if none does. `w` only makes it faster; *strict: every field of it says what it
+/* The first text that takes all of `message`; NULL if none does. `w` only makes it faster; `chars` as in nsc_index_match; *strict: every field of it says what it
  * takes. */
 const struct nsc_known_text *nsc_texts_match(ncclscope_grammar *g, struct nsc_first_words *w, nsc_text message,
-                                             struct nsc_match *m, bool *strict);
+                                             nsc_chars chars, struct nsc_match *m, bool *strict);
 /* All texts that take `message`, `most` at most: how many. */
 size_t nsc_texts_all(ncclscope_grammar *g, nsc_text message, struct nsc_match *m, const struct nsc_known_text **out,
                      size_t most);

@@ -31,14 +31,14 @@ void nsc_unmark_torn(ncclscope_reader *r, uint64_t line)
 
 enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message)
 {
-    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, message, &r->match);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, message, 0, &r->match);
     bool strict = row && nsc_pattern_is_strict(&row->pattern);
     if (row && (row->kind == NCCLSCOPE_KIND_CONNECT || row->kind == NCCLSCOPE_KIND_CONNECT_COLLNET)) {
         struct nsc_via via;
         nsc_via_parse_once(&r->via_cache, &r->match, &via);
         return via.row ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
     }
-    bool known = !strict && nsc_texts_match(r->grammar, NULL, message, &r->match, &strict);
+    bool known = !strict && nsc_texts_match(r->grammar, NULL, message, 0, &r->match, &strict);
     if (!row && !known)
         return NSC_WORTH_CUT;
     return strict ? NSC_WORTH_WHOLE : known ? NSC_WORTH_KNOWN : NSC_WORTH_LOOSE;
@@ -71,7 +71,7 @@ static bool recognise(ncclscope_reader *r)
     bool strict = false;
     if (!r->text_words)
         r->text_words = nsc_alloc(sizeof *r->text_words);
-    rec->text = nsc_texts_match(r->grammar, r->text_words, rec->message, &r->match, &strict);
+    rec->text = nsc_texts_match(r->grammar, r->text_words, rec->message, r->chars, &r->match, &strict);
     return rec->text && strict;
 }
 
@@ -82,7 +82,8 @@ static bool is_torn(ncclscope_reader *r, bool cut)
     struct nsc_header bare;
     if (!rec->message.len || (!cut && recognise(r)))
         return cut;
-    if (wants_connection(rec->message) || (!cut && nsc_header_bare(rec->message, 0, &bare))) {
+    if ((nsc_chars_have(r->chars, "via") && wants_connection(rec->message)) ||
+        (!cut && nsc_chars_have(r->chars, ":[]") && nsc_header_bare(rec->message, 0, &bare))) {
         rec->text = NULL;
         nsc_mark_torn(r);
         return true;
@@ -104,8 +105,8 @@ static bool ends_in_a_piece(ncclscope_reader *r, const struct nsc_row *row)
     bool strict = false;
     if (!row || !is_at_end(r) || nsc_pattern_is_strict(&row->pattern))
         return false;
-    bool piece = !nsc_texts_match(r->grammar, NULL, r->record.message, &r->match, &strict);
-    nsc_grammar_match(r->grammar, &r->words, r->record.message, &r->match);
+    bool piece = !nsc_texts_match(r->grammar, NULL, r->record.message, 0, &r->match, &strict);
+    nsc_grammar_match(r->grammar, &r->words, r->record.message, 0, &r->match);
     return piece;
 }
 
@@ -136,9 +137,9 @@ static bool may_be_cut(ncclscope_reader *r, const struct nsc_row *row)
 
 /* "Using network Socket    # nothing else was found", "... via NET/IB/0/GDRDMA [cite: 12]": what somebody wrote behind a line that they
  * posted. */
-static nsc_text without_remark(nsc_text message)
+static nsc_text without_remark(nsc_text message, nsc_chars chars)
 {
-    ptrdiff_t at = memchr(message.ptr, '#', message.len) ? nsc_text_find(message, "  # ") : -1;
+    ptrdiff_t at = chars & NSC_ODD && memchr(message.ptr, '#', message.len) ? nsc_text_find(message, "  # ") : -1;
     if (at < 0 && message.len && message.ptr[message.len - 1] == ']')
         at = nsc_text_find(message, " [cite: ");
     message.len = at > 0 ? (size_t)at : message.len;
@@ -153,7 +154,8 @@ static const struct nsc_row *without_next_prefix(ncclscope_reader *r)
     for (int i = 0; i < WORDS; i++) {
         const char *space = shorter.len ? memrchr(shorter.ptr, ' ', shorter.len) : NULL;
         shorter.len = space ? (size_t)(space - shorter.ptr) : 0;
-        const struct nsc_row *row = shorter.len ? nsc_grammar_match(r->grammar, &r->words, shorter, &r->match) : NULL;
+        const struct nsc_row *row =
+            shorter.len ? nsc_grammar_match(r->grammar, &r->words, shorter, 0, &r->match) : NULL;
         if (row) {
             *message = shorter;
             return row;
@@ -172,6 +174,14 @@ static const struct nsc_via *without_words(ncclscope_reader *r, nsc_text via, co
     return v->row ? v : as_it_is;
 }
 
+static bool mend(ncclscope_reader *r)
+{
+    bool may = r->chars & NSC_ODD || nsc_chars_have(r->chars, "[e]");
+    bool mended = may && nsc_mend_message(&r->wrap, r->record.message, &r->record.message);
+    r->chars = mended ? nsc_chars_of(r->record.message) : r->chars;
+    return mended;
+}
+
 static const struct nsc_via cut_short = {.row = NSC_VIA_CUT, .net_dev = -1, .proxy_rank = -1};
 
 void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
@@ -181,18 +191,18 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     from_marker.len = (size_t)(rec->message.ptr + rec->message.len - from_marker.ptr);
     while (rec->message.len && !rec->message.ptr[rec->message.len - 1]) /* an overlong line of 2.13 to 2.19 */
         rec->message.len--;
-    rec->message = without_remark(nsc_text_trim_end(rec->message));
+    rec->message = without_remark(nsc_text_trim_end(rec->message), r->chars);
     nsc_take_repeated(&rec->message, &rec->repeated);
-    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, r->chars, &r->match);
     size_t span = row && !cut ? 0 : nsc_record_span(rec);
     if (span > NSC_NCCL_LINE &&
         span - NSC_NCCL_LINE < rec->message.len) { /* 2.13.4 to 2.19.4 print garbage behind it */
         nsc_text first = {rec->message.ptr, rec->message.len - (span - NSC_NCCL_LINE)};
-        row = nsc_grammar_match(r->grammar, &r->words, first, &r->match);
+        row = nsc_grammar_match(r->grammar, &r->words, first, 0, &r->match);
         rec->message = row ? first : rec->message;
     }
-    if (!row && rec->message.len && nsc_mend_message(&r->wrap, rec->message, &rec->message))
-        row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+    if (!row && rec->message.len && mend(r))
+        row = nsc_grammar_match(r->grammar, &r->words, rec->message, r->chars, &r->match);
     r->glued += cut;
     r->alone += !cut;
     if (!row && h->level == NCCLSCOPE_LEVEL_WARN && r->has_next)
@@ -200,7 +210,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     if (row && cut && span < NSC_NCCL_LINE && h->level != NCCLSCOPE_LEVEL_WARN && may_be_cut(r, row))
         row = NULL; /* a warning is told all the same */
     else if (row && cut)
-        row = nsc_grammar_match(r->grammar, &r->words, rec->message, &r->match);
+        row = nsc_grammar_match(r->grammar, &r->words, rec->message, 0, &r->match);
     bool piece = ends_in_a_piece(r, row);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;

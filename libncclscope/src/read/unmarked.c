@@ -127,7 +127,7 @@ static nsc_text bare_warning(ncclscope_reader *r, nsc_text body)
     bool strict;
     nsc_text text = nsc_text_trim_end(body);
     const struct nsc_known_text *known =
-        nsc_text_starts(text, "NET/OFI ") ? nsc_texts_match(r->grammar, NULL, text, &r->match, &strict) : NULL;
+        nsc_text_starts(text, "NET/OFI ") ? nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict) : NULL;
     return known && !strcmp(known->level, "WARN") ? text : (nsc_text){NULL, 0};
 }
 
@@ -136,8 +136,8 @@ static bool take_quoted(ncclscope_reader *r, nsc_text body)
     nsc_text text = nsc_quoted_text(r);
     bool strict;
     text = text.len ? text : bare_warning(r, body);
-    const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, &r->match) : NULL;
-    if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, &r->match, &strict)))
+    const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, 0, &r->match) : NULL;
+    if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict)))
         return false;
     nsc_new_record(r);
     r->record.message = text;
@@ -151,7 +151,7 @@ static bool take_quoted(ncclscope_reader *r, nsc_text body)
 /* A version line of NCCL's without a header: the record in hand, if a release is known to print it so. */
 static void take_version(ncclscope_reader *r, nsc_text text)
 {
-    const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, text, &r->match);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, text, 0, &r->match);
     r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     r->record.match = row ? &r->match : NULL;
     r->record.level = NCCLSCOPE_LEVEL_VERSION;
@@ -228,6 +228,7 @@ static bool take_bare_message(ncclscope_reader *r, nsc_text body)
     nsc_set_who(&r->record, &h);
     r->record.flags = stripped ? NCCLSCOPE_FLAG_TORN | NCCLSCOPE_FLAG_STRIPPED : NCCLSCOPE_FLAG_TORN;
     r->record.message = message;
+    r->chars = nsc_chars_of(message);
     nsc_mark_torn(r);
     r->stats.stripped += stripped;
     r->stats.records++;

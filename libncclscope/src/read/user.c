@@ -180,7 +180,7 @@ static int check_example(ncclscope_grammar *g, nsc_text line, ncclscope_error *e
         return rc;
     struct nsc_row *own = &g->user.index.row[g->user.rows.len - 1];
     bool takes = nsc_pattern_match(&own->pattern, &g->lock, line, &m);
-    const struct nsc_row *known = takes ? nsc_index_match(&g->messages, &g->lock, NULL, line, &m) : NULL;
+    const struct nsc_row *known = takes ? nsc_index_match(&g->messages, &g->lock, NULL, line, 0, &m) : NULL;
     nsc_match_free(&m);
     if (!takes)
         return nsc_fail(err, NCCLSCOPE_EPATTERN, 0, "%s does not take its example",

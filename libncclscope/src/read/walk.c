@@ -189,7 +189,7 @@ static bool walk_from(const struct nsc_walk *w, size_t i, nsc_text text, size_t 
     for (; i < w->steps; i++) {
         const struct nsc_step *s = &w->step[i];
         if (s->text) {
-            if (text.len - at < s->len || memcmp(text.ptr + at, s->text, s->len) != 0)
+            if (text.len - at < s->len || !nsc_same(text.ptr + at, s->text, s->len))
                 return false;
             at += s->len;
             continue;

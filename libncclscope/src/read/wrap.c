@@ -107,9 +107,14 @@ static nsc_text undo_links(struct nsc_wrap *w, nsc_text text)
     return (nsc_text){w->buf, n + text.len};
 }
 
-nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
+void nsc_unwrap_nothing(struct nsc_wrap *w)
 {
     w->time = w->pod = w->container = (nsc_text){NULL, 0};
+}
+
+nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
+{
+    nsc_unwrap_nothing(w);
     while (line.len && !line.ptr[0]) /* a file that was cut to nothing while it was written to begins with a hole */
         line = nsc_text_from(line, 1);
     while (line.len && !line.ptr[line.len - 1])

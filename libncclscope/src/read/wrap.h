@@ -19,6 +19,7 @@ struct nsc_wrap {
 
 /* The text inside: `line` itself where nothing is wrapped. */
 nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line);
+void nsc_unwrap_nothing(struct nsc_wrap *w); /* of a line around which nothing is wrapped */
 /* A second look at a line that names NCCL and has no clean header: JSON or CSV behind a prefix or within a list, tabs or
  * unbreakable blanks for blanks, markdown's backslashes, NUL bytes. False if there is nothing to undo. */
 bool nsc_unwrap_more(struct nsc_wrap *w, nsc_text line, nsc_text *out);
