@@ -275,7 +275,7 @@ static void test_again(void)
             for (size_t cut = line.len; cut + 3 > line.len && cut; cut--) {
                 struct nsc_header a, b;
                 nsc_text t = {line.ptr, cut};
-                remembered += nsc_header_known(&memo, t, &b);
+                remembered += nsc_header_known(&memo, t, 0, &b);
                 bool found = nsc_header_find(t, 0, &a), again = nsc_header_find_again(&memo, t, &b);
                 CHECK(found == again);
                 CHECK(!found ||

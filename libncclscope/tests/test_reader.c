@@ -570,6 +570,20 @@ static void test_chunks(void)
     ncclscope_grammar_free(grammar);
 }
 
+/* What launchers and collectors put before line `n`. */
+static void add_prefix(struct data *out, unsigned which, unsigned n)
+{
+    char text[60];
+    switch (which) {
+    case 1: snprintf(text, sizeof text, "[1,%u]<stdout>:", n % 16); break;
+    case 2: snprintf(text, sizeof text, "2026-01-02T03:04:%02u.%09uZ ", n % 60, n); break;
+    case 3: snprintf(text, sizeof text, "%2u: [default%u]:", n % 16, n % 8); break;
+    case 4: snprintf(text, sizeof text, "2026-01-02T03:04:05.%09uZ stdout F ", n); break;
+    default: return;
+    }
+    data_add(out, nsc_text_of(text));
+}
+
 /* Lines of `log`, some of them cut, glued, or with what collectors, terminals and people put into them. */
 static struct data damaged(nsc_text log, unsigned seed)
 {
@@ -591,9 +605,11 @@ static struct data damaged(nsc_text log, unsigned seed)
                                       " via P2P/CUMEM",
                                       "vm:12:13 [0] NCCL INFO "};
     struct data out = {0};
+    unsigned prefix = seed, n = 0;
     for (nsc_text rest = log, line; rest.len; rest = nsc_text_from(rest, line.len + (line.len < rest.len))) {
         const char *end = memchr(rest.ptr, '\n', rest.len);
         line = (nsc_text){rest.ptr, end ? (size_t)(end - rest.ptr) : rest.len};
+        add_prefix(&out, prefix, n++);
         seed = seed * 1103515245u + 12345u;
         size_t at = (seed >> 8) % (line.len + 1);
         const char *into = (seed >> 4) % 8 ? "" : odd[(seed >> 16) % (sizeof odd / sizeof odd[0])];
@@ -626,7 +642,7 @@ static void test_usual(void)
                                        "logs/seed/p4d-4pods-1gpu-efa.log", "logs/2.28.9/h200x8-torchrun-tee.log.gz"};
     for (size_t i = 0; i < 4; i++) {
         struct data log = data_load(logs[i]);
-        for (unsigned seed = 1; seed < 6; seed++) {
+        for (unsigned seed = 0; seed < 7; seed++) {
             struct data text = damaged(data_text(&log), seed), nuls = with_nuls(data_text(&text));
             struct data a = in_chunks(data_text(&text), text.len, 0), b = in_chunks(data_text(&nuls), nuls.len, 1);
             CHECK(a.len > 10000);

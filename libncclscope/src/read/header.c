@@ -404,29 +404,42 @@ static size_t place_of(nsc_text line)
     return (ids * 0xff51afd7ed558ccdu ^ device) * 0xc4ceb9fe1a85ec53u >> 56;
 }
 
-bool nsc_header_known(const struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out)
+bool nsc_header_known(const struct nsc_header_memo *memo, nsc_text line, size_t from, struct nsc_header *out)
 {
-    size_t k = place_of(line), len = memo->of[k].len;
-    if (!len || line.len < len || !nsc_same(line.ptr, memo->of[k].text, len))
+    nsc_text rest = nsc_text_from(line, from);
+    size_t k = place_of(rest), len = memo->of[k].len;
+    if (!len || rest.len < len || !nsc_same(rest.ptr, memo->of[k].text, len))
         return false;
     *out = memo->of[k].h;
-    out->host.ptr = line.ptr;
+    out->host.ptr = rest.ptr;
+    out->start = from;
+    out->marker += from;
+    out->message += from;
     return true;
+}
+
+/* Kept as if nothing stood before it. */
+static void remember(struct nsc_header_memo *memo, nsc_text line, const struct nsc_header *h)
+{
+    nsc_text rest = nsc_text_from(line, h->start);
+    size_t k = place_of(rest), len = h->message - h->start;
+    bool plain = h->whole && h->level == NCCLSCOPE_LEVEL_INFO && !h->location.len && h->host.ptr == rest.ptr;
+    if (!plain || len > NSC_HEADER_BYTES || rest.ptr[len - 1] != ' ')
+        return;
+    memo->of[k].h = *h;
+    memo->of[k].h.start = 0;
+    memo->of[k].h.marker -= h->start;
+    memo->of[k].h.message = memo->of[k].len = len;
+    memcpy(memo->of[k].text, rest.ptr, len);
 }
 
 bool nsc_header_find_again(struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out)
 {
-    if (nsc_header_known(memo, line, out))
+    if (nsc_header_known(memo, line, 0, out))
         return true;
     bool found = nsc_header_find(line, 0, out);
-    bool whole = found && out->whole && out->level == NCCLSCOPE_LEVEL_INFO && !out->start && !out->location.len &&
-                 out->message <= NSC_HEADER_BYTES && line.ptr[out->message - 1] == ' ';
-    if (whole && out->host.ptr == line.ptr) {
-        size_t k = place_of(line);
-        memo->of[k].h = *out;
-        memo->of[k].len = out->message;
-        memcpy(memo->of[k].text, line.ptr, out->message);
-    }
+    if (found)
+        remember(memo, line, out);
     return found;
 }
 

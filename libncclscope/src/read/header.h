@@ -21,7 +21,7 @@ bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out);
 
 enum { NSC_HEADERS = 256 /* what place_of gives */, NSC_HEADER_BYTES = 96 };
 
-/* Headers that lines began with, whole and with nothing before them: those of a thread are alike byte for byte. */
+/* Headers that came, whole and at INFO: those of a thread are alike byte for byte. */
 struct nsc_header_memo {
     struct {
         char text[NSC_HEADER_BYTES];
@@ -30,8 +30,8 @@ struct nsc_header_memo {
     } of[NSC_HEADERS]; /* each at a place that its process, thread and device give */
 };
 
-/* Does the line begin with a header that lines began with before? That header. */
-bool nsc_header_known(const struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out);
+/* Does a header stand at `from` that lines had before, where what stands before it makes it no other one? That header. */
+bool nsc_header_known(const struct nsc_header_memo *memo, nsc_text line, size_t from, struct nsc_header *out);
 /* nsc_header_find from the beginning of the line on, and faster. */
 bool nsc_header_find_again(struct nsc_header_memo *memo, nsc_text line, struct nsc_header *out);
 

@@ -1,6 +1,8 @@
 /* prefix.c - launcher prefixes: rows of prefixes.def, one behind the other. */
 #include "read/prefix.h"
 
+#include "read/lines.h"
+
 static void take_fields(const struct nsc_match *m, struct nsc_prefix *out)
 {
     ncclscope_field field;
@@ -35,15 +37,25 @@ static nsc_text without_indent(nsc_text text)
     return nsc_text_from(text, n);
 }
 
+static bool has_shape(const struct nsc_prefix_memo *memo, const char *text)
+{
+    for (size_t i = 0; i < memo->len; i++)
+        if ((nsc_is_digit(text[i]) ? '0' : text[i]) != memo->shape[i])
+            return false;
+    return true;
+}
+
+size_t nsc_prefix_again(const struct nsc_prefix_memo *memo, nsc_text line)
+{
+    return memo->plain && memo->len < line.len && has_shape(memo, line.ptr) ? memo->len : 0;
+}
+
 /* The rows that the memo names take all of `text`, one behind the other. */
 static bool take_remembered(ncclscope_grammar *g, nsc_text text, const struct nsc_prefix_memo *memo,
                             struct nsc_match *m, struct nsc_prefix *out)
 {
-    if (!memo->rows || memo->len != text.len)
+    if (!memo->rows || memo->len != text.len || !has_shape(memo, text.ptr))
         return false;
-    for (size_t i = 0; i < text.len; i++)
-        if ((nsc_is_digit(text.ptr[i]) ? '0' : text.ptr[i]) != memo->shape[i])
-            return false;
     text = memo->indented ? without_indent(text) : text;
     for (size_t i = 0; i < memo->rows; i++)
         if (!take_row(g, memo->row[i], &text, m, out))
@@ -51,9 +63,19 @@ static bool take_remembered(ncclscope_grammar *g, nsc_text text, const struct ns
     return !nsc_text_trim(text).len;
 }
 
+/* JSON and the pieces of container runtimes are taken apart first; and a name behind other characters may be the end of a longer one. */
+static bool is_plain(nsc_text text)
+{
+    nsc_chars chars = nsc_chars_of(text);
+    return !(chars & NSC_ODD) && !nsc_chars_have(chars, "](http") && text.ptr[0] != '{' && !nsc_begins_document(text) &&
+           nsc_text_find(text, " stdout ") < 0 && nsc_text_find(text, " stderr ") < 0 &&
+           strchr(" ]>):", text.ptr[text.len - 1]);
+}
+
 static void remember(struct nsc_prefix_memo *memo, nsc_text text)
 {
     memo->len = text.len;
+    memo->plain = is_plain(text);
     for (size_t i = 0; i < text.len; i++)
         memo->shape[i] = nsc_is_digit(text.ptr[i]) ? '0' : text.ptr[i];
 }

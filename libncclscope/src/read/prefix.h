@@ -2,6 +2,7 @@
 #ifndef NSC_PREFIX_H
 #define NSC_PREFIX_H
 
+#include "read/chars.h"
 #include "read/grammar.h"
 
 enum { NSC_PREFIX_SHAPE = 96, NSC_PREFIX_STACK = 8 };
@@ -18,6 +19,8 @@ struct nsc_prefix_memo {
     char shape[NSC_PREFIX_SHAPE];
     size_t len, rows;
     bool indented; /* the rows begin behind blanks that none of them takes */
+    bool
+        plain; /* nothing in it that is taken apart or away before headers are looked for, and a header may begin behind it */
     uint8_t row[NSC_PREFIX_STACK];
 };
 
@@ -37,6 +40,8 @@ struct nsc_prefix_seen {
 
 void nsc_prefix_parse(ncclscope_grammar *g, nsc_text text, struct nsc_prefix_memo *memo, struct nsc_match *m,
                       struct nsc_prefix *out);
+/* How much of the beginning of `line` has the shape of the last prefix, where that is plain; 0: none. */
+size_t nsc_prefix_again(const struct nsc_prefix_memo *memo, nsc_text line);
 /* One more line has this before a whole header. True: it is a prefix by now; if *since lines were called torn for it, they were not. */
 bool nsc_prefix_known_by_now(struct nsc_prefix_seen *seen, nsc_text text, uint64_t line, const uint64_t **since);
 /* How much of the end of `text` is a boxed time stamp that belongs to the record behind it. */

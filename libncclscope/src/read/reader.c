@@ -481,11 +481,12 @@ static void count_cut(ncclscope_reader *r)
     r->stats.cut_lines++;
 }
 
-/* Is it as nearly all lines of a long log are: a header that lines began with before, and behind it nothing that a collector, a terminal or a
- * page would put there? Then it is taken as it is. */
+/* Is it as nearly all lines of a long log are: a header that came before, behind a prefix as the last one or at the beginning, and behind it
+ * nothing that a collector, a terminal or a page would put there? Then it is taken as it is. */
 static bool is_usual(ncclscope_reader *r)
 {
-    if (!nsc_header_known(&r->headers, r->raw, &r->next))
+    size_t lead = nsc_prefix_again(&r->memo, r->raw);
+    if (!nsc_header_known(&r->headers, r->raw, lead, &r->next))
         return false;
     r->chars = nsc_chars_of(nsc_text_from(r->raw, r->next.message));
     return !(r->chars & NSC_ODD) && !nsc_chars_have(r->chars, "](http");
