@@ -37,15 +37,10 @@ static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net
     nsc_to_i64(port, &d->port);
 }
 
-/* "[0]mlx5_0:1/IB" or "[0]eth0:192.0.2.2<0>" to its parts. */
-static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net, nsc_text word)
+/* "mlx5_0:1/IB" or "eth0:192.0.2.2<0>" to its parts. */
+static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net, int64_t index, nsc_text rest)
 {
-    int64_t index;
-    const char *close = word.len ? memchr(word.ptr, ']', word.len) : NULL;
-    if (!close || word.ptr[0] != '[' || !nsc_to_i64((nsc_text){word.ptr + 1, (size_t)(close - word.ptr) - 1}, &index))
-        return;
-    nsc_text rest = nsc_text_from(word, (size_t)(close - word.ptr) + 1), port = {NULL, 0}, kind = {NULL, 0},
-             name = rest;
+    nsc_text port = {NULL, 0}, kind = {NULL, 0}, name = rest;
     const char *colon = rest.len ? memchr(rest.ptr, ':', rest.len) : NULL;
     if (!colon)
         return;
@@ -90,13 +85,35 @@ static void take_socket_address(struct ncclscope_model *m, const ncclscope_recor
     p->address_at = nsc_here(m, rec);
 }
 
+/* "[0]mlx5_0:1/IB": its number, taken off the word; -1: it has none. */
+static int64_t take_index(nsc_text *word)
+{
+    int64_t index;
+    const char *close = word->len ? memchr(word->ptr, ']', word->len) : NULL;
+    if (!close || word->ptr[0] != '[' ||
+        !nsc_to_i64((nsc_text){word->ptr + 1, (size_t)(close - word->ptr) - 1}, &index))
+        return -1;
+    *word = nsc_text_from(*word, (size_t)(close - word->ptr) + 1);
+    return index;
+}
+
+/* "[0]mlx5_0:1/IB [1]={[1] mlx5_1:1/IB, [2] mlx5_2:1/IB}": NICs that are taken for one stand in braces, and have the number before them. */
 void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_DEVICES), word;
     bool ib = rec->kind == NCCLSCOPE_KIND_IB_USING;
+    int64_t merged = -1; /* the number before the braces that are open */
     (void)t;
     while ((word = nsc_next_word(&rest)).len) {
-        one_device(m, proc, ib ? "IB" : "Socket", word);
+        nsc_text name = word;
+        int64_t index = take_index(&name);
+        if (nsc_text_starts(name, "={"))
+            merged = index;
+        bool last = name.len && name.ptr[name.len - 1] == '}';
+        name.len -= merged >= 0 && name.len && (last || name.ptr[name.len - 1] == ',');
+        if (index >= 0 || merged >= 0)
+            one_device(m, proc, ib ? "IB" : "Socket", merged >= 0 ? merged : index, name);
+        merged = last ? -1 : merged;
         if (!ib)
             take_socket_address(m, rec, &m->procs.item[proc], word);
     }

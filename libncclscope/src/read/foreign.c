@@ -115,7 +115,7 @@ static const struct hint *const hints[256] = {
     ['G'] = HINTS(HINT(11, "received SIGINT, "), HINT(5, "SIGINT's "), HINT(1, "nGpus ")),
     ['O'] = HINTS(HINT(0, "Out of bounds values"), HINT(0, "ORTE ")),
     ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction"), HINT(0, "Initialization error")),
-    ['B'] = HINTS(HINT(0, "Bus error")),
+    ['B'] = HINTS(HINT(0, "Bus error"), HINT(0, "Benchmark Result =")),
     ['M'] = HINTS(HINT(5, "Open MPI ")),
     [':'] = HINTS(HINT(0, ": runtime error: ")),
     ['E'] = HINTS(HINT(0, "EFA device, ")),

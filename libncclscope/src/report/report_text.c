@@ -251,7 +251,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     else
         nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, but not whose they are"
                          : r->m->cut_inits ? "lines that name a communicator break off"
-                                           : "no line tells how a communicator was made");
+                                           : "no line names a communicator");
 }
 
 /* A job that came to its end in spite of what was found: that is another case than one that died of it. */

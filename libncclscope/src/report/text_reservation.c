@@ -148,32 +148,36 @@ static bool wonders_at_sockets(const struct nsc_report *r)
            is_told(r, "SOCKET_ENOUGH_WITHOUT_VERBS");
 }
 
-/* NCCL's start is here, its choice of a network too, no communicator, and the last line of all is a connection: of how many? */
+/* Is a connection of this process among the last lines of the input? */
+static bool ends_near(const struct nsc_proc *p, const struct nsc_source_info *s)
+{
+    enum { NEAR = 12 };
+    return p->last_connect && p->last_connect + NEAR >= s->stats.lines;
+}
+
+/* NCCL's start is here, no communicator, and a connection stands among the last lines: of how many? */
 static bool ends_as_it_connects(const struct nsc_report *r)
 {
     const struct ncclscope_model *m = r->m;
-    if (m->comms.len || m->sources.len != 1)
+    if (m->comms.len || m->bare_comms || m->bare_size || m->sources.len != 1)
         return false;
-    bool starts = m->sources.item[0].bare_version, chose = false, last = false;
+    bool starts = m->sources.item[0].bare_version, last = false;
     for (size_t i = 0; i < m->procs.len; i++) {
         starts = starts || m->procs.item[i].version || m->procs.item[i].bootstrap_at.line;
-        chose = chose || m->procs.item[i].network;
+        last = last || ends_near(&m->procs.item[i], &m->sources.item[0]);
     }
-    for (size_t i = 0; i < m->link_order.len; i++)
-        last = last || m->links.item[m->link_order.item[i]].where.line == m->sources.item[0].stats.lines;
-    return starts && chose && last;
+    return starts && last;
 }
 
 /* The last line of all is a piece of one, without its end, and shortly before it ranks connected. */
 static bool breaks_off_as_it_connects(const struct nsc_report *r)
 {
-    enum { NEAR = 12 };
     const struct ncclscope_model *m = r->m;
     const struct nsc_source_info *s = m->sources.len == 1 ? &m->sources.item[0] : NULL;
     if (!s || !nsc_breaks_off(s) || nsc_success_of(m))
         return false;
     for (size_t i = 0; i < m->procs.len; i++)
-        if (m->procs.item[i].last_connect + NEAR >= s->stats.lines)
+        if (ends_near(&m->procs.item[i], s))
             return true;
     return false;
 }
@@ -209,6 +213,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (lacks_inside(r, links))
         return " between nodes; no connection within a node is in this input: how the GPUs of a node talk cannot be "
                "told.";
+    if (ends_as_it_connects(r))
+        return ", as far as this input goes: it ends while ranks connect. It is cut there, or they hang.";
     if (wonders_at_shm(r))
         return about_host_memory(r);
     if (wonders_at_sockets(r))
@@ -216,8 +222,6 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (ends_in_init(r))
         return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
                "ranks wait for others.";
-    if (ends_as_it_connects(r))
-        return ", as far as this input goes: it ends while ranks connect. It is cut there, or they hang.";
     if (breaks_off_as_it_connects(r))
         return ", as far as this input goes: it breaks off within a line while ranks connect. It was cut there, or the "
                "processes were stopped.";
@@ -229,6 +233,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
     if (nsc_lacks_results(r->m) && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
         return ", as far as this input goes: nccl-tests printed no result in it.";
+    if (is_told(r, "FEWER_ONE_USED") && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
+        return "; whether one network device is all that they should use stands below.";
     if (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE])
         return ", nothing to mend.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."

@@ -282,6 +282,36 @@ enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
     return NSC_NO;
 }
 
+enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    const struct nsc_own_record *first = NULL;
+    int64_t pid = -1, other = -1, rank = -1, highest = -1;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_TEST_RANK)
+            continue;
+        if (!nsc_number_said(m, r, "pid", &other) || !nsc_number_said(m, r, "rank", &rank))
+            return NSC_UNSAID;
+        if (first && (other != pid || !nsc_text_eq(nsc_said(m, r, "name"), nsc_said(m, first, "name"))))
+            return NSC_NO;
+        first = first ? first : r;
+        pid = other;
+        highest = rank > highest ? rank : highest;
+    }
+    return !first ? NSC_UNSAID : yes_or(highest > 0, NSC_UNSAID);
+}
+
+enum nsc_answer nsc_ask_sees_several(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    nsc_str host = q->link && q->link->proc != NSC_NONE ? m->procs.item[q->link->proc].host : 0;
+    for (size_t i = 0; i < m->procs.len; i++)
+        if ((!host || m->procs.item[i].host == host) && m->procs.item[i].devices > 1)
+            return NSC_YES;
+    return NSC_NO;
+}
+
 /* "cudaDev 0 nvmlDev 5" and "cudaDev 0 nvmlDev 2" of one host (0: of any): what is device 0 to each is another GPU. */
 static enum nsc_answer hides_gpus_of(const struct ncclscope_model *m, nsc_str host)
 {

@@ -129,8 +129,30 @@ static void quote_said(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &(both ? other : last)->where);
 }
 
+/* "bootstrap.cc:100 -> 2" right behind a connection that was not made: which of NCCL's connections that is. */
+static void say_bootstrap(struct nsc_case *c, struct nsc_finding *f)
+{
+    enum { NEAR = 8 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *at = &f->began->where;
+    for (size_t i = nsc_events_of(m, f->began->proc); f->rule->key == NSC_ID_NET_TIMEOUT && i < m->event_order.len;
+         i++) {
+        const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
+        if (e->proc != f->began->proc)
+            return;
+        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->where.source != at->source || e->where.line <= at->line ||
+            e->where.line > at->line + NEAR || nsc_text_find(e->where.text, "bootstrap.c") < 0)
+            continue;
+        f->cause = nsc_words(
+            c, "%s It is a connection of the bootstrap, by which ranks meet at their initialisation (line %llu).",
+            f->cause, (unsigned long long)e->where.line);
+        return;
+    }
+}
+
 void nsc_add_what_lines_say(struct nsc_case *c, struct nsc_finding *f)
 {
+    say_bootstrap(c, f);
     say_gids(c, f);
     quote_said(c, f);
 }

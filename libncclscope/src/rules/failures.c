@@ -113,6 +113,7 @@ struct tellers {
     uint64_t processes, same;   /* of them: in the words of the first */
     uint64_t hosts;             /* that they run on */
     uint64_t gpus;              /* that their lines name: a process may have several */
+    uint64_t lines;             /* all that say it */
     bool differ;                /* not all lines are in the words of the first */
     struct nsc_finding ranks;   /* theirs, as far as lines tell */
     struct nsc_finding devices; /* of the lines that tell no rank */
@@ -162,6 +163,7 @@ static void hear_tellers(struct nsc_case *c, const struct failure *row, const st
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (!is_same_news(failure_of(e), row) || (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
             continue;
+        t->lines += e->count;
         nsc_intern(&t->peers, without_port(nsc_say(m, e->text)));
         hear_gpus(c, e, t, &heard);
         t->differ = t->differ || e->text != said->text;
@@ -342,6 +344,8 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     const char *one_of_them = !*others || tied ? "" : told || strncmp(whose, "host", 4) ? "first " : "first: ";
     if (*whose)
         f->title = nsc_words(c, "%s (%s%s%s%s)", f->title, one_of_them, told ? "told by " : "", whose, others);
+    else if (all.lines > 1)
+        f->title = nsc_words(c, "%s (first of %llu such lines)", f->title, (unsigned long long)all.lines);
     const struct nsc_rank *lost = all.processes == 1 ? only_peer(c->m, f->began) : NULL;
     if (lost)
         f->title = nsc_words(c, "%s; its only peer is rank %lld (host %s, pid %lld)", f->title, (long long)lost->rank,

@@ -106,6 +106,12 @@ enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
 #define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
 enum nsc_answer nsc_ask_hides_gpus(struct nsc_ask *q);
 #define HIDES_GPUS nsc_ask_hides_gpus(q) /* does each process of the host see one GPU, its own? */
+/* Are all ranks that nccl-tests lists of one process? */
+enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q);
+#define ALL_IN_ONE nsc_ask_all_in_one(q)
+enum nsc_answer nsc_ask_sees_several(struct nsc_ask *q);
+#define SEES_SEVERAL \
+    nsc_ask_sees_several(q) /* does a process of the host speak of another CUDA device than its first? */
 enum nsc_answer nsc_ask_nvlink(struct nsc_ask *q);
 #define HAS_NVLINK nsc_ask_nvlink(q) /* does a GPU of the host have NVLink to another, by what the log proves? */
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q);

@@ -152,13 +152,14 @@ static void find_used(const struct ncclscope_model *m, struct nsc_map *used)
 static int64_t used_of(const struct ncclscope_model *m, const struct nsc_map *used, size_t *at, int64_t *listed,
                        const struct nsc_net_device **one)
 {
-    int64_t n = 0;
+    int64_t n = 0, before = -1; /* NICs that are taken for one have one number */
     nsc_str host = m->devices.item[*at].host;
     *listed = 0;
     for (; *at < m->devices.len && m->devices.item[*at].host == host; ++*at) {
         const struct nsc_net_device *d = &m->devices.item[*at];
-        if (!nsc_text_is(nsc_say(m, d->net), "IB"))
+        if (!nsc_text_is(nsc_say(m, d->net), "IB") || d->index == before)
             continue;
+        before = d->index;
         ++*listed;
         if (nsc_map_get(used, (struct nsc_key){host, (uint64_t)d->index, 0}) == NSC_NONE)
             continue;

@@ -127,7 +127,7 @@ static const struct nsc_test *best_large(const struct ncclscope_model *m)
     const struct nsc_test *best = NULL;
     for (size_t i = 0; i < m->tests.len; i++) {
         const struct nsc_test *t = &m->tests.item[i];
-        if (t->bytes >= LARGE && t->sides && (!best || t->busbw[0] > best->busbw[0]))
+        if (t->bytes >= LARGE && t->sides && (!best || nsc_bus_bandwidth(t) > nsc_bus_bandwidth(best)))
             best = t;
     }
     return best;
@@ -137,14 +137,14 @@ void nsc_rule_slow_host_memory(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_test *best = best_large(m);
-    const struct nsc_link *l = best && best->busbw[0] < host_memory_gb_s ? only_host_memory(c) : NULL;
+    const struct nsc_link *l = best && nsc_bus_bandwidth(best) < host_memory_gb_s ? only_host_memory(c) : NULL;
     if (!l)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
     f->title = nsc_words(c,
                          "nccl-tests reaches %.2f GB/s of bus bandwidth through host memory at 16 MiB and more: far "
                          "less than host memory carries",
-                         best->busbw[0]);
+                         nsc_bus_bandwidth(best));
     nsc_explain_by(c, f, 0);
     nsc_show(c, f, &best->where);
     nsc_show(c, f, &l->where);
@@ -171,7 +171,7 @@ void nsc_rule_slow_rdma(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_test *best = best_large(m);
-    const struct nsc_link *l = best && best->busbw[0] < rdma_gb_s ? rdma_link(m) : NULL;
+    const struct nsc_link *l = best && nsc_bus_bandwidth(best) < rdma_gb_s ? rdma_link(m) : NULL;
     if (!l)
         return;
     const struct nsc_proc *p = l->proc == NSC_NONE ? NULL : &m->procs.item[l->proc];
@@ -180,7 +180,7 @@ void nsc_rule_slow_rdma(struct nsc_case *c)
     f->title = nsc_words(c,
                          "nccl-tests reaches %.2f GB/s of bus bandwidth between nodes over RDMA at 16 MiB and more: "
                          "far less than such links carry",
-                         best->busbw[0]);
+                         nsc_bus_bandwidth(best));
     nsc_explain_by(c, f, core ? NSC_RDMA_ONE_CORE : NSC_RDMA_SLOW);
     f->confidence = "certain"; /* that it is slow; of the cause its words say how sure it is */
     f->cause = nsc_words(c, "%s: %s", core ? "Likely" : "Perhaps", f->cause);
