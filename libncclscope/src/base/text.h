@@ -20,6 +20,7 @@ static inline nsc_text nsc_text_of(const char *s)
 static inline bool nsc_same(const char *a, const char *b, size_t len)
 {
     uint64_t x, y;
+    uint32_t u, v;
     if (len >= 8) {
         for (; len > 8; len -= 8, a += 8, b += 8) {
             memcpy(&x, a, 8);
@@ -30,6 +31,15 @@ static inline bool nsc_same(const char *a, const char *b, size_t len)
         memcpy(&x, a + len - 8, 8); /* reaches back into what was compared */
         memcpy(&y, b + len - 8, 8);
         return x == y;
+    }
+    if (len >= 4) {
+        memcpy(&u, a, 4);
+        memcpy(&v, b, 4);
+        if (u != v)
+            return false;
+        memcpy(&u, a + len - 4, 4);
+        memcpy(&v, b + len - 4, 4);
+        return u == v;
     }
     while (len && a[len - 1] == b[len - 1])
         len--;

@@ -15,6 +15,7 @@ nsc_effect nsc_apply_comm_shape;
 nsc_effect nsc_apply_connected;
 nsc_effect nsc_apply_destroy_failed;
 nsc_effect nsc_apply_devices;
+nsc_effect nsc_apply_nic_speed;
 nsc_effect nsc_apply_interface;
 nsc_effect nsc_apply_driver;
 nsc_effect nsc_apply_ended;

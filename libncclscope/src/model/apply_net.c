@@ -122,6 +122,18 @@ void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, u
         nsc_event_at(m, rec, proc, -1, (nsc_text){NULL, 0}); /* "...; OOB :": it has no address to give */
 }
 
+/* "NET/IB : Made virtual device [0] name=mlx5_0 speed=200000 ndevs=1" */
+void nsc_apply_nic_speed(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
+{
+    struct nsc_proc *p = &m->procs.item[proc];
+    int64_t mbit = nsc_int(rec, NCCLSCOPE_FIELD_SPEED);
+    (void)t;
+    if (mbit <= 0 || (p->nic_mbit && p->nic_mbit <= mbit))
+        return;
+    p->nic_mbit = mbit;
+    p->nic_mbit_at = nsc_here(m, rec);
+}
+
 /* "NET : Using interface eth0:192.0.2.2<0>": 2.3 lists them a line each, without numbers. */
 void nsc_apply_interface(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {

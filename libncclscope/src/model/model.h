@@ -81,6 +81,8 @@ struct nsc_proc {
     bool flat_pci; /* PCI links of almost no bandwidth: a virtual machine hides its tree */
     int64_t cpu_arch, cpu_vendor; /* by NCCL's numbers; 0: not said */
     int64_t cpu_model;
+    int64_t nic_mbit; /* of the slowest network device that it lists, in Mbit/s; 0: not said */
+    struct nsc_where nic_mbit_at;
     int64_t proxy_core;           /* on which all of its proxy threads run, and one more; 0: not said; -1: on several */
     struct nsc_where one_core_at; /* the second line that says so */
     nsc_str cpus;                 /* that its GPUs are near to, as printed; 0: not said, or its GPUs differ */

@@ -142,9 +142,10 @@ void nsc_add_tree_link(struct ncclscope_model *m, struct nsc_tree_link link)
         m->no_memory = true;
 }
 
-static void see_tree_gpu(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p, bool deep)
+static void see_tree_gpu(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p, nsc_text bus_id,
+                         bool deep)
 {
-    p->tree_gpu = path_end(m, "", nsc_record_field(rec, NCCLSCOPE_FIELD_NODE));
+    p->tree_gpu = path_end(m, "", bus_id);
     struct nsc_gpu_node *g = node_at(m, p->host, p->tree_gpu);
     if (!g)
         return;
@@ -155,16 +156,20 @@ static void see_tree_gpu(struct ncclscope_model *m, const ncclscope_record *rec,
 }
 
 /* The dump of the machine, line by line: CPU/0-0, below it "+ PCI[24.0] - PCI/0-85000", below that, indented, "+ PCI[24.0] - GPU/0-9e000 (0)", and
- * below a GPU "+ NVL[370.8] - NVS/0-0" or the GPU at the other end of its links. */
+ * below a GPU "+ NVL[370.8] - NVS/0-0" or the GPU at the other end of its links. RCCL 2.30 has "+ PCI[12.0] - DEV/0-b000 (...)", and below that
+ * "+ LOC[5000.0] - GPU/0-b000" and "+ XGMI[24.0] - DEV/0-e000". */
 static void see_tree(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p)
 {
     nsc_text node = nsc_record_field(rec, NCCLSCOPE_FIELD_NODE), link = nsc_record_field(rec, NCCLSCOPE_FIELD_LINK);
     bool deep = nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_TEXT), " ");
     if (rec->kind == NCCLSCOPE_KIND_TOPO_GPU) {
-        see_tree_gpu(m, rec, p, deep);
+        see_tree_gpu(m, rec, p, node, deep);
+    } else if (nsc_level_of(link) == NSC_LEVEL_LOC && nsc_text_starts(node, "GPU/")) {
+        see_tree_gpu(m, rec, p, nsc_text_from(node, 4), deep);
     } else if (nsc_level_of(link) == NSC_LEVEL_NVL && p->tree_gpu) {
         struct nsc_gpu_node *g = nsc_text_starts(node, "NVS") ? node_at(m, p->host, p->tree_gpu) : NULL;
-        nsc_str other = nsc_text_starts(node, "GPU/") ? path_end(m, "", nsc_text_from(node, 4)) : 0;
+        bool gpu = nsc_text_starts(node, "GPU/") || nsc_text_starts(node, "DEV/"); /* as RCCL 2.30 puts it */
+        nsc_str other = gpu ? path_end(m, "", nsc_text_from(node, 4)) : 0;
         if (g)
             g->switched = true;
         if (other) {
@@ -285,8 +290,11 @@ const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, cons
 const struct nsc_gpu_path *nsc_gpu_path_of(const struct ncclscope_model *m, const struct nsc_rank *a,
                                            const struct nsc_rank *b)
 {
-    struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id};
+    struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id}, back = {key.a, key.c, key.b};
     uint32_t i = a->bus_id && b->bus_id ? nsc_map_get(&m->path_by, key) : NSC_NONE;
+    if (i == NSC_NONE && a->bus_id &&
+        b->bus_id) /* the line of the other GPU is not here: the way back is of the same kind */
+        i = nsc_map_get(&m->path_by, back);
     return i == NSC_NONE ? NULL : &m->gpu_paths.item[i];
 }
 

@@ -113,7 +113,7 @@ static bool any_complete(const struct ncclscope_model *m)
 static bool ends_in_init(const struct nsc_report *r)
 {
     return is_told(r, "MISSING_UNMET") || is_told(r, "MISSING_UNSTARTED") || is_told(r, "MISSING_CUT") ||
-           is_told(r, "MISSING_CUT_SHORT") ||
+           is_told(r, "MISSING_IOMMU") || is_told(r, "MISSING_CUT_SHORT") ||
            ((r->m->whole.unended || !any_complete(r->m)) &&
             (is_told(r, "MISSING_MET") || is_told(r, "MISSING_PARENT")));
 }

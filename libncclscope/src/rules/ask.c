@@ -282,6 +282,14 @@ enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
     return NSC_NO;
 }
 
+enum nsc_answer nsc_ask_none_complete(struct nsc_ask *q)
+{
+    for (size_t i = 0; i < q->m->comms.len; i++)
+        if (q->m->comms.item[i].state == NSC_COMPLETE)
+            return NSC_NO;
+    return yes_or(q->m->comms.len > 0 && !nsc_success_of(q->m), NSC_NO);
+}
+
 enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;

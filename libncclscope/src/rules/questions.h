@@ -106,6 +106,9 @@ enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
 #define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
 enum nsc_answer nsc_ask_hides_gpus(struct nsc_ask *q);
 #define HIDES_GPUS nsc_ask_hides_gpus(q) /* does each process of the host see one GPU, its own? */
+/* Did ranks begin a communicator, and none is complete in this input? */
+enum nsc_answer nsc_ask_none_complete(struct nsc_ask *q);
+#define NONE_COMPLETE nsc_ask_none_complete(q)
 /* Are all ranks that nccl-tests lists of one process? */
 enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q);
 #define ALL_IN_ONE nsc_ask_all_in_one(q)

@@ -295,8 +295,9 @@ bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *
     if (e->kind != NCCLSCOPE_KIND_CONNECT_RETRY || e->level != NCCLSCOPE_LEVEL_INFO)
         return false;
     const struct nsc_proc *p = &m->procs.item[e->proc];
-    return !p->nameless && e->count >= TRIES && p->source == e->where.source && !nsc_lived_on(m, e->proc, &e->where) &&
-           p->records <= e->nth + e->count + LINES_BESIDE;
+    bool no_route = nsc_text_find(e->where.text, "No route to host") >= 0; /* which no peer mends by coming later */
+    return (no_route || (!p->nameless && e->count >= TRIES)) && p->source == e->where.source &&
+           !nsc_lived_on(m, e->proc, &e->where) && p->records <= e->nth + e->count + LINES_BESIDE;
 }
 
 /* "(26/34)" and as many lines behind it as lead to 34/34: NCCL gives up next. */
@@ -337,12 +338,15 @@ void nsc_rule_connect_retries(struct nsc_case *c)
             bool last = is_last_try(e), no_route = nsc_text_find(e->where.text, "No route to host") >= 0;
             peer.len = nsc_text_starts(peer, "No route") ? 0 : peer.len; /* the line holds no address */
             f = nsc_found(c, last ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_WARNING, "error", "likely");
-            f->title = nsc_words(
-                c, "A connection %s, and %s%s%.*s", last ? "was tried to the last" : "is tried again and again",
-                refused    ? "refused"
-                : no_route ? "there is no route to its host"
-                           : "not answered",
-                peer.len ? ": " : "", (int)(peer.len < 120 ? peer.len : 120), peer.len ? peer.ptr : "");
+            f->title =
+                nsc_words(c, "A connection %s, and %s%s%.*s",
+                          last                           ? "was tried to the last"
+                          : no_route && e->count < TRIES ? "is tried"
+                                                         : "is tried again and again",
+                          refused    ? "refused"
+                          : no_route ? "there is no route to its host"
+                                     : "not answered",
+                          peer.len ? ": " : "", (int)(peer.len < 120 ? peer.len : 120), peer.len ? peer.ptr : "");
             nsc_explain_by(c, f,
                            no_route                    ? NSC_RETRY_NO_ROUTE
                            : !refused                  ? NSC_RETRY_UNANSWERED

@@ -167,21 +167,46 @@ static const struct nsc_link *rdma_link(const struct ncclscope_model *m)
     return NULL;
 }
 
+static const double part_of_speed = 0.2; /* of what the device carries: rules.def */
+
+/* Has each node of every communicator one rank alone? Then what nccl-tests reaches is what one rank's network device carries. */
+static bool has_one_rank_each(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].nranks > 1 && m->ranks.item[i].local_ranks != 1)
+            return false;
+    return m->ranks.len > 0;
+}
+
+/* What the slowest device of the process carries one way, in GB/s, by NCCL's own line; 0: not said, or it is shared by ranks. */
+static double nic_gb_s(const struct ncclscope_model *m, const struct nsc_proc *p)
+{
+    return p && p->nic_mbit && has_one_rank_each(m) ? (double)p->nic_mbit / 8000 : 0;
+}
+
 void nsc_rule_slow_rdma(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_test *best = best_large(m);
-    const struct nsc_link *l = best && nsc_bus_bandwidth(best) < rdma_gb_s ? rdma_link(m) : NULL;
-    if (!l)
+    const struct nsc_link *l = best ? rdma_link(m) : NULL;
+    const struct nsc_proc *p = !l || l->proc == NSC_NONE ? NULL : &m->procs.item[l->proc];
+    double reached = best ? nsc_bus_bandwidth(best) : 0, device = nic_gb_s(m, p);
+    if (!l || reached >= (rdma_gb_s > device * part_of_speed ? rdma_gb_s : device * part_of_speed))
         return;
-    const struct nsc_proc *p = l->proc == NSC_NONE ? NULL : &m->procs.item[l->proc];
     const struct nsc_where *core = p && p->one_core_at.line ? &p->one_core_at : NULL;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
-    f->title = nsc_words(c,
-                         "nccl-tests reaches %.2f GB/s of bus bandwidth between nodes over RDMA at 16 MiB and more: "
-                         "far less than such links carry",
-                         nsc_bus_bandwidth(best));
+    f->title =
+        device > 0
+            ? nsc_words(c,
+                        "nccl-tests reaches %.2f GB/s of bus bandwidth between nodes over RDMA at 16 MiB and more, and "
+                        "the slowest network device carries %g GB/s by NCCL's own line",
+                        reached, device)
+            : nsc_words(c,
+                        "nccl-tests reaches %.2f GB/s of bus bandwidth between nodes over RDMA at 16 MiB and more: "
+                        "far less than such links carry",
+                        reached);
     nsc_explain_by(c, f, core ? NSC_RDMA_ONE_CORE : NSC_RDMA_SLOW);
+    nsc_show_first(c, f, device > 0 ? &p->nic_mbit_at : NULL);
     f->confidence = "certain"; /* that it is slow; of the cause its words say how sure it is */
     f->cause = nsc_words(c, "%s: %s", core ? "Likely" : "Perhaps", f->cause);
     nsc_show_first(c, f, core);

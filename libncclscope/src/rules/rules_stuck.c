@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-/* Who waits in the stuck work, and who has not even called it. */
-static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group, const struct nsc_stuck *of_rank,
-                       int64_t seq, int64_t *waiting, int64_t *highest)
+/* Who waits in the stuck work, and, of one group, who has not even called it. */
+static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group, bool one_group,
+                       const struct nsc_stuck *of_rank, int64_t seq, int64_t *waiting, int64_t *highest)
 {
     const struct ncclscope_model *m = c->m;
     bool *seen = nsc_alloc(NSC_MOST_STUCK);
@@ -24,7 +24,7 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
             ++*waiting;
             nsc_show(c, f, &r->where);
         }
-        if (r == of_rank[rank].work && nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
+        if (one_group && r == of_rank[rank].work && nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
             !of_rank[rank].waits) {
             nsc_name_rank(c, f, (uint64_t)rank);
             nsc_show_first(c, f, &r->where);
@@ -271,21 +271,23 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     const struct nsc_stuck *most = nsc_most_common(of_rank, &count);
     if (!most) /* ranks beyond all reason */
         return;
+    bool several = nsc_is_name_of_several(m, group); /* who waits for whom can be told within one group alone */
     const struct nsc_stuck *first = nsc_earliest(of_rank);
-    const struct nsc_own_record *late = came_late(m, group, of_rank, first);
+    const struct nsc_own_record *late = several ? NULL : came_late(m, group, of_rank, first);
     if (late) {
         tell_late(c, group, of_rank, first, late);
         return;
     }
-    int64_t members = nsc_size_by_elements(m, most); /* of this group */
+    int64_t members = several ? 0 : nsc_size_by_elements(m, most); /* of this group */
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
-    sort_ranks(c, f, group, of_rank, most->seq, &waiting, &highest);
+    sort_ranks(c, f, group, !several, of_rank, most->seq, &waiting, &highest);
     f->count = (uint64_t)waiting;
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
-    const char *odd = who ? NULL : tell_odd(c, f, of_rank, most, group.len > 0);
+    const char *odd = who ? NULL : tell_odd(c, f, of_rank, most, group.len > 0 && !several);
     const char *where = tell_where(c, group, of_rank, most, who ? waiting : count);
+    where = several ? nsc_words(c, "%s, as each of several groups is called", where) : where;
     enum nsc_hang_reason why = who                                ? NSC_HUNG_NOT_CALLED
-                               : odd && !group.len                ? NSC_HUNG_UNGROUPED
+                               : odd && (!group.len || several)   ? NSC_HUNG_UNGROUPED
                                : odd                              ? NSC_HUNG_ELSEWHERE
                                : size > waiting && highest < size ? NSC_HUNG_SILENT
                                : size && size == count            ? NSC_HUNG_ALIKE

@@ -64,6 +64,24 @@ nsc_text nsc_group_of(const struct ncclscope_model *m, const struct nsc_own_reco
     return group;
 }
 
+bool nsc_is_name_of_several(const struct ncclscope_model *m, nsc_text group)
+{
+    struct nsc_map of_rank = {0}; /* in the group to that of the job */
+    bool several = false;
+    for (size_t i = 0; group.len && i < m->happened.len && !several; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t rank;
+        if (r->torch_rank < 0 || !nsc_text_eq(group_said(m, r), group) || !nsc_number_said(m, r, "rank", &rank))
+            continue;
+        struct nsc_key key = {(uint64_t)rank, 0, 0};
+        uint32_t before = nsc_map_get(&of_rank, key);
+        several = before != NSC_NONE && before != (uint32_t)r->torch_rank;
+        nsc_map_put(&of_rank, key, (uint32_t)r->torch_rank);
+    }
+    nsc_map_free(&of_rank);
+    return several;
+}
+
 /* "[Rank 1] Some NCCL operations have failed or timed out": of whichever group, the rank is heard of. */
 static bool is_of_any_group(const struct nsc_own_record *r)
 {
