@@ -106,6 +106,26 @@ static void test_float(void)
     CHECK(!nsc_to_f64(NSC_TEXT("1111111111111111111111111111111111111111111111111111111111111111111111"), &v));
 }
 
+/* What is short is divided, and is to the last bit what strtod gives. */
+static void test_short_decimals(void)
+{
+    static const char *const before[] = {"", "0.", "", "12.", "", "3.0"}, *const behind[] = {"", "",   ".5",
+                                                                                             "", ".0", ""};
+    uint64_t seed = 1;
+    for (int i = 0; i < 60000; i++) {
+        char text[40], *end;
+        double v = -1;
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        unsigned long long digits = (unsigned long long)(seed >> (20 + seed % 40));
+        int n = snprintf(text, sizeof text, "%s%llu%s", before[i % 6], digits, behind[i % 6]);
+        CHECK(nsc_to_f64((nsc_text){text, (size_t)n}, &v) && v == nsc_strtod(text, &end));
+    }
+    double v = 0;
+    CHECK(!nsc_to_f64(NSC_TEXT("1.2.3"), &v));
+    CHECK(nsc_to_f64(NSC_TEXT(".5"), &v) && v == 0.5);
+    CHECK(nsc_to_f64(NSC_TEXT("999999999999999"), &v) && v == 999999999999999.0);
+}
+
 /* "elsewhere" has a decimal comma, other words, and another order of letters. */
 static void test_neutral(void)
 {
@@ -159,4 +179,5 @@ static void test_fail(void)
 }
 
 CHECKS(TEST(test_compare), TEST(test_find), TEST(test_trim), TEST(test_words), TEST(test_unsigned), TEST(test_signed),
-       TEST(test_hex), TEST(test_float), TEST(test_neutral), TEST(test_hash), TEST(test_same), TEST(test_fail))
+       TEST(test_hex), TEST(test_float), TEST(test_short_decimals), TEST(test_neutral), TEST(test_hash),
+       TEST(test_same), TEST(test_fail))

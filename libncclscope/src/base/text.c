@@ -4,6 +4,7 @@
 #include "base/neutral.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +88,34 @@ bool nsc_to_i64(nsc_text a, int64_t *out)
     return true;
 }
 
+/* "370.8", "5000", of 15 digits at most: their whole number divided by a power of ten, both exact, so that it is what strtod rounds to; false:
+ * another spelling, or a machine that rounds twice. */
+static bool short_decimal(nsc_text a, double *out)
+{
+    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    uint64_t digits = 0;
+    size_t point = a.len;
+    if (FLT_EVAL_METHOD != 0 || !a.len || a.len > 16)
+        return false;
+    for (size_t i = 0; i < a.len; i++) {
+        if (a.ptr[i] == '.' && point == a.len && i && i + 1 < a.len)
+            point = i;
+        else if (nsc_is_digit(a.ptr[i]))
+            digits = digits * 10 + (uint64_t)(a.ptr[i] - '0');
+        else
+            return false;
+    }
+    size_t behind = point < a.len ? a.len - point - 1 : 0;
+    if (a.len - (behind > 0) > 15)
+        return false;
+    *out = (double)digits / tens[behind];
+    return true;
+}
+
 bool nsc_to_f64(nsc_text a, double *out)
 {
+    if (short_decimal(a, out))
+        return true;
     char buf[64], *end;
     if (!a.len || a.len >= sizeof buf)
         return false;

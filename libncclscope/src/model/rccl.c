@@ -10,12 +10,13 @@ static bool is_rccls_own(ncclscope_kind kind)
 }
 
 /* "comm 0x7f nRanks 08 busId c000" behind many of its lines, two digits wide; "ncclCommInitRank_impl comm"; "+ XGMI[20.0] - GPU/C3000". */
-static bool speaks_as_rccl(nsc_text message)
+static bool speaks_as_rccl(nsc_text message, nsc_chars chars)
 {
-    ptrdiff_t at = nsc_text_find_by(message, " nRanks 0", 2);
+    ptrdiff_t at = nsc_chars_have(chars, "nRanks") ? nsc_text_find_by(message, " nRanks 0", 2) : -1;
     return (at >= 0 && (size_t)at + 9 < message.len && nsc_is_digit(message.ptr[at + 9])) ||
-           nsc_text_starts(message, "HIP failure ") || nsc_text_find_by(message, "librccl-net", 2) >= 0 ||
-           nsc_text_find_by(message, "+ XGMI[", 2) >= 0 ||
+           nsc_text_starts(message, "HIP failure ") ||
+           (nsc_chars_have(chars, "librccl-net") && nsc_text_find_by(message, "librccl-net", 2) >= 0) ||
+           (nsc_chars_have(chars, "XGMI[") && nsc_text_find_by(message, "+ XGMI[", 2) >= 0) ||
            (nsc_text_starts(message, "nccl") && nsc_text_find(message, "_impl comm ") >= 0);
 }
 
@@ -31,5 +32,5 @@ bool nsc_is_of_rccl(const ncclscope_record *rec)
 {
     if (rec->via) /* most lines of a log: by what stands behind the transport */
         return rec->via->comm.len > 0;
-    return is_rccls_own(rec->kind) || is_built_as_rccl(rec) || speaks_as_rccl(rec->message);
+    return is_rccls_own(rec->kind) || is_built_as_rccl(rec) || speaks_as_rccl(rec->message, rec->chars);
 }

@@ -174,6 +174,7 @@ void nsc_new_record(ncclscope_reader *r)
     rec->container = r->prefix.container.len ? r->prefix.container : r->wrap.container;
     rec->time = r->prefix.time.len ? r->prefix.time : r->wrap.time.len ? r->wrap.time : r->entry.time;
     rec->launcher_rank = r->prefix.rank;
+    rec->chars = UINT64_MAX;
     rec->pid = rec->tid = rec->dev = -1;
     rec->grammar = r->grammar;
     rec->row = SIZE_MAX;
@@ -297,6 +298,7 @@ static void take_record(ncclscope_reader *r)
         r->behind = r->banner, r->banner.len = 0;
     r->stats.records++;
     r->stats.warnings += h.level == NCCLSCOPE_LEVEL_WARN;
+    r->record.chars = r->chars;
     nsc_understand(r, &h, r->has_next || broken || cut);
 }
 

@@ -2,6 +2,7 @@
 #ifndef NSC_RECORD_H
 #define NSC_RECORD_H
 
+#include "read/chars.h"
 #include "read/pattern.h"
 
 #include <stdint.h>
@@ -11,6 +12,7 @@ struct ncclscope_record {
     int level, flags;
     uint64_t line, offset, repeated;
     nsc_text physical, message, host, location, pod, container, time;
+    nsc_chars chars; /* that its message may hold: all where nobody looked */
     int64_t pid, tid, dev, launcher_rank;
     size_t row;                        /* of messages.def; SIZE_MAX if none took it */
     const struct nsc_match *match;     /* NULL: no fields */
