@@ -575,8 +575,10 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     if (proc != NSC_NONE && !m->procs.item[proc].rccl && nsc_is_of_rccl(rec))
         m->procs.item[proc].rccl = true;
     if (rec->via) {
-        if (proc != NSC_NONE)
+        if (proc != NSC_NONE) {
             m->procs.item[proc].last_connect = rec->line;
+            m->procs.item[proc].past_connect = false;
+        }
         nsc_apply_connect(m, rec, nameless ? NSC_NONE : proc);
         return;
     }
@@ -592,6 +594,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
     bool builds = effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected ||
                   effect == nsc_apply_graph_pattern;
+    m->procs.item[proc].past_connect |=
+        effect == nsc_apply_connected || rec->kind == NCCLSCOPE_KIND_CALL || rec->kind == NCCLSCOPE_KIND_LAUNCH_MODE;
     bool cut = is_cut_init(rec);
     m->builds = m->builds || builds;
     m->cut_inits += cut;

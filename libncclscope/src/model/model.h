@@ -56,6 +56,7 @@ struct nsc_proc {
     uint64_t records;      /* that it printed */
     uint64_t devices;      /* bits: CUDA devices in the headers of its records; of those beyond 63 none */
     uint64_t last_connect; /* the line of the last connection that it printed; 0: none */
+    bool past_connect;     /* behind that it said that all are connected, or called a collective */
     uint32_t in_pod;       /* index into model.pods, or NSC_NONE */
     uint32_t next_in_pod;  /* another process there, or NSC_NONE */
     uint32_t plugin;       /* the network plugin it loaded last: index into model.plugins, or NSC_NONE */

@@ -58,12 +58,39 @@ int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err)
     return NCCLSCOPE_OK;
 }
 
+struct nsc_words *nsc_grammar_take_words(ncclscope_grammar *g)
+{
+    pthread_mutex_lock(&g->lock);
+    struct nsc_words *w = g->words;
+    g->words = w ? w->next : NULL;
+    pthread_mutex_unlock(&g->lock);
+    if (!w)
+        return nsc_alloc(sizeof *w);
+    w->messages.known = w->messages.learned = w->texts.known = w->texts.learned =
+        0; /* each input may have words of its own */
+    return w;
+}
+
+void nsc_grammar_keep_words(ncclscope_grammar *g, struct nsc_words *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&g->lock);
+    w->next = g->words;
+    g->words = w;
+    pthread_mutex_unlock(&g->lock);
+}
+
 void ncclscope_grammar_free(ncclscope_grammar *g)
 {
     if (!g)
         return;
     for (size_t i = 0; g->prefix && i < g->prefixes; i++)
         nsc_pattern_free(&g->prefix[i]);
+    for (struct nsc_words *w = g->words, *next; w; w = next) {
+        next = w->next;
+        nsc_free(w);
+    }
     nsc_texts_free(atomic_load(&g->texts));
     nsc_index_free(&g->messages);
     nsc_index_free(&g->others);

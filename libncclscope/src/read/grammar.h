@@ -5,6 +5,12 @@
 #include "read/index.h"
 #include "read/user.h"
 
+/* What a reader learns of the words that messages begin with: true of every input. */
+struct nsc_words {
+    struct nsc_first_words messages, texts; /* of messages.def and of texts.def */
+    struct nsc_words *next;                 /* that no reader has */
+};
+
 struct ncclscope_grammar {
     struct nsc_index messages;  /* messages.def */
     struct nsc_index others;    /* other.def */
@@ -12,11 +18,16 @@ struct ncclscope_grammar {
     struct nsc_pattern *prefix; /* prefixes.def */
     size_t prefixes;
     _Atomic(struct nsc_texts *) texts; /* texts.def, NULL until a message needs it */
-    pthread_mutex_t lock;              /* held while a row is compiled */
+    struct nsc_words *words;           /* that no reader has */
+    pthread_mutex_t lock;              /* held while a row is compiled, and for `words` */
     atomic_bool used;                  /* a reader was made: its rows stay as they are */
 };
 
 ncclscope_field nsc_field_by_name(nsc_text name);
+
+/* What the last reader learned, or nothing yet, for one reader alone; NULL: no memory. To be given back. */
+struct nsc_words *nsc_grammar_take_words(ncclscope_grammar *g);
+void nsc_grammar_keep_words(ncclscope_grammar *g, struct nsc_words *w);
 
 /* The first row of messages.def, in the order of the file, that takes all of `message`, or else the first of the user's; NULL if
  * none does. `w` only makes it faster; it may be NULL. `chars` as in nsc_index_match. */

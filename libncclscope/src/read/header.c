@@ -423,7 +423,9 @@ static void remember(struct nsc_header_memo *memo, nsc_text line, const struct n
 {
     nsc_text rest = nsc_text_from(line, h->start);
     size_t k = place_of(rest), len = h->message - h->start;
-    bool plain = h->whole && h->level == NCCLSCOPE_LEVEL_INFO && !h->location.len && h->host.ptr == rest.ptr;
+    bool marked =
+        nsc_text_starts(nsc_text_from(line, h->marker), "NCCL "); /* else of 2.1, which a later marker outweighs */
+    bool plain = marked && h->whole && h->level == NCCLSCOPE_LEVEL_INFO && !h->location.len && h->host.ptr == rest.ptr;
     if (!plain || len > NSC_HEADER_BYTES || rest.ptr[len - 1] != ' ')
         return;
     memo->of[k].h = *h;

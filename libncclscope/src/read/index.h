@@ -39,7 +39,7 @@ enum {
 };
 
 /* Which rows could match a message with this first word: most rows of a bucket that begin with a field could not, and each would
- * cost a call of PCRE2 for every line. One per reader and index. Learning a word costs as much as a hundred lines: where most are
+ * cost a call of PCRE2 for every line. One per reader and index, which the next reader takes over. Learning a word costs as much as a hundred lines: where most are
  * new, it ends. */
 struct nsc_first_words {
     uint64_t known, learned;

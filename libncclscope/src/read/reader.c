@@ -15,11 +15,13 @@ int ncclscope_reader_new(ncclscope_reader **out, ncclscope_grammar *g, ncclscope
     ncclscope_reader *r = nsc_alloc(sizeof *r);
     if (r)
         nsc_source_of_fed(&r->source);
-    if (!r || nsc_via_cache_init(&r->via_cache) || nsc_match_new(&r->match, err)) {
+    if (r)
+        r->grammar = g;
+    if (!r || nsc_via_cache_init(&r->via_cache) || nsc_match_new(&r->match, err) ||
+        !(r->words = nsc_grammar_take_words(g))) {
         ncclscope_reader_free(r);
         return nsc_fail(err, NCCLSCOPE_ENOMEM, 0, "out of memory");
     }
-    r->grammar = g;
     atomic_store_explicit(&g->used, true, memory_order_relaxed);
     *out = r;
     return NCCLSCOPE_OK;
@@ -57,7 +59,7 @@ void ncclscope_reader_free(ncclscope_reader *r)
     nsc_match_free(&r->match);
     nsc_via_cache_free(&r->via_cache);
     nsc_debts_free(&r->debts);
-    nsc_free(r->text_words);
+    nsc_grammar_keep_words(r->grammar, r->words);
     nsc_free(r);
 }
 

@@ -32,7 +32,7 @@ struct ncclscope_reader {
     struct nsc_entry entry;     /* the one in hand; len 0 else */
     struct nsc_match match;
     struct nsc_via_cache via_cache;
-    struct nsc_first_words words, *text_words; /* of texts.def: NULL until the first is needed */
+    struct nsc_words *words;
     struct nsc_header_memo headers;
     struct nsc_prefix_memo memo;
     struct nsc_prefix_seen seen;

@@ -31,7 +31,7 @@ void nsc_unmark_torn(ncclscope_reader *r, uint64_t line)
 
 enum nsc_worth nsc_worth_of_message(ncclscope_reader *r, nsc_text message)
 {
-    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, message, 0, &r->match);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words->messages, message, 0, &r->match);
     bool strict = row && nsc_pattern_is_strict(&row->pattern);
     if (row && (row->kind == NCCLSCOPE_KIND_CONNECT || row->kind == NCCLSCOPE_KIND_CONNECT_COLLNET)) {
         struct nsc_via via;
@@ -69,9 +69,7 @@ static bool recognise(ncclscope_reader *r)
 {
     struct ncclscope_record *rec = &r->record;
     bool strict = false;
-    if (!r->text_words)
-        r->text_words = nsc_alloc(sizeof *r->text_words);
-    rec->text = nsc_texts_match(r->grammar, r->text_words, rec->message, r->chars, &r->match, &strict);
+    rec->text = nsc_texts_match(r->grammar, &r->words->texts, rec->message, r->chars, &r->match, &strict);
     return rec->text && strict;
 }
 
@@ -106,7 +104,7 @@ static bool ends_in_a_piece(ncclscope_reader *r, const struct nsc_row *row)
     if (!row || !is_at_end(r) || nsc_pattern_is_strict(&row->pattern))
         return false;
     bool piece = !nsc_texts_match(r->grammar, NULL, r->record.message, 0, &r->match, &strict);
-    nsc_grammar_match(r->grammar, &r->words, r->record.message, 0, &r->match);
+    nsc_grammar_match(r->grammar, &r->words->messages, r->record.message, 0, &r->match);
     return piece;
 }
 
@@ -155,7 +153,7 @@ static const struct nsc_row *without_next_prefix(ncclscope_reader *r)
         const char *space = shorter.len ? memrchr(shorter.ptr, ' ', shorter.len) : NULL;
         shorter.len = space ? (size_t)(space - shorter.ptr) : 0;
         const struct nsc_row *row =
-            shorter.len ? nsc_grammar_match(r->grammar, &r->words, shorter, 0, &r->match) : NULL;
+            shorter.len ? nsc_grammar_match(r->grammar, &r->words->messages, shorter, 0, &r->match) : NULL;
         if (row) {
             *message = shorter;
             return row;
@@ -193,16 +191,16 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
         rec->message.len--;
     rec->message = without_remark(nsc_text_trim_end(rec->message), r->chars);
     nsc_take_repeated(&rec->message, &rec->repeated);
-    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words, rec->message, r->chars, &r->match);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, &r->words->messages, rec->message, r->chars, &r->match);
     size_t span = row && !cut ? 0 : nsc_record_span(rec);
     if (span > NSC_NCCL_LINE &&
         span - NSC_NCCL_LINE < rec->message.len) { /* 2.13.4 to 2.19.4 print garbage behind it */
         nsc_text first = {rec->message.ptr, rec->message.len - (span - NSC_NCCL_LINE)};
-        row = nsc_grammar_match(r->grammar, &r->words, first, 0, &r->match);
+        row = nsc_grammar_match(r->grammar, &r->words->messages, first, 0, &r->match);
         rec->message = row ? first : rec->message;
     }
     if (!row && rec->message.len && mend(r))
-        row = nsc_grammar_match(r->grammar, &r->words, rec->message, r->chars, &r->match);
+        row = nsc_grammar_match(r->grammar, &r->words->messages, rec->message, r->chars, &r->match);
     r->glued += cut;
     r->alone += !cut;
     if (!row && h->level == NCCLSCOPE_LEVEL_WARN && r->has_next)
@@ -210,7 +208,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
     if (row && cut && span < NSC_NCCL_LINE && h->level != NCCLSCOPE_LEVEL_WARN && may_be_cut(r, row))
         row = NULL; /* a warning is told all the same */
     else if (row && cut)
-        row = nsc_grammar_match(r->grammar, &r->words, rec->message, 0, &r->match);
+        row = nsc_grammar_match(r->grammar, &r->words->messages, rec->message, 0, &r->match);
     bool piece = ends_in_a_piece(r, row);
     rec->kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     rec->row = row && (int)row->kind < NSC_USER_FIRST ? (size_t)(row - r->grammar->messages.row) : SIZE_MAX;

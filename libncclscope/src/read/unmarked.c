@@ -136,7 +136,8 @@ static bool take_quoted(ncclscope_reader *r, nsc_text body)
     nsc_text text = nsc_quoted_text(r);
     bool strict;
     text = text.len ? text : bare_warning(r, body);
-    const struct nsc_row *row = text.len ? nsc_grammar_match(r->grammar, &r->words, text, 0, &r->match) : NULL;
+    const struct nsc_row *row =
+        text.len ? nsc_grammar_match(r->grammar, &r->words->messages, text, 0, &r->match) : NULL;
     if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict)))
         return false;
     nsc_new_record(r);

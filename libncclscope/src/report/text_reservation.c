@@ -155,18 +155,23 @@ static bool ends_near(const struct nsc_proc *p, const struct nsc_source_info *s)
     return p->last_connect && p->last_connect + NEAR >= s->stats.lines;
 }
 
-/* NCCL's start is here, no communicator, and a connection stands among the last lines: of how many? */
+/* NCCL's start is here, no communicator, and the input ends with NCCL's lines, shortly behind a connection: of how many? */
 static bool ends_as_it_connects(const struct nsc_report *r)
 {
     const struct ncclscope_model *m = r->m;
-    if (m->comms.len || m->bare_comms || m->bare_size || m->sources.len != 1)
+    if (m->comms.len || m->bare_comms || m->bare_size || m->sources.len != 1 || m->tests.len || nsc_success_of(m))
         return false;
-    bool starts = m->sources.item[0].bare_version, last = false;
+    const struct nsc_source_info *s = &m->sources.item[0];
+    bool starts = s->bare_version, near = false, past = false;
+    uint64_t last = s->last_record; /* of NCCL's lines */
     for (size_t i = 0; i < m->procs.len; i++) {
-        starts = starts || m->procs.item[i].version || m->procs.item[i].bootstrap_at.line;
-        last = last || ends_near(&m->procs.item[i], &m->sources.item[0]);
+        const struct nsc_proc *p = &m->procs.item[i];
+        starts = starts || p->version || p->bootstrap_at.line;
+        near = near || ends_near(p, s);
+        past = past || p->past_connect;
+        last = p->last_connect > last ? p->last_connect : last;
     }
-    return starts && last;
+    return starts && near && !past && s->stats.lines <= last + 1;
 }
 
 /* The last line of all is a piece of one, without its end, and shortly before it ranks connected. */

@@ -282,12 +282,35 @@ enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
     return NSC_NO;
 }
 
+enum nsc_answer nsc_ask_host_says(struct nsc_ask *q, ncclscope_kind kind, const char *words)
+{
+    const struct ncclscope_model *m = q->m;
+    nsc_str host = q->link && q->link->proc != NSC_NONE ? m->procs.item[q->link->proc].host : 0;
+    for (size_t i = 0; host && i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != kind || m->procs.item[e->proc].host != host || nsc_text_find(e->where.text, words) < 0)
+            continue;
+        q->line = &e->where;
+        return NSC_YES;
+    }
+    return NSC_NO;
+}
+
+enum nsc_answer nsc_ask_anyone_sets(struct nsc_ask *q, const char *name)
+{
+    for (size_t i = 0; i < q->m->proc_order.len; i++)
+        if (nsc_env_of(q->m, q->m->proc_order.item[i], name))
+            return NSC_YES;
+    return NSC_NO;
+}
+
 enum nsc_answer nsc_ask_none_complete(struct nsc_ask *q)
 {
-    for (size_t i = 0; i < q->m->comms.len; i++)
-        if (q->m->comms.item[i].state == NSC_COMPLETE)
+    const struct ncclscope_model *m = q->m;
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].state != NSC_INCOMPLETE || m->comms.item[i].seen < m->comms.item[i].nranks)
             return NSC_NO;
-    return yes_or(q->m->comms.len > 0 && !nsc_success_of(q->m), NSC_NO);
+    return yes_or(m->comms.len > 0 && !m->troubles && !m->whole.warned && !nsc_success_of(m), NSC_NO);
 }
 
 enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q)
@@ -307,7 +330,9 @@ enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q)
         pid = other;
         highest = rank > highest ? rank : highest;
     }
-    return !first ? NSC_UNSAID : yes_or(highest > 0, NSC_UNSAID);
+    bool its_own =
+        !first || q->proc == NSC_NONE || m->procs.item[q->proc].nameless || m->procs.item[q->proc].pid == pid;
+    return !first ? NSC_UNSAID : yes_or(highest > 0 && its_own, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_sees_several(struct nsc_ask *q)

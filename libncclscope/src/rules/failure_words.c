@@ -129,7 +129,7 @@ static void quote_said(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &(both ? other : last)->where);
 }
 
-/* "bootstrap.cc:100 -> 2" right behind a connection that was not made: which of NCCL's connections that is. */
+/* "bootstrap.cc:100 -> 2" right behind a connection that was not made, of the same thread: which of NCCL's connections that is. */
 static void say_bootstrap(struct nsc_case *c, struct nsc_finding *f)
 {
     enum { NEAR = 8 };
@@ -140,13 +140,16 @@ static void say_bootstrap(struct nsc_case *c, struct nsc_finding *f)
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (e->proc != f->began->proc)
             return;
-        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->where.source != at->source || e->where.line <= at->line ||
-            e->where.line > at->line + NEAR || nsc_text_find(e->where.text, "bootstrap.c") < 0)
+        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->dev != f->began->dev || e->where.source != at->source ||
+            e->where.line <= at->line || e->where.line > at->line + NEAR ||
+            nsc_text_find(e->where.text, "socket.") >= 0)
             continue;
-        f->cause = nsc_words(
-            c, "%s It is a connection of the bootstrap, by which ranks meet at their initialisation (line %llu).",
-            f->cause, (unsigned long long)e->where.line);
-        return;
+        if (nsc_text_find(e->where.text, "bootstrap.c") >= 0)
+            f->cause = nsc_words(c,
+                                 "%s It is a connection of the bootstrap, by which ranks meet and tell each other "
+                                 "what their connections need (line %llu).",
+                                 f->cause, (unsigned long long)e->where.line);
+        return; /* the first call that says what the socket was for */
     }
 }
 

@@ -62,6 +62,11 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
 /* Does another program say this, by a row of other.def, anywhere in the input? */
 enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, const char *words);
 #define ANYONE_SAYS(KIND, words) nsc_ask_anyone_says(q, NCCLSCOPE_KIND_##KIND, words) /* in any process */
+enum nsc_answer nsc_ask_host_says(struct nsc_ask *q, ncclscope_kind kind, const char *words);
+#define HOST_SAYS(KIND, words) \
+    nsc_ask_host_says(q, NCCLSCOPE_KIND_##KIND, words) /* a process of the connection's host */
+enum nsc_answer nsc_ask_anyone_sets(struct nsc_ask *q, const char *name);
+#define ANYONE_SETS(name) nsc_ask_anyone_sets(q, name) /* does any process print that the variable is set? */
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
 #define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
 /* Does the input list an RDMA device whose interface is up? Is NCCL_IB_HCA the name of an interface on one, which is no device? */
@@ -106,7 +111,7 @@ enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
 #define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
 enum nsc_answer nsc_ask_hides_gpus(struct nsc_ask *q);
 #define HIDES_GPUS nsc_ask_hides_gpus(q) /* does each process of the host see one GPU, its own? */
-/* Did ranks begin a communicator, and none is complete in this input? */
+/* Did all ranks of each communicator begin it, is none complete, and does nothing tell of a failure? */
 enum nsc_answer nsc_ask_none_complete(struct nsc_ask *q);
 #define NONE_COMPLETE nsc_ask_none_complete(q)
 /* Are all ranks that nccl-tests lists of one process? */

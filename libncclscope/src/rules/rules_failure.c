@@ -296,7 +296,9 @@ bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *
         return false;
     const struct nsc_proc *p = &m->procs.item[e->proc];
     bool no_route = nsc_text_find(e->where.text, "No route to host") >= 0; /* which no peer mends by coming later */
-    return (no_route || (!p->nameless && e->count >= TRIES)) && p->source == e->where.source &&
+    bool last = e->where.line + e->count + LINES_BESIDE >= m->sources.item[e->where.source].stats.lines;
+    bool once = no_route && last && !m->ranks.len && !m->tests.len && !nsc_success_of(m);
+    return (once || (!p->nameless && e->count >= TRIES)) && p->source == e->where.source &&
            !nsc_lived_on(m, e->proc, &e->where) && p->records <= e->nth + e->count + LINES_BESIDE;
 }
 

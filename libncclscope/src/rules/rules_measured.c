@@ -169,19 +169,37 @@ static const struct nsc_link *rdma_link(const struct ncclscope_model *m)
 
 static const double part_of_speed = 0.2; /* of what the device carries: rules.def */
 
-/* Has each node of every communicator one rank alone? Then what nccl-tests reaches is what one rank's network device carries. */
-static bool has_one_rank_each(const struct ncclscope_model *m)
+/* Has each host one process, with one GPU? Then what nccl-tests reaches is what the network device of one rank carries. */
+static bool has_one_gpu_each(const struct ncclscope_model *m)
 {
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        uint64_t gpus = m->procs.item[m->proc_order.item[i]].devices;
+        if (gpus & (gpus - 1))
+            return false;
+    }
     for (size_t i = 0; i < m->ranks.len; i++)
         if (m->ranks.item[i].nranks > 1 && m->ranks.item[i].local_ranks != 1)
             return false;
-    return m->ranks.len > 0;
+    return m->ranks.len && m->hosts.len > 1 && m->proc_order.len == m->hosts.len;
 }
 
-/* What the slowest device of the process carries one way, in GB/s, by NCCL's own line; 0: not said, or it is shared by ranks. */
-static double nic_gb_s(const struct ncclscope_model *m, const struct nsc_proc *p)
+/* The process whose slowest device is the slowest of all that NCCL lists; NULL: none says how fast one is. */
+static const struct nsc_proc *slowest_nic(const struct ncclscope_model *m)
 {
-    return p && p->nic_mbit && has_one_rank_each(m) ? (double)p->nic_mbit / 8000 : 0;
+    const struct nsc_proc *slowest = NULL;
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (p->nic_mbit && (!slowest || p->nic_mbit < slowest->nic_mbit))
+            slowest = p;
+    }
+    return slowest;
+}
+
+/* What that carries one way, in GB/s, where ranks do not share it and the messages are large for each of them; else 0. */
+static double nic_gb_s(const struct ncclscope_model *m, const struct nsc_test *best, const struct nsc_proc *slowest)
+{
+    bool large = best && best->bytes >= 2 * LARGE * (uint64_t)m->hosts.len;
+    return slowest && large && has_one_gpu_each(m) ? (double)slowest->nic_mbit / 8000 : 0;
 }
 
 void nsc_rule_slow_rdma(struct nsc_case *c)
@@ -190,7 +208,8 @@ void nsc_rule_slow_rdma(struct nsc_case *c)
     const struct nsc_test *best = best_large(m);
     const struct nsc_link *l = best ? rdma_link(m) : NULL;
     const struct nsc_proc *p = !l || l->proc == NSC_NONE ? NULL : &m->procs.item[l->proc];
-    double reached = best ? nsc_bus_bandwidth(best) : 0, device = nic_gb_s(m, p);
+    const struct nsc_proc *slowest = slowest_nic(m);
+    double reached = best ? nsc_bus_bandwidth(best) : 0, device = nic_gb_s(m, best, slowest);
     if (!l || reached >= (rdma_gb_s > device * part_of_speed ? rdma_gb_s : device * part_of_speed))
         return;
     const struct nsc_where *core = p && p->one_core_at.line ? &p->one_core_at : NULL;
@@ -206,7 +225,7 @@ void nsc_rule_slow_rdma(struct nsc_case *c)
                         "far less than such links carry",
                         reached);
     nsc_explain_by(c, f, core ? NSC_RDMA_ONE_CORE : NSC_RDMA_SLOW);
-    nsc_show_first(c, f, device > 0 ? &p->nic_mbit_at : NULL);
+    nsc_show_first(c, f, device > 0 ? &slowest->nic_mbit_at : NULL);
     f->confidence = "certain"; /* that it is slow; of the cause its words say how sure it is */
     f->cause = nsc_words(c, "%s: %s", core ? "Likely" : "Perhaps", f->cause);
     nsc_show_first(c, f, core);
