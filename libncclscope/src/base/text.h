@@ -83,7 +83,7 @@ static inline char nsc_lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
 }
 
-/* memset(to, 0, size), of what is cleared for each line: of a size that it knows GCC makes code that takes three times as long. */
+/* memset(to, 0, size), of what is cleared for each line: of a size that it knows GCC 12 writes `rep stos`, which was a twentieth of a line's time. */
 void nsc_clear(void *to, size_t size);
 
 /* Offset of `s` in `a`, or -1, by the letter s[at], which few lines hold: faster than nsc_text_find, which is memmem. */

@@ -397,6 +397,7 @@ static size_t place_of(nsc_text line)
     const char *end = most ? memchr(line.ptr, ']', most) : NULL;
     size_t len = end ? (size_t)(end - line.ptr) : 0;
     uint64_t ids, device;
+    _Static_assert(NSC_HEADERS == 1 << 8, "a place for each 8 bits");
     if (len < sizeof device)
         return 0;
     memcpy(&ids, len < 16 ? line.ptr : end - 16, sizeof ids);

@@ -19,7 +19,7 @@ struct nsc_header {
 /* The next marker at or behind `from`, and the header read backwards from it; what stands left of `from` is not looked at. */
 bool nsc_header_find(nsc_text line, size_t from, struct nsc_header *out);
 
-enum { NSC_HEADERS = 256 /* what place_of gives */, NSC_HEADER_BYTES = 96 };
+enum { NSC_HEADERS = 256, NSC_HEADER_BYTES = 96 };
 
 /* Headers that came, whole and at INFO: those of a thread are alike byte for byte. */
 struct nsc_header_memo {

@@ -194,6 +194,7 @@ static bool is_word(const struct nsc_first_word *f, nsc_text word)
 /* One of the words that came last, which most messages begin with: those that end with a blank and a byte, and are told by that. */
 static struct nsc_first_word **again(struct nsc_first_words *w, nsc_text message)
 {
+    _Static_assert(NSC_WORDS_AGAIN == 1 << 7, "a place for each 7 bits");
     return &w->again[key_of(message.ptr) * 0x9e3779b97f4a7c15u >> 57];
 }
 
