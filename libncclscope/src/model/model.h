@@ -289,7 +289,8 @@ struct nsc_gpu_node {
 
 /* NVLink between two GPUs of a host, as a dump of the machine shows it; once for each direction. */
 struct nsc_tree_link {
-    nsc_str host, a, b;
+    nsc_str host, a, b, type; /* bus ids, and "NVL" or "XGMI" */
+    struct nsc_where where;
 };
 
 struct nsc_test {

@@ -53,11 +53,13 @@ nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l
     if (a && b && m->procs.item[a->proc].host != m->procs.item[b->proc].host)
         return 0;
     const struct nsc_gpu_path *path = dump && a && b ? nsc_gpu_path_of(m, a, b) : NULL;
-    *because = path ? &path->where : NULL;
+    const struct nsc_tree_link *straight = dump && a && b && !path ? nsc_tree_link_of(m, a, b) : NULL;
+    *because = path ? &path->where : straight ? &straight->where : NULL;
     bool here = (a && b) || l->family == NSC_P2P || l->family == NSC_SHM;
-    return path   ? path->type
-           : here ? class_in_matrix(m, nvml_of_end(m, l, a, l->src_dev), nvml_of_end(m, l, b, l->dst_dev), because)
-                  : 0;
+    return path       ? path->type
+           : straight ? straight->type
+           : here     ? class_in_matrix(m, nvml_of_end(m, l, a, l->src_dev), nvml_of_end(m, l, b, l->dst_dev), because)
+                      : 0;
 }
 
 nsc_str nsc_offered_of_link(const struct ncclscope_model *m, const struct nsc_link *l)

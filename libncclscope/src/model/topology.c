@@ -173,13 +173,22 @@ static void see_tree(struct ncclscope_model *m, const ncclscope_record *rec, str
         if (g)
             g->switched = true;
         if (other) {
-            nsc_add_tree_link(m, (struct nsc_tree_link){p->host, p->tree_gpu, other});
-            nsc_add_tree_link(m, (struct nsc_tree_link){p->host, other, p->tree_gpu});
+            nsc_str type = nsc_keep(m, link);
+            nsc_add_tree_link(m, (struct nsc_tree_link){p->host, p->tree_gpu, other, type, nsc_here(m, rec)});
+            nsc_add_tree_link(m, (struct nsc_tree_link){p->host, other, p->tree_gpu, type, nsc_here(m, rec)});
         }
     } else if (!deep) {
         p->tree_top = nsc_text_is(link, "PCI") ? nsc_keep(m, node) : 0;
         p->tree_gpu = 0;
     }
+}
+
+const struct nsc_tree_link *nsc_tree_link_of(const struct ncclscope_model *m, const struct nsc_rank *a,
+                                             const struct nsc_rank *b)
+{
+    struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id};
+    uint32_t i = a->bus_id && b->bus_id ? nsc_map_get(&m->tree_link_by, key) : NSC_NONE;
+    return i == NSC_NONE ? NULL : &m->tree_links.item[i];
 }
 
 bool nsc_tree_joins(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, bool *known)
@@ -188,8 +197,7 @@ bool nsc_tree_joins(const struct ncclscope_model *m, const struct nsc_rank *a, c
     *known = x && y && x->in_tree && y->in_tree;
     if (!*known)
         return false;
-    bool linked = nsc_map_get(&m->tree_link_by, (struct nsc_key){x->host, x->bus_id, y->bus_id}) != NSC_NONE;
-    return linked || (x->switched && y->switched) || (x->under && x->under == y->under);
+    return nsc_tree_link_of(m, a, b) || (x->switched && y->switched) || (x->under && x->under == y->under);
 }
 
 /* CPU/0-0 (1/2/-1): architecture, vendor and model, by NCCL's numbers. */

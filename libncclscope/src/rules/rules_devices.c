@@ -407,7 +407,9 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
                 : by_name
                     ? "NCCL_ALGO=COLLNET is set and ignored: CollNet (SHARP) is not supported here, or could not be "
                       "set up"
-                    : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
+                : refused ? "CollNet (SHARP) could not be set up, as the fabric's aggregation manager gave it no "
+                            "resource: NCCL uses the point-to-point network"
+                          : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
             nsc_show(c, f, asked ? &asked->where : NULL);
             struct nsc_ask ask = {.c = c, .m = m, .proc = e->proc, .event = e, .distance = ""};
             nsc_explain(c, f, &ask);
