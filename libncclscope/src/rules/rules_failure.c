@@ -191,8 +191,8 @@ static bool is_lost(const struct ncclscope_model *m, const struct closings *all,
                     const struct nsc_rank *r, bool ordered)
 {
     const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
-    if (is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
-        return false;
+    if (speaker == gone || is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
+        return false; /* who tells of its own connections is there */
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
     bool seen = all_saw_the_same(m, all, e);
     return (ordered ? !speaks_on && (others_close(m, r) || seen)

@@ -264,14 +264,22 @@ static bool had_left(struct nsc_case *c, struct nsc_finding *f, const struct nsc
     return left > 0;
 }
 
+/* How many ranks of the job the group has, where that is all of them; 0: not so, or not known. */
+static int64_t size_of_whole(const struct ncclscope_model *m, nsc_text group, bool several)
+{
+    int64_t size = nsc_size_of_job(m);
+    return nsc_is_whole_job(group) || (!several && nsc_has_all_up_to(m, group, size - 1)) ? size : 0;
+}
+
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct nsc_stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
-    int64_t count, waiting, highest, size = nsc_is_whole_job(group) ? nsc_size_of_job(m) : 0;
+    int64_t count, waiting, highest;
     const struct nsc_stuck *most = nsc_most_common(of_rank, &count);
     if (!most) /* ranks beyond all reason */
         return;
     bool several = nsc_is_name_of_several(m, group); /* who waits for whom can be told within one group alone */
+    int64_t size = size_of_whole(m, group, several);
     const struct nsc_stuck *first = nsc_earliest(of_rank);
     const struct nsc_own_record *late = several ? NULL : came_late(m, group, of_rank, first);
     if (late) {

@@ -10,6 +10,8 @@ bool nsc_torch_rank_of(const struct ncclscope_model *m, const struct nsc_own_rec
 bool nsc_gave_up(const struct ncclscope_model *m, const struct nsc_own_record *r);
 /* Do two ranks of the job say that they are the same rank of a group with this name? PyTorch numbers "PG 5" in each process by itself. */
 bool nsc_is_name_of_several(const struct ncclscope_model *m, nsc_text group);
+/* "[rank15]: ... [PG 1 Rank 15]": the ranks of a group are numbered in the order of the job's, so that this group has ranks 0-15. */
+bool nsc_has_all_up_to(const struct ncclscope_model *m, nsc_text group, int64_t last);
 /* "PG ID 3 PG GUID 14(mesh_tp)"; len 0: neither the line nor one near it names the group. */
 nsc_text nsc_group_of(const struct ncclscope_model *m, const struct nsc_own_record *r);
 bool nsc_is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group);
