@@ -192,7 +192,7 @@ static size_t word_before(nsc_text s, size_t from, size_t at)
     return at;
 }
 
-/* "init.cc:738", "/build/src/misc/rocmwrap.cc:148": what a location looks like where no header tells where it begins. */
+/* "init.cc:738", "/build/src/misc/rocmwrap.cc:148", and "xml.h:" where the number was taken away: what a location looks like where no header tells where it begins. */
 static bool is_file_and_line(nsc_text word)
 {
     ptrdiff_t blank = nsc_text_find(word, " (");
@@ -201,7 +201,7 @@ static bool is_file_and_line(nsc_text word)
     static const char *const others[] = {".cpp:", ".cu:", ".c:", ".h:"};
     for (size_t i = 0; dot < 0 && i < sizeof others / sizeof others[0]; i++)
         dot = nsc_text_find(word, others[i]);
-    return dot > 0 && nsc_is_digit(word.ptr[word.len - 1]);
+    return dot > 0 && (nsc_is_digit(word.ptr[word.len - 1]) || word.ptr[word.len - 1] == ':');
 }
 
 /* "tcpxResult_t tcpxCommProgress(tcpxComm*):1231": where Google's plugin names a function in place of a file; its beginning, or `at`. */

@@ -26,28 +26,45 @@ static nsc_text quoted_by_xla(nsc_text line)
     return close ? nsc_text_trim((nsc_text){open + 1, (size_t)(close - open - 1)}) : (nsc_text){NULL, 0};
 }
 
+/* "ncclUnhandledCudaError: Call to CUDA function failed.": what a result of NCCL's means, as PyTorch prints it over "Last error:". */
+static bool explains_result(nsc_text text)
+{
+    size_t n = nsc_text_starts(text, "nccl") ? 4 : text.len;
+    while (n < text.len && (text.ptr[n] | 32) >= 'a' && (text.ptr[n] | 32) <= 'z')
+        n++;
+    return n > 4 && nsc_text_starts(nsc_text_from(text, n < text.len ? n : text.len), ": ");
+}
+
+/* Where such a line was pasted without "Last error:", NCCL's text is the next line, in the same column. */
+static void await_text(ncclscope_reader *r, nsc_text line)
+{
+    ptrdiff_t at = nsc_text_find_by(line, "nccl", 1);
+    bool begins = at == 0 || (at > 0 && line.ptr[at - 1] == ' ');
+    if (begins && explains_result(nsc_text_from(line, (size_t)at))) {
+        r->quotes = true;
+        r->quote_at = (size_t)at;
+    }
+}
+
 /* The text behind "Last error:", or behind the slash of "Test NCCL failure common.cu:958 'unhandled cuda error / Failed to bind ...'":
  * what ncclGetLastError returned, the last text that NCCL warned with in that process. */
 nsc_text nsc_quoted_text(ncclscope_reader *r)
 {
     static const char before[] = "Last error:";
     nsc_text line = nsc_text_trim_end(r->line), none = {NULL, 0};
-    if (r->quotes) {
-        nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
-        bool again = nsc_text_starts(text, before);
-        if (nsc_text_starts(text, "nccl") && nsc_text_find(text, "Error: ") > 0) {
-            r->quotes = false;
+    nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
+    if (r->quotes && !nsc_text_starts(text, before)) {
+        r->quotes = !text.len;
+        if (explains_result(text))
             return text_above(r);
-        }
-        r->quotes = again || !text.len;
         ptrdiff_t more =
             nsc_text_find(text, ", Traceback (most recent call last)"); /* of a message in one line with what follows */
         text.len = more > 0 ? (size_t)more : text.len;
-        return again ? none : text;
+        return text;
     }
     ptrdiff_t at = nsc_text_find_by(line, before, 0);
     if (at >= 0) {
-        nsc_text text = nsc_text_from(line, (size_t)at + sizeof before - 1);
+        text = nsc_text_from(line, (size_t)at + sizeof before - 1);
         while (text.len && (text.ptr[0] == ' ' || nsc_text_starts(text, "\\n")))
             text = nsc_text_from(text, text.ptr[0] == ' ' ? 1 : 2);
         r->quotes = !text.len;
@@ -55,6 +72,7 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         return text;
     }
     keep_line(r, line);
+    await_text(r, line);
     at = nsc_text_find_by(line, "WARN: Function: ", 0) >= 0 ? nsc_text_find(line, ": NET/OFI ") : -1;
     if (at >=
         0) /* aws-ofi-nccl without a logger of NCCL's: "WARN: Function: find_ofi_provider Line: 543: NET/OFI ..." */
@@ -63,7 +81,7 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     if (xla.len)
         return xla;
     at = nsc_text_find_by(line, "NCCL failure ", 0) >= 0 ? nsc_text_find(line, " / ") : -1;
-    nsc_text text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
+    text = at < 0 ? none : nsc_text_trim(nsc_text_from(line, (size_t)at + 3));
     text.len -= text.len && text.ptr[text.len - 1] == '\'';
     return nsc_text_trim(text);
 }

@@ -40,12 +40,18 @@ static struct nsc_key place_of(const struct nsc_where *w)
     return (struct nsc_key){w->source, w->line, 0};
 }
 
+/* Does it tell of the input's own state? The lines that it shows then stand for many, and are not judged by it. */
+static bool is_of_input(const struct nsc_finding *f)
+{
+    return !strncmp(f->rule->id, "log/", 4);
+}
+
 /* The kinds of warnings of which a finding shows a line. */
 static void note_shown(const struct nsc_report *r, struct nsc_map *kinds)
 {
     struct nsc_map lines = {0};
     for (size_t i = 0; i < r->f->list.len; i++)
-        for (size_t k = 0; k < r->f->list.item[i].evidences; k++)
+        for (size_t k = 0; k < r->f->list.item[i].evidences && !is_of_input(&r->f->list.item[i]); k++)
             nsc_map_put(&lines, place_of(&r->f->list.item[i].evidence[k]), 1);
     for (size_t i = 0; i < r->m->events.len; i++) {
         const struct nsc_event *e = &r->m->events.item[i];
