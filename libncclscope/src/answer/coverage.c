@@ -79,7 +79,8 @@ static int take_record(void *user, const ncclscope_record *rec)
         return NCCLSCOPE_OK;
     if (rec->text)
         count_shape(c, rec, RECOGNISED, nsc_text_of(rec->text->family), nsc_text_of(rec->text->template_));
-    else if (rec->flags & NCCLSCOPE_FLAG_TORN && rec->kind == NCCLSCOPE_KIND_UNKNOWN)
+    else if (rec->kind == NCCLSCOPE_KIND_UNKNOWN && rec->flags & NCCLSCOPE_FLAG_TORN &&
+             !(rec->flags & NCCLSCOPE_FLAG_STRIPPED))
         c->torn++;
     else if (!rec->message.len)
         c->empty++;

@@ -556,9 +556,11 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     m->scratch->last_event = NSC_NONE;
     bool headless =
         rec->flags & NCCLSCOPE_FLAG_STRIPPED && rec->kind != NCCLSCOPE_KIND_UNKNOWN; /* and whole but for that */
-    if (rec->flags & NCCLSCOPE_FLAG_TORN && !headless)
+    bool torn = rec->flags & NCCLSCOPE_FLAG_TORN && !headless;
+    if (torn)
         nsc_source_of_stream(m)->last_torn = rec->line;
-    else if (rec->kind == NCCLSCOPE_KIND_UNKNOWN && rec->message.len && !nsc_source_of_stream(m)->unknown_at.line)
+    if ((!torn || rec->flags & NCCLSCOPE_FLAG_STRIPPED) && rec->kind == NCCLSCOPE_KIND_UNKNOWN && rec->message.len &&
+        !nsc_source_of_stream(m)->unknown_at.line)
         nsc_source_of_stream(m)->unknown_at = nsc_here(m, rec);
     if (rec->level == NCCLSCOPE_LEVEL_WARN && rec->kind != NCCLSCOPE_KIND_BACKTRACE &&
         (rec->kind != NCCLSCOPE_KIND_UNKNOWN || nameless || !(rec->flags & NCCLSCOPE_FLAG_TORN)))

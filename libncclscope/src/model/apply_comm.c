@@ -76,7 +76,8 @@ void nsc_apply_init_complete(struct ncclscope_model *m, const ncclscope_record *
 
 void nsc_apply_comm_shape(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
-    uint32_t i = nsc_rank_for(m, rec, proc, false);
+    bool cut = nsc_int(rec, NCCLSCOPE_FIELD_LOCAL_RANKS) < 0; /* within the number of nodes, for what is known */
+    uint32_t i = cut ? NSC_NONE : nsc_rank_for(m, rec, proc, false);
     if (i == NSC_NONE)
         return;
     struct nsc_rank *r = &m->ranks.item[i];

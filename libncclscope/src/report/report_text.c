@@ -33,23 +33,29 @@ static void inferred_version(const struct ncclscope_model *m, char *buf, size_t 
         snprintf(buf, size, "no version line");
 }
 
-static void one_version(const struct nsc_report *r, char *buf, size_t size)
+/* "NCCL 2.26.5+cuda12.9 and 2.26.2+cuda12.8", "... and others". */
+static void all_versions(const struct nsc_report *r, char *buf, size_t size)
 {
-    nsc_str first = 0;
-    bool several = false;
+    nsc_str first = 0, second = 0;
+    bool more = false;
     for (size_t i = 0; i < r->m->procs.len + r->m->sources.len; i++) {
         nsc_str v =
             i < r->m->procs.len ? r->m->procs.item[i].version : r->m->sources.item[i - r->m->procs.len].bare_version;
-        several = several || (v && first && v != first) ||
-                  (i >= r->m->procs.len && r->m->sources.item[i - r->m->procs.len].bare_other);
+        more = more || (v && second && v != first && v != second) ||
+               (i >= r->m->procs.len && r->m->sources.item[i - r->m->procs.len].bare_other);
+        second = second || !first || v == first ? second : v;
         first = first ? first : v;
     }
-    nsc_text t = nsc_say(r->m, first);
+    nsc_text t = nsc_say(r->m, first), other = nsc_say(r->m, second);
     if (!first)
         inferred_version(r->m, buf, size);
     else
-        snprintf(buf, size, "%s%.*s%s", nsc_is_rccl(r->m) ? "RCCL " : "NCCL ", (int)(t.len < 60 ? t.len : 60), t.ptr,
-                 several ? " and others" : "");
+        snprintf(
+            buf, size, "%s%.*s%s%.*s%s", nsc_is_rccl(r->m) ? "RCCL " : "NCCL ", (int)(t.len < 60 ? t.len : 60), t.ptr,
+            !second ? ""
+            : more  ? ", "
+                    : " and ",
+            second ? (int)(other.len < 60 ? other.len : 60) : 0, second ? other.ptr : "", more ? " and others" : "");
 }
 
 /* Complete, or it was before it was aborted, as programs end it too. That it was aborted alone does not show it. */
@@ -251,7 +257,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     else
         nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, but not whose they are"
                          : r->m->cut_inits ? "lines that name a communicator break off"
-                                           : "no line names a communicator");
+                                           : "no Init line names a communicator");
 }
 
 /* A job that came to its end in spite of what was found: that is another case than one that died of it. */
@@ -271,7 +277,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
                  r->m->procs.item[r->m->proc_order.item[i]].host != r->m->procs.item[r->m->proc_order.item[i - 1]].host;
     for (size_t i = 0; i < r->m->comms.len; i++)
         whole += was_complete(r->m, &r->m->comms.item[i]), part += is_part(r->m, &r->m->comms.item[i]);
-    one_version(r, version, sizeof version);
+    all_versions(r, version, sizeof version);
     bool versioned = t->records; /* or nccl-tests or PyTorch says which NCCL it calls */
     for (size_t i = 0; i < r->m->sources.len; i++)
         versioned = versioned || r->m->sources.item[i].bare_version;

@@ -40,6 +40,7 @@ const struct nsc_finding *nsc_headline(const struct nsc_report *r); /* that the 
 const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links);
 bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links); /* nodes, and no connection between them */
 bool nsc_is_open_question(const struct nsc_report *r);
+bool nsc_is_cut_as_it_connects(const struct nsc_report *r); /* the input ends while ranks connect */
 bool nsc_is_damaged(const struct nsc_report *r);
 bool nsc_is_open(const struct nsc_warning *w);                  /* a warning of NCCL that no rule judges */
 uint64_t nsc_count_named_gpus(const struct ncclscope_model *m); /* by lines of communicators; 0: none names one */

@@ -152,7 +152,7 @@ static bool wonders_at_sockets(const struct nsc_report *r)
 static bool ends_near(const struct nsc_proc *p, const struct nsc_source_info *s)
 {
     enum { NEAR = 12 };
-    return p->last_connect && p->last_connect + NEAR >= s->stats.lines;
+    return p->last_connect && !p->past_connect && p->last_connect + NEAR >= s->stats.lines;
 }
 
 /* NCCL's start is here, no communicator, and the input ends with NCCL's lines, shortly behind a connection: of how many? */
@@ -185,6 +185,11 @@ static bool breaks_off_as_it_connects(const struct nsc_report *r)
         if (ends_near(&m->procs.item[i], s))
             return true;
     return false;
+}
+
+bool nsc_is_cut_as_it_connects(const struct nsc_report *r)
+{
+    return ends_as_it_connects(r) || breaks_off_as_it_connects(r);
 }
 
 /* Somebody stopped the job, who may have waited for it in vain. */
@@ -250,5 +255,5 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 bool nsc_is_open_question(const struct nsc_report *r)
 {
     return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || wonders_at_sockets(r) ||
-           ends_in_init(r) || wonders_at_stop(r) || ends_as_it_connects(r) || breaks_off_as_it_connects(r);
+           ends_in_init(r) || wonders_at_stop(r) || nsc_is_cut_as_it_connects(r);
 }

@@ -168,8 +168,8 @@ bool nsc_lacks_ranks(const struct ncclscope_model *m)
     return false;
 }
 
-/* Of a job whose connections between nodes are not in the input: the network that all its processes chose. */
-static void chosen_network(const struct nsc_report *r)
+/* Of a job whose connections between nodes are not in the input: the network that all its processes chose `for_whom`. */
+static void chosen_network(const struct nsc_report *r, const char *for_whom)
 {
     const struct nsc_proc *first = NULL;
     char line[300];
@@ -181,10 +181,10 @@ static void chosen_network(const struct nsc_report *r)
     }
     const struct nsc_event *provider = nsc_event_of(r->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     if (first)
-        snprintf(line, sizeof line, "For them NCCL chose the network %.100s (line %llu).",
+        snprintf(line, sizeof line, "%s NCCL chose the network %.100s (line %llu).", for_whom,
                  nsc_say(r->m, first->network).ptr, (unsigned long long)first->network_at.line);
     else if (provider)
-        snprintf(line, sizeof line, "For them aws-ofi-nccl selected the provider %.60s (line %llu).",
+        snprintf(line, sizeof line, "%s aws-ofi-nccl selected the provider %.60s (line %llu).", for_whom,
                  nsc_say(r->m, provider->text).ptr, (unsigned long long)provider->where.line);
     else if (all_devices_are(r->m, "IB") || all_devices_are(r->m, "RoCE"))
         snprintf(line, sizeof line, "NCCL lists %s devices, over which it goes by itself where it finds any.",
@@ -228,7 +228,10 @@ static void good_verdict(const struct nsc_report *r)
     nsc_wrap(r, 3, nsc_text_of(line));
     tell_limit(r);
     if (nsc_lacks_network(r, s.links))
-        chosen_network(r);
+        chosen_network(r, "For them");
+    else if (nsc_is_cut_as_it_connects(r) && !s.links[NSC_PATH_NET] && !s.links[NSC_PATH_NET_GDR] &&
+             !s.links[NSC_PATH_SOCKET])
+        chosen_network(r, "For other nodes, if there are any,");
     if (s.proof && s.proof->line) {
         snprintf(line, sizeof line, "%s by line %llu: ", nsc_is_rccl(r->m) ? "xGMI" : "NVLink",
                  (unsigned long long)s.proof->line);

@@ -195,8 +195,10 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                 is_unsupported(e)
                     ? nsc_words(c, "The network plugin %s does not fit this NCCL", nsc_say(m, e->text).ptr)
                 : e->kind == NCCLSCOPE_KIND_NET_NONE
-                    ? nsc_words(c, "No network could be started (%s): NCCL's initialisation fails there",
-                                nsc_say(m, m->procs.item[e->proc].host).ptr)
+                    ? nsc_words(c, "No network could be started%s: NCCL's initialisation fails there",
+                                m->procs.item[e->proc].nameless
+                                    ? ""
+                                    : nsc_words(c, " (%s)", nsc_say(m, m->procs.item[e->proc].host).ptr))
                 : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
                     ? nsc_words(c, "There is no network %s here, which NCCL_NET or the program asks for",
                                 nsc_say(m, e->text).ptr)

@@ -224,6 +224,36 @@ static const char *plugin_without_gdr(struct nsc_case *c)
              : "";
 }
 
+/* "NCCL_P2P_DISABLE=1": does such a word of a command forbid a path? */
+static bool forbids_path(nsc_text word)
+{
+    static const char *const words[] = {"NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "NCCL_IB_DISABLE=1",
+                                        "NCCL_P2P_LEVEL=LOC", "NCCL_NET=Socket",    "NCCL_NET_GDR_LEVEL=LOC",
+                                        "NCCL_NVLS_ENABLE=0"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_is(word, words[i]))
+            return true;
+    return false;
+}
+
+/* Where no line is a process's own, a command is all that tells of its variables: those of the first that forbid paths. */
+static const char *forbidden_by_command(struct nsc_case *c)
+{
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_COMMAND);
+    const char *set = "";
+    for (size_t i = 0; i < c->m->procs.len; i++)
+        if (!c->m->procs.item[i].nameless)
+            return "";
+    nsc_text rest = r ? nsc_said(c->m, r, "text") : (nsc_text){NULL, 0};
+    for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest))
+        if (forbids_path(word))
+            set = nsc_words(c, "%s%s%.*s", set, *set ? ", " : "", (int)word.len, word.ptr);
+    bool inside = strstr(set, "NCCL_P2P_DISABLE=1") && strstr(set, "NCCL_SHM_DISABLE=1");
+    return *set ? nsc_words(c, " The command in line %llu sets %s%s.", (unsigned long long)r->where.line, set,
+                            inside ? ": GPUs of one node then talk over the network" : "")
+                : "";
+}
+
 /* What the log does tell of the network that was chosen, and of runs. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -243,8 +273,8 @@ static const char *what_is_known(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(c, "%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), net ? "" : network_at_hand(c),
-                     plugin_without_gdr(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), forbidden_by_command(c),
+                     net ? "" : network_at_hand(c), plugin_without_gdr(c),
                      net && one ? nsc_words(c, " %s NCCL chose the network %s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
                                             nsc_say(m, net).ptr)
