@@ -1,6 +1,7 @@
 /* failures.c - NCCL's warnings to findings, by failures.def. */
 #include "rules/ask.h"
 #include "rules/questions.h"
+#include "rules/watchdog.h"
 
 enum { NOTE = NCCLSCOPE_SEVERITY_NOTE, WARNING = NCCLSCOPE_SEVERITY_WARNING, ERROR = NCCLSCOPE_SEVERITY_ERROR };
 enum { ROOT = NSC_ROOT, WAKE = NSC_WAKE, STATE = NSC_NO_FAILURE, ECHO = NSC_ECHO };
@@ -291,6 +292,28 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     nsc_show(c, f, &e->where);
 }
 
+/* A connection failed: of which work PyTorch says, behind it, that it gave it up. Of one that timed out of itself ranks/hung tells. */
+static void tell_work_of(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *at = &f->began->where;
+    bool network = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_NET_TIMEOUT;
+    const struct nsc_own_record *r = network ? nsc_first_heard(m, NCCLSCOPE_KIND_TORCH_GAVE_UP) : NULL;
+    for (; r && r < m->happened.item + m->happened.len; r++) {
+        int64_t rank, seq, completed;
+        if (!nsc_gave_up(m, r) || r->where.source != at->source || r->where.line < at->line ||
+            !nsc_torch_rank_of(m, r, &rank) || !nsc_number_said(m, r, "seq", &seq) ||
+            !nsc_number_said(m, r, "completed", &completed))
+            continue;
+        f->cause = nsc_words(
+            c,
+            "%s Behind it PyTorch gives up work %lld on rank %lld (line %llu); the last that this rank "
+            "had completed is work %lld.",
+            f->cause, (long long)seq, (long long)rank, (unsigned long long)r->where.line, (long long)completed);
+        return;
+    }
+}
+
 /* "11.1.128.128<52035>", where a host of this input begins with "Bootstrap : Using eth0:11.1.128.128<0>": its name; 0: it is the teller's
  * own, of no host here or of several. */
 static nsc_str host_at(const struct ncclscope_model *m, nsc_text text, uint32_t teller)
@@ -567,5 +590,6 @@ void nsc_tell_failures(struct nsc_case *c)
                 nsc_words(c, "%s The process goes on behind it, as far as this input goes.", f->cause ? f->cause : "");
         tell_beside(c, f, first, &beside);
         tell_failed_above(c, f);
+        tell_work_of(c, f);
     }
 }
