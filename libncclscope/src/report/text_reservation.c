@@ -152,7 +152,7 @@ static bool wonders_at_sockets(const struct nsc_report *r)
 static bool ends_near(const struct nsc_proc *p, const struct nsc_source_info *s)
 {
     enum { NEAR = 12 };
-    return p->last_connect && !p->past_connect && p->last_connect + NEAR >= s->stats.lines;
+    return p->last_connect && !(p->nameless && p->past_connect) && p->last_connect + NEAR >= s->stats.lines;
 }
 
 /* NCCL's start is here, no communicator, and the input ends with NCCL's lines, shortly behind a connection: of how many? */
