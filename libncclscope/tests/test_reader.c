@@ -380,6 +380,19 @@ static void test_hole_in_header(void)
     end(r);
 }
 
+/* Another's header breaks off within NCCL's name, and what stands behind it has lost its own beginning. */
+static void test_header_behind_marker(void)
+{
+    ncclscope_reader *r = fed("x3200c0s13b1n0:33:743 [1] NCCL INFO Connected all trees\n"
+                              "x3200c0s13b1n0:32:741 [0] NCC00c0s13b1n0:33:744 [1] NCCL INFO Connected all rings\n"
+                              "x3200c0s13b1n0:32:741 [0] NCC00c0s13b1n0:34:745 [2] NCCL INFO Connected all rings\n");
+    static const char *const hosts[] = {"x3200c0s13b1n0", "x3200c0s13b1n0",
+                                        "NCC00c0s13b1n0"}; /* of 34 nothing is known */
+    for (int i = 0; i < 3; i++)
+        CHECK_TEXT(ncclscope_record_host(next(r)), hosts[i]);
+    end(r);
+}
+
 /* The beginning of a text that has no row of its own is torn, and no text that nobody knows. */
 static void test_cut_text(void)
 {
@@ -609,5 +622,5 @@ CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_l
        TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in),
        TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
        TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header),
-       TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
-       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))
+       TEST(test_header_behind_marker), TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces),
+       TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))

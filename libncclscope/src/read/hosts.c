@@ -77,6 +77,14 @@ static size_t common_end(nsc_text a, nsc_text b)
     return n;
 }
 
+/* "[0] NCC00c0s13b1n0:1875533:1875743 [1]" of x3200c0s13b1n0: another's header broke off within NCCL's name. */
+static bool is_behind_marker(nsc_text host, size_t end)
+{
+    static const char marker[] = "NCCL";
+    size_t before = host.len - end;
+    return before > 1 && before < sizeof marker && !memcmp(host.ptr, marker, before);
+}
+
 /* "x3006c0sn0" of x3006c0s25b0n0: its beginning and its end, and nothing else. worker-0 is no part of worker-10. */
 static bool lacks_middle(nsc_text host, nsc_text name, size_t end)
 {
@@ -134,21 +142,22 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
         h->host = nsc_text_from(h->host, before);
         return false;
     }
-    if (!h->whole || k->pid != h->pid || !k->len || k->len == h->host.len || (!h->start && k->seen < 2))
+    size_t left = common_end(h->host, name);
+    bool marked = is_behind_marker(h->host, left);
+    if (!h->whole || k->pid != h->pid || !k->len || (k->len == h->host.len && !marked) || (!h->start && k->seen < 2))
         return false;
     if (ends_with(h->host, name) && !is_known(hosts, h->host)) {
         h->start += h->host.len - k->len;
         h->host = nsc_text_from(h->host, h->host.len - k->len);
         return false;
     }
-    size_t left = common_end(h->host, name);
     bool begins = !h->start && left == h->host.len;
     bool of_thread = k->tid == h->tid && h->tid != h->pid; /* pods number their processes alike, threads less so */
     if (!h->start && !begins && of_thread && lacks_middle(h->host, name, left)) {
         h->host = name;
         return true;
     }
-    if (!begins && !(behind && left >= NSC_HOST_TAIL))
+    if (!begins && !((behind || marked) && left >= NSC_HOST_TAIL))
         return false;
     h->start += h->host.len - left; /* "... NCCL INFO ncclCommInitRankCoode1:12:12 [0]", of node1 */
     h->host = name;
