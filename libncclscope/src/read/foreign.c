@@ -121,15 +121,18 @@ static const struct hint *const hints[256] = {
     ['E'] = HINTS(HINT(0, "EFA device, ")),
     ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
     ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess "), HINT(0, "KeyboardInterrupt")),
-    ['T'] = HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Test failure "),
-                  HINT(0, "Training Container Exec"), HINT(0, "Training completed")),
+    ['T'] =
+        HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Test failure "), HINT(0, "There are not enough slots"),
+              HINT(0, "Training Container Exec"), HINT(0, "Training completed")),
     ['R'] = HINTS(HINT(0, "Reporting training S")),
     ['q'] = HINTS(HINT(3, "sigquit from a child")),
     ['_'] = HINTS(HINT(0, "_hmem_dl_init"), HINT(6, "'train_runtime'"), HINT(9, "raysubmit_"),
                   HINT(6, "global_world_sizes=[")),
     ['['] = HINTS(HINT(0, "[after training is done]")),
     ['l'] = HINTS(HINT(3, "nccl")),
-    ['w'] = HINTS(HINT(7, "finish within "), HINT(9, "complete within "), HINT(7, "return within ")),
+    ['w'] = HINTS(HINT(7, "finish within "), HINT(9, "complete within "), HINT(7, "return within "),
+                  HINT(0, "was unable to launch the "), HINT(0, "was unable to start the "),
+                  HINT(0, "was unable to find the ")),
     ['p'] = HINTS(HINT(3, "no progress ")),
 };
 #undef HINTS

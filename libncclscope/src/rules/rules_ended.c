@@ -324,19 +324,23 @@ static bool any_began_behind(const struct ncclscope_model *m, const struct nsc_w
     return false;
 }
 
-/* "srun: error: Unable to allocate resources: Job violates accounting/QOS policy": nothing ran, or nothing more. */
+/* "srun: error: Unable to allocate resources: Job violates accounting/QOS policy": nothing ran, or nothing more. Or mpirun says so. */
 static void tell_refused(struct nsc_case *c)
 {
-    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_SLURM_REFUSED);
+    const struct nsc_own_record *by_slurm = nsc_first_heard(c->m, NCCLSCOPE_KIND_SLURM_REFUSED),
+                                *r = by_slurm ? by_slurm : nsc_first_heard(c->m, NCCLSCOPE_KIND_MPI_REFUSED);
     if (!r)
         return;
     nsc_text reason = nsc_said(c->m, r, "reason");
     bool ran = c->m->comms.len > 0;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;
-    f->title = nsc_words(c, "Slurm did not start %s: %.*s", ran ? "a further step" : "the job's processes",
+    f->title = nsc_words(c, "%s did not start %s: %.*s", by_slurm ? "Slurm" : "mpirun",
+                         !ran       ? "the job's processes"
+                         : by_slurm ? "a further step"
+                                    : "one of the runs",
                          (int)(reason.len < 160 ? reason.len : 160), reason.ptr);
-    nsc_explain_by(c, f, NSC_EXIT_REFUSED);
+    nsc_explain_by(c, f, by_slurm ? NSC_EXIT_REFUSED : NSC_EXIT_NOT_LAUNCHED);
     f->severity = any_began_behind(c->m, &r->where) ? NCCLSCOPE_SEVERITY_NOTE
                   : ran                             ? NCCLSCOPE_SEVERITY_WARNING
                                                     : f->severity;
