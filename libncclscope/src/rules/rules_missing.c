@@ -91,7 +91,7 @@ static bool have_met(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
     for (uint32_t i = 0; i < k->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
-        if (r->nnodes > 0 || starts_behind_meeting(m, r))
+        if (r->nnodes > 0 || r->complete.line || starts_behind_meeting(m, r))
             return true;
     }
     return false;
@@ -314,7 +314,7 @@ static bool have_met_all(const struct absence *a)
 {
     const struct ncclscope_model *m = a->c->m;
     return !m->repeated && (have_met(m, a->k) || is_connected(m, a->comm)) &&
-           (!is_certain(a) || a->k->state == NSC_FAILED || another_failed(a->c));
+           (a->done || !is_certain(a) || a->k->state == NSC_FAILED || another_failed(a->c));
 }
 
 /* Lines without a rank are enough for those that are missing. */
