@@ -113,9 +113,20 @@ static bool may_lack_one(const struct nsc_report *r)
     return false;
 }
 
+/* One rank says that it came to the end of its initialisation: all were there, of which some are not in this input. */
+static bool is_part_of_whole(const struct ncclscope_model *m, const struct nsc_comm *c)
+{
+    for (uint32_t i = 0; i < c->count && c->state == NSC_INCOMPLETE && c->seen < c->nranks; i++)
+        if (m->ranks.item[m->members.item[c->first + i]].complete.line)
+            return true;
+    return false;
+}
+
 /* Are ranks of it in logs that are not given, and those that are here were made? */
 static bool is_part(const struct ncclscope_model *m, const struct nsc_comm *c)
 {
+    if (is_part_of_whole(m, c))
+        return true;
     if (c->state != NSC_ABORTED || c->seen >= c->nranks)
         return c->state == NSC_PARTIAL;
     for (uint32_t i = 0; i < c->count; i++)
