@@ -224,6 +224,35 @@ static const char *plugin_without_gdr(struct nsc_case *c)
              : "";
 }
 
+static bool has_another_process(const struct ncclscope_model *m, const struct nsc_proc *p)
+{
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_proc *x = &m->procs.item[i];
+        if (x != p && !x->nameless && x->host == p->host && (x->devices | p->devices) != p->devices)
+            return true;
+    }
+    return false;
+}
+
+/* "Check P2P Type intraNodeP2pSupport 0": of a host on which several GPUs speak; one alone has no P2P with any either. */
+static const char *lacks_p2p(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *line = NULL;
+    uint32_t proc = NSC_NONE;
+    for (size_t i = 0; i < m->ranks.len + m->threads.len && !line; i++) {
+        const struct nsc_rank *r = i < m->ranks.len ? &m->ranks.item[i] : NULL;
+        const struct nsc_thread *t = r ? NULL : &m->threads.item[i - m->ranks.len];
+        proc = r ? r->proc : t->proc;
+        bool none = (r ? r->direct : t->direct) == 0;
+        line = none && has_another_process(m, &m->procs.item[proc]) ? (r ? &r->direct_at : &t->direct_at) : NULL;
+    }
+    return line && line->line && !m->procs.item[proc].nameless
+               ? nsc_words(c, " NCCL says that not all GPUs of %s have P2P with each other (line %llu).",
+                           nsc_say(m, m->procs.item[proc].host).ptr, (unsigned long long)line->line)
+               : "";
+}
+
 /* "NCCL_P2P_DISABLE=1": does such a word of a command forbid a path? */
 static bool forbids_path(nsc_text word)
 {
@@ -273,7 +302,7 @@ static const char *what_is_known(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), forbidden_by_command(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), lacks_p2p(c), forbidden_by_command(c),
                      net ? "" : network_at_hand(c), plugin_without_gdr(c),
                      net && one ? nsc_words(c, " %s NCCL chose the network %s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
