@@ -283,6 +283,28 @@ static const char *forbidden_by_command(struct nsc_case *c)
                 : "";
 }
 
+/* " on eth0", " on eth0, eth1 ...": the interfaces that NCCL lists for its sockets, where that is the network. */
+static const char *interfaces_of(struct nsc_case *c, nsc_str net)
+{
+    enum { MOST = 3 };
+    nsc_str names[MOST];
+    size_t n = 0;
+    const char *list = "";
+    for (size_t i = 0; i < c->m->devices.len; i++) {
+        const struct nsc_net_device *d = &c->m->devices.item[i];
+        size_t k = 0;
+        while (k < n && names[k] != d->name)
+            k++;
+        if (!d->name || d->net != net || !nsc_text_is(nsc_say(c->m, net), "Socket") || k < n)
+            continue;
+        if (n == MOST)
+            return nsc_words(c, "%s ...", list);
+        names[n++] = d->name;
+        list = nsc_words(c, "%s%s%s", list, n == 1 ? " on " : ", ", nsc_say(c->m, d->name).ptr);
+    }
+    return list;
+}
+
 /* What the log does tell of the network that was chosen, and of runs. */
 static const char *what_is_known(struct nsc_case *c)
 {
@@ -304,9 +326,9 @@ static const char *what_is_known(struct nsc_case *c)
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
     return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), lacks_p2p(c), forbidden_by_command(c),
                      net ? "" : network_at_hand(c), plugin_without_gdr(c),
-                     net && one ? nsc_words(c, " %s NCCL chose the network %s",
+                     net && one ? nsc_words(c, " %s NCCL chose the network %s%s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
-                                            nsc_say(m, net).ptr)
+                                            nsc_say(m, net).ptr, interfaces_of(c, net))
                                 : "",
                      net && one ? none : "", net && one ? "." : "", nsc_success_of(m) ? "" : older_driver(c), runs);
 }
