@@ -36,11 +36,11 @@ static bool explains_result(nsc_text text)
 }
 
 /* Where such a line was pasted without "Last error:", NCCL's text is the next line, in the same column. */
-static void await_text(ncclscope_reader *r, nsc_text line)
+void nsc_await_quoted(ncclscope_reader *r)
 {
-    ptrdiff_t at = nsc_text_find_by(line, "nccl", 1);
-    bool begins = at == 0 || (at > 0 && line.ptr[at - 1] == ' ');
-    if (begins && explains_result(nsc_text_from(line, (size_t)at))) {
+    ptrdiff_t at = nsc_text_find_by(r->line, "nccl", 1);
+    if (at >= 0 && !r->quotes && explains_result(nsc_text_from(r->line, (size_t)at)) &&
+        nsc_text_find(r->line, "Last error:") < 0) {
         r->quotes = true;
         r->quote_at = (size_t)at;
     }
@@ -72,7 +72,6 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         return text;
     }
     keep_line(r, line);
-    await_text(r, line);
     at = nsc_text_find_by(line, "WARN: Function: ", 0) >= 0 ? nsc_text_find(line, ": NET/OFI ") : -1;
     if (at >=
         0) /* aws-ofi-nccl without a logger of NCCL's: "WARN: Function: find_ofi_provider Line: 543: NET/OFI ..." */

@@ -89,6 +89,7 @@ bool nsc_take_behind(ncclscope_reader *r);           /* the same of r->behind */
 /* quoted.c: the text of NCCL that the line in hand quotes, len 0: none; the row of the exception that it ends a traceback with; that of
  * a panic's reason. */
 nsc_text nsc_quoted_text(ncclscope_reader *r);
+void nsc_await_quoted(ncclscope_reader *r); /* the line in hand says what a result of NCCL's means */
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text);
 const struct nsc_row *nsc_panic_row(ncclscope_reader *r, nsc_text body);
 /* Is this all of a message that NCCL prints? */

@@ -183,6 +183,8 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     if (!row)
         return false;
     rec->kind = row->kind;
+    if (rec->kind == NCCLSCOPE_KIND_NCCL_RESULT)
+        nsc_await_quoted(r);
     rec->time = rec->time.len ? rec->time : nsc_glog_time(r->line);
     rec->match = row->pattern.literal ? NULL : &r->match;
     return true;

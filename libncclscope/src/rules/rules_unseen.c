@@ -298,7 +298,7 @@ static const char *interfaces_of(struct nsc_case *c, nsc_str net)
         if (!d->name || d->net != net || !nsc_text_is(nsc_say(c->m, net), "Socket") || k < n)
             continue;
         if (n == MOST)
-            return nsc_words(c, "%s ...", list);
+            return nsc_words(c, "%s and others", list);
         names[n++] = d->name;
         list = nsc_words(c, "%s%s%s", list, n == 1 ? " on " : ", ", nsc_say(c->m, d->name).ptr);
     }
@@ -490,9 +490,10 @@ static enum nsc_unseen_reason why_unseen(struct nsc_case *c, const struct unseen
         return why_without_init(c, s);
     if (!s->pairs && alone_together(m))
         return NSC_UNSEEN_ALONE;
-    if (behind_init(m))
+    bool late = begins_late(m), made = s->starts && m->builds; /* its start is here, and how it made communicators */
+    if (behind_init(m) || (late && made))
         return NSC_UNSEEN_LEFT_OUT;
-    if (begins_late(m))
+    if (late)
         return NSC_UNSEEN_LATE;
     return why_by_release(m, s);
 }
