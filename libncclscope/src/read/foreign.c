@@ -86,7 +86,7 @@ struct hint {
     }
 #define HINTS(...) ((const struct hint[]){__VA_ARGS__, {0, 0, NULL}})
 static const struct hint *const hints[256] = {
-    ['N'] = HINTS(HINT(0, "NCCL")),
+    ['N'] = HINTS(HINT(0, "NCCL"), HINT(14, "connected via NVLink")),
     ['U'] = HINTS(HINT(1, "CUDA "), HINT(0, "UCX  ERROR ")),
     ['x'] = HINTS(HINT(1, "exitc"), HINT(1, "exits"), HINT(1, "exite"), HINT(8, "died unexpectedly"),
                   HINT(25, "command terminated with exit code"), HINT(1, "exceeded memory allocation")),

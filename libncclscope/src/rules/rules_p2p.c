@@ -249,12 +249,18 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
     if (!f)
         return;
     bool one = f->all_pairs == 1, failed = failed_in_p2p(c->m);
-    f->title = nsc_words(c, "%s %s P2P; %s or PCIe cannot be told from this log", nsc_count_pairs(c, f, "GPUs"),
+    const struct nsc_own_record *word = nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_NVLINK);
+    f->title = nsc_words(c, "%s %s P2P; %s or PCIe cannot be told from %s", nsc_count_pairs(c, f, "GPUs"),
                          failed && one ? "was to use"
                          : failed      ? "were to use"
                          : one         ? "uses"
                                        : "use",
-                         nsc_is_rccl(c->m) ? "xGMI" : "NVLink");
+                         nsc_is_rccl(c->m) ? "xGMI" : "NVLink", word ? "NCCL's lines" : "this log");
+    if (word) {
+        f->title = nsc_words(c, "%s; the program says that the GPUs of its node are joined by NVLink (line %llu)",
+                             f->title, (unsigned long long)word->where.line);
+        nsc_show_first(c, f, &word->where);
+    }
     nsc_explain_by(c, f, 0);
     f->cls = "visibility";
 }
