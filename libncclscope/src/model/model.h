@@ -29,6 +29,7 @@ struct nsc_source_info {
     uint64_t banners;              /* how many such lines */
     bool bare_rccl;                /* "RCCL version X" */
     nsc_str bare_other;            /* another one: the input holds several jobs */
+    bool bare_many;                /* and more */
     bool plain_info, stamped_info; /* records at INFO without, with NCCL's own kind of time before their host */
     bool bare_doubtful; /* whose the version is cannot be told: there are two, or texts of a process speak against it */
 };

@@ -18,6 +18,7 @@ static void take_version(struct ncclscope_model *m, const ncclscope_record *rec,
     if (s->bare_version && nsc_is_short_version(before, nsc_say(m, said)))
         s->bare_version = said;
     if (s->bare_version && said != s->bare_version) {
+        s->bare_many = s->bare_many || (s->bare_other && s->bare_other != said);
         s->bare_other = said;
         s->bare_doubtful = true;
     }

@@ -143,7 +143,7 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
         return false;
     }
     size_t left = common_end(h->host, name);
-    bool marked = is_behind_marker(h->host, left);
+    bool marked = h->start > 0 && is_behind_marker(h->host, left) && !is_known(hosts, h->host);
     if (!h->whole || k->pid != h->pid || !k->len || (k->len == h->host.len && !marked) || (!h->start && k->seen < 2))
         return false;
     if (ends_with(h->host, name) && !is_known(hosts, h->host)) {

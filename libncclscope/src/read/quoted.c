@@ -26,13 +26,16 @@ static nsc_text quoted_by_xla(nsc_text line)
     return close ? nsc_text_trim((nsc_text){open + 1, (size_t)(close - open - 1)}) : (nsc_text){NULL, 0};
 }
 
-/* "ncclUnhandledCudaError: Call to CUDA function failed.": what a result of NCCL's means, as PyTorch prints it over "Last error:". */
+/* "ncclUnhandledCudaError: Call to CUDA function failed.": what a result of NCCL's means, as PyTorch prints it over "Last error:". NCCL's own
+ * texts may begin alike: "ncclSocketInit: connecting to ...". */
 static bool explains_result(nsc_text text)
 {
-    size_t n = nsc_text_starts(text, "nccl") ? 4 : text.len;
-    while (n < text.len && (text.ptr[n] | 32) >= 'a' && (text.ptr[n] | 32) <= 'z')
-        n++;
-    return n > 4 && nsc_text_starts(nsc_text_from(text, n < text.len ? n : text.len), ": ");
+    static const char *const results[] = {"ncclUnhandledCudaError: ", "ncclSystemError: ",  "ncclInternalError: ",
+                                          "ncclRemoteError: ",        "ncclInvalidUsage: ", "ncclInvalidArgument: "};
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
+        if (nsc_text_starts(text, results[i]))
+            return true;
+    return false;
 }
 
 /* Where such a line was pasted without "Last error:", NCCL's text is the next line, in the same column. */
@@ -43,6 +46,7 @@ void nsc_await_quoted(ncclscope_reader *r)
         nsc_text_find(r->line, "Last error:") < 0) {
         r->quotes = true;
         r->quote_at = (size_t)at;
+        r->awaited_at = r->physical.number;
     }
 }
 
@@ -53,7 +57,11 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     static const char before[] = "Last error:";
     nsc_text line = nsc_text_trim_end(r->line), none = {NULL, 0};
     nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
-    if (r->quotes && !nsc_text_starts(text, before)) {
+    ptrdiff_t at = nsc_text_find_by(line, before, 0);
+    if (r->awaited_at && r->awaited_at + 1 != r->physical.number)
+        r->quotes = false;
+    r->awaited_at = 0;
+    if (r->quotes && at < 0) {
         r->quotes = !text.len;
         if (explains_result(text))
             return text_above(r);
@@ -62,7 +70,6 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         text.len = more > 0 ? (size_t)more : text.len;
         return text;
     }
-    ptrdiff_t at = nsc_text_find_by(line, before, 0);
     if (at >= 0) {
         text = nsc_text_from(line, (size_t)at + sizeof before - 1);
         while (text.len && (text.ptr[0] == ' ' || nsc_text_starts(text, "\\n")))

@@ -50,6 +50,7 @@ struct ncclscope_reader {
     uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */
     uint64_t flat_at;    /* the line of a frame without indentation, whose code follows; 0: none yet */
     uint64_t ignored_at; /* the line that says that Python ignores an exception, whose traceback follows; 0: none yet */
+    uint64_t awaited_at; /* the line of a result's meaning, behind which NCCL's text may stand at once; 0: none */
     bool quotes;         /* "Last error:" was the last line: the next is NCCL's, in another program's message */
     size_t quote_at;     /* where that stood in its line, behind what a launcher put before both */
     char before

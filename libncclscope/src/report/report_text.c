@@ -41,10 +41,13 @@ static void all_versions(const struct nsc_report *r, char *buf, size_t size)
     for (size_t i = 0; i < r->m->procs.len + r->m->sources.len; i++) {
         nsc_str v =
             i < r->m->procs.len ? r->m->procs.item[i].version : r->m->sources.item[i - r->m->procs.len].bare_version;
-        more = more || (v && second && v != first && v != second) ||
-               (i >= r->m->procs.len && r->m->sources.item[i - r->m->procs.len].bare_other);
+        const struct nsc_source_info *s = i < r->m->procs.len ? NULL : &r->m->sources.item[i - r->m->procs.len];
+        nsc_str other = s ? s->bare_other : 0;
+        more = more || (v && second && v != first && v != second) || (s && s->bare_many) ||
+               (other && second && other != first && other != second);
         second = second || !first || v == first ? second : v;
         first = first ? first : v;
+        second = second || !other || other == first ? second : other;
     }
     nsc_text t = nsc_say(r->m, first), other = nsc_say(r->m, second);
     if (!first)

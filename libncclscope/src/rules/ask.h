@@ -102,10 +102,11 @@ enum nsc_exit_reason {
     NSC_EXIT_CANCELLED, /* by the scheduler, for none */
     NSC_EXIT_STOPPED,   /* by the launcher, which does not say why */
     NSC_EXIT_BY_HAND,
-    NSC_EXIT_NODE_GONE,    /* with its node */
-    NSC_EXIT_REFUSED,      /* it was never started: Slurm refused the step */
-    NSC_EXIT_NOT_LAUNCHED, /* nor by mpirun */
-    NSC_EXIT_UNREACHED,    /* it was never started: the launcher did not come to its host */
+    NSC_EXIT_NODE_GONE,     /* with its node */
+    NSC_EXIT_REFUSED,       /* it was never started: Slurm refused the step */
+    NSC_EXIT_NOT_LAUNCHED,  /* nor by mpirun: no program, or no slots */
+    NSC_EXIT_LAUNCH_FAILED, /* nor by mpirun, for another reason */
+    NSC_EXIT_UNREACHED,     /* it was never started: the launcher did not come to its host */
     NSC_EXIT_OTHER
 };
 

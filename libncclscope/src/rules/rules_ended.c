@@ -324,26 +324,44 @@ static bool any_began_behind(const struct ncclscope_model *m, const struct nsc_w
     return false;
 }
 
+/* What mpirun says, short: its help texts are wrapped, and their first line ends anywhere. */
+static const char *mpirun_says(struct nsc_case *c, nsc_text reason, bool *program)
+{
+    static const char *const none[] = {"could not access", "lacked permissions", "unable to find the specified exec"};
+    *program = nsc_text_find(reason, "not enough slots") >= 0;
+    if (*program)
+        return "its hosts have not enough slots";
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        *program = *program || nsc_text_find(reason, none[i]) >= 0;
+    return *program ? "it found no program on a node that it may run"
+                    : nsc_words(c, "%.*s ...", (int)(reason.len < 120 ? reason.len : 120), reason.ptr);
+}
+
 /* "srun: error: Unable to allocate resources: Job violates accounting/QOS policy": nothing ran, or nothing more. Or mpirun says so. */
 static void tell_refused(struct nsc_case *c)
 {
-    const struct nsc_own_record *by_slurm = nsc_first_heard(c->m, NCCLSCOPE_KIND_SLURM_REFUSED),
-                                *r = by_slurm ? by_slurm : nsc_first_heard(c->m, NCCLSCOPE_KIND_MPI_REFUSED);
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *by_slurm = nsc_first_heard(m, NCCLSCOPE_KIND_SLURM_REFUSED),
+                                *r = by_slurm ? by_slurm : nsc_first_heard(m, NCCLSCOPE_KIND_MPI_REFUSED);
     if (!r)
         return;
-    nsc_text reason = nsc_said(c->m, r, "reason");
-    bool ran = c->m->comms.len > 0;
+    nsc_text reason = nsc_said(m, r, "reason");
+    const struct nsc_where *end = nsc_success_of(m);
+    bool ended = end && end->source == r->where.source && end->line > r->where.line;
+    bool ran = m->comms.len > 0 || ended || m->tests.len, program = false;
+    const char *words = by_slurm ? nsc_words(c, "%.*s", (int)(reason.len < 160 ? reason.len : 160), reason.ptr)
+                                 : mpirun_says(c, reason, &program);
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;
-    f->title = nsc_words(c, "%s did not start %s: %.*s", by_slurm ? "Slurm" : "mpirun",
+    f->title = nsc_words(c, "%s did not start %s: %s", by_slurm ? "Slurm" : "mpirun",
                          !ran       ? "the job's processes"
                          : by_slurm ? "a further step"
                                     : "one of the runs",
-                         (int)(reason.len < 160 ? reason.len : 160), reason.ptr);
-    nsc_explain_by(c, f, by_slurm ? NSC_EXIT_REFUSED : NSC_EXIT_NOT_LAUNCHED);
-    f->severity = any_began_behind(c->m, &r->where) ? NCCLSCOPE_SEVERITY_NOTE
-                  : ran                             ? NCCLSCOPE_SEVERITY_WARNING
-                                                    : f->severity;
+                         words);
+    nsc_explain_by(c, f, by_slurm ? NSC_EXIT_REFUSED : program ? NSC_EXIT_NOT_LAUNCHED : NSC_EXIT_LAUNCH_FAILED);
+    f->severity = ended || any_began_behind(m, &r->where) ? NCCLSCOPE_SEVERITY_NOTE
+                  : ran                                   ? NCCLSCOPE_SEVERITY_WARNING
+                                                          : f->severity;
     nsc_show(c, f, &r->where);
 }
 

@@ -314,7 +314,8 @@ static bool have_met_all(const struct absence *a)
 {
     const struct ncclscope_model *m = a->c->m;
     return !m->repeated && (have_met(m, a->k) || is_connected(m, a->comm)) &&
-           (a->done || !is_certain(a) || a->k->state == NSC_FAILED || another_failed(a->c));
+           ((a->done && !nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE)) || !is_certain(a) ||
+            a->k->state == NSC_FAILED || another_failed(a->c));
 }
 
 /* Lines without a rank are enough for those that are missing. */
@@ -399,6 +400,23 @@ static void tell_absent_for_sure(const struct absence *a)
                                               : NSC_MISSING_RANKS);
 }
 
+/* "rank 2's": of those that are here, where others came to the end. */
+static const char *whose_end(const struct absence *a)
+{
+    struct nsc_finding open = {.rule = a->c->rule};
+    for (uint32_t i = 0; i < a->k->count && a->done; i++) {
+        const struct nsc_rank *r = &a->c->m->ranks.item[a->c->m->members.item[a->k->first + i]];
+        if (!nsc_is_done(r))
+            nsc_name_rank(a->c, &open, (uint64_t)r->rank);
+    }
+    const char *words = open.ranks.len == 1 ? nsc_words(a->c, "%s's", nsc_list_ranks(a->c, &open))
+                        : open.ranks.len    ? nsc_words(a->c, "%s'", nsc_list_ranks(a->c, &open))
+                                            : "a communicator's";
+    nsc_vec_free(&open.ranks);
+    nsc_map_free(&open.named);
+    return words;
+}
+
 /* Ranks of it are in no line. */
 static void tell_absent(const struct absence *a)
 {
@@ -412,9 +430,12 @@ static void tell_absent(const struct absence *a)
     } else if (have_met_all(a) && a->k->state == NSC_FAILED) {
         a->f->title = nsc_words(c, "Of a communicator whose initialisation failed, %s of %lld %s not in this input",
                                 a->who, of, are);
-        make_note(c, a->f, NSC_MISSING_MET_FAILED);
+        if (another_failed(c) || c->m->whole.warned)
+            make_note(c, a->f, NSC_MISSING_MET_FAILED);
+        else /* no other finding tells of it */
+            nsc_explain_by(c, a->f, NSC_MISSING_MET_FAILED);
     } else if (have_met_all(a)) {
-        a->f->title = nsc_words(c, "The end of a communicator's initialisation is not in this input, nor %s %s of %lld",
+        a->f->title = nsc_words(c, "The end of %s initialisation is not in this input, nor %s %s of %lld", whose_end(a),
                                 are, a->who, of);
         make_note(c, a->f, NSC_MISSING_MET);
     } else if (is_unnamed(a) && has_all_in_one(a)) {

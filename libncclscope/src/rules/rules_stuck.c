@@ -268,6 +268,9 @@ static bool had_left(struct nsc_case *c, struct nsc_finding *f, const struct nsc
 static int64_t size_of_whole(const struct ncclscope_model *m, nsc_text group, bool several)
 {
     int64_t size = nsc_size_of_job(m);
+    for (size_t i = 0; i < m->happened.len && !nsc_is_whole_job(group); i++)
+        if (m->happened.item[i].torch_rank >= size) /* the largest communicator that is here is not the job */
+            return 0;
     return nsc_is_whole_job(group) || (!several && nsc_has_all_up_to(m, group, size - 1)) ? size : 0;
 }
 

@@ -224,6 +224,18 @@ static const char *plugin_without_gdr(struct nsc_case *c)
              : "";
 }
 
+/* Are several ranks of its communicator on its host? */
+static bool has_neighbour(const struct ncclscope_model *m, const struct nsc_rank *r)
+{
+    const struct nsc_comm *k = r->comm == NSC_NONE ? NULL : &m->comms.item[r->comm];
+    bool more = r->local_ranks > 1;
+    for (uint32_t i = 0; k && i < k->count && !more; i++) {
+        const struct nsc_rank *x = &m->ranks.item[m->members.item[k->first + i]];
+        more = x != r && m->procs.item[x->proc].host == m->procs.item[r->proc].host;
+    }
+    return more;
+}
+
 static bool has_another_process(const struct ncclscope_model *m, const struct nsc_proc *p)
 {
     for (size_t i = 0; i < m->procs.len; i++) {
@@ -234,23 +246,29 @@ static bool has_another_process(const struct ncclscope_model *m, const struct ns
     return false;
 }
 
-/* "Check P2P Type intraNodeP2pSupport 0": of a host on which several GPUs speak; one alone has no P2P with any either. */
+/* "Check P2P Type intraNodeP2pSupport 0" of a communicator with several ranks on a host: one alone has no P2P with any either. Nothing where
+ * another one of the host has it. */
 static const char *lacks_p2p(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_where *line = NULL;
-    uint32_t proc = NSC_NONE;
-    for (size_t i = 0; i < m->ranks.len + m->threads.len && !line; i++) {
+    nsc_str host = 0;
+    bool any = false;
+    for (size_t i = 0; i < m->ranks.len + m->threads.len; i++) {
         const struct nsc_rank *r = i < m->ranks.len ? &m->ranks.item[i] : NULL;
         const struct nsc_thread *t = r ? NULL : &m->threads.item[i - m->ranks.len];
-        proc = r ? r->proc : t->proc;
-        bool none = (r ? r->direct : t->direct) == 0;
-        line = none && has_another_process(m, &m->procs.item[proc]) ? (r ? &r->direct_at : &t->direct_at) : NULL;
+        const struct nsc_proc *p = &m->procs.item[r ? r->proc : t->proc];
+        int64_t direct = r ? r->direct : t->direct;
+        any = any || direct > 0;
+        bool several = !line && direct == 0 && !p->nameless && (r ? has_neighbour(m, r) : has_another_process(m, p));
+        if (!several)
+            continue;
+        line = r ? &r->direct_at : &t->direct_at;
+        host = p->host;
     }
-    return line && line->line && !m->procs.item[proc].nameless
-               ? nsc_words(c, " NCCL says that not all GPUs of %s have P2P with each other (line %llu).",
-                           nsc_say(m, m->procs.item[proc].host).ptr, (unsigned long long)line->line)
-               : "";
+    return line && line->line && !any ? nsc_words(c, " NCCL finds direct P2P not between all GPUs of %s (line %llu).",
+                                                  nsc_say(m, host).ptr, (unsigned long long)line->line)
+                                      : "";
 }
 
 /* "NCCL_P2P_DISABLE=1": does such a word of a command forbid a path? */

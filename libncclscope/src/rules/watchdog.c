@@ -84,14 +84,17 @@ bool nsc_is_name_of_several(const struct ncclscope_model *m, nsc_text group)
 
 bool nsc_has_all_up_to(const struct ncclscope_model *m, nsc_text group, int64_t last)
 {
+    bool has = false;
     for (size_t i = 0; group.len && last > 0 && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank;
-        if (r->torch_rank == last && nsc_text_eq(group_said(m, r), group) && nsc_number_said(m, r, "rank", &rank) &&
-            rank == last)
-            return true;
+        if (r->torch_rank < 0 || !nsc_text_eq(group_said(m, r), group) || !nsc_number_said(m, r, "rank", &rank))
+            continue;
+        if (rank != r->torch_rank) /* several groups of this name, or one that leaves ranks out */
+            return false;
+        has = has || rank == last;
     }
-    return false;
+    return has;
 }
 
 /* "[Rank 1] Some NCCL operations have failed or timed out": of whichever group, the rank is heard of. */
