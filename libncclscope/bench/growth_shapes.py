@@ -545,6 +545,16 @@ def limited_channels(n):
     return one_log(out)
 
 
+def nodes_of_one_gpu(n):
+    """A communicator over as many nodes as ranks, without its connections: each rank says that it has no P2P within its node."""
+    out = []
+    for i in range(n):
+        host = name(i)
+        out += [init(host, 100, 0, 0x5581f00d0000, i, n, name(1), 'START'), line(host, 100, 100, 0, 'Check P2P Type isAllDirectP2p 0 directMode 0'),
+                init(host, 100, 0, 0x5581f00d0000, i, n, name(1), 'COMPLETE')]
+    return one_log(out)
+
+
 def commands(n):
     """A script of runs, each by its command."""
     out = []
@@ -640,6 +650,7 @@ SHAPES = {
     batches_of_old_comms: (150, 5000), links_of_a_batch: (600, 20000), distinct_ids: (200, 10000), splits: (200, 10000), splits_of_one_pointer: (200, 10000),
     splits_of_one_id: (200, 10000), splits_without_id: (200, 10000),
     lost_beginnings: (200, 10000), ranks_of_a_ring: (150, 16000), ranks_of_a_node: (200, 8000), listed_rings: (400, 10000),
+    nodes_of_one_gpu: (200, 10000),
     failed_ranks: (120, 10000), hung_ranks: (400, 10000), missing_ranks: (300, 10000), calls: (300, 10000), hosts: (300, 40000),
     hosts_by_one_communicator_each: (150, 10000), torn_names: (300, 10000), variables: (120, 10000), networks: (200, 10000), threads: (400, 50000),
     silent_threads: (400, 50000), warnings: (400, 10000), watchdog: (260, 10000), watchdog_of_groups: (300, 5000), ras: (400, 10000),

@@ -224,48 +224,46 @@ static const char *plugin_without_gdr(struct nsc_case *c)
              : "";
 }
 
-/* Are several ranks of its communicator on its host? */
-static bool has_neighbour(const struct ncclscope_model *m, const struct nsc_rank *r)
+/* How many ranks of each communicator a host has, and under no communicator's number how many of its processes have GPUs of their own. */
+static bool count_neighbours(const struct ncclscope_model *m, struct nsc_map *counts)
 {
-    const struct nsc_comm *k = r->comm == NSC_NONE ? NULL : &m->comms.item[r->comm];
-    bool more = r->local_ranks > 1;
-    for (uint32_t i = 0; k && i < k->count && !more; i++) {
-        const struct nsc_rank *x = &m->ranks.item[m->members.item[k->first + i]];
-        more = x != r && m->procs.item[x->proc].host == m->procs.item[r->proc].host;
+    bool fine = true;
+    for (size_t i = 0; i < m->ranks.len + m->procs.len; i++) {
+        const struct nsc_rank *r = i < m->ranks.len ? &m->ranks.item[i] : NULL;
+        const struct nsc_proc *p = &m->procs.item[r ? r->proc : i - m->ranks.len];
+        struct nsc_key key = {r ? r->comm : NSC_NONE, p->host, !r};
+        uint32_t before = nsc_map_get(counts, key);
+        if (!p->nameless && (r || p->devices))
+            fine = !nsc_map_put(counts, key, before == NSC_NONE ? 1 : before + 1) && fine;
     }
-    return more;
-}
-
-static bool has_another_process(const struct ncclscope_model *m, const struct nsc_proc *p)
-{
-    for (size_t i = 0; i < m->procs.len; i++) {
-        const struct nsc_proc *x = &m->procs.item[i];
-        if (x != p && !x->nameless && x->host == p->host && (x->devices | p->devices) != p->devices)
-            return true;
-    }
-    return false;
+    return fine;
 }
 
 /* "Check P2P Type intraNodeP2pSupport 0" of a communicator with several ranks on a host: one alone has no P2P with any either. Nothing where
- * another one of the host has it. */
+ * another one has it. */
 static const char *lacks_p2p(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_where *line = NULL;
     nsc_str host = 0;
     bool any = false;
+    struct nsc_map counts = {0};
+    c->f->no_memory = !count_neighbours(m, &counts) || c->f->no_memory;
     for (size_t i = 0; i < m->ranks.len + m->threads.len; i++) {
         const struct nsc_rank *r = i < m->ranks.len ? &m->ranks.item[i] : NULL;
         const struct nsc_thread *t = r ? NULL : &m->threads.item[i - m->ranks.len];
         const struct nsc_proc *p = &m->procs.item[r ? r->proc : t->proc];
         int64_t direct = r ? r->direct : t->direct;
         any = any || direct > 0;
-        bool several = !line && direct == 0 && !p->nameless && (r ? has_neighbour(m, r) : has_another_process(m, p));
-        if (!several)
+        if (line || direct != 0 || p->nameless)
             continue;
-        line = r ? &r->direct_at : &t->direct_at;
-        host = p->host;
+        uint32_t n = nsc_map_get(&counts, (struct nsc_key){r ? r->comm : NSC_NONE, p->host, !r});
+        if ((r && r->local_ranks > 1) || (n != NSC_NONE && n > 1)) {
+            line = r ? &r->direct_at : &t->direct_at;
+            host = p->host;
+        }
     }
+    nsc_map_free(&counts);
     return line && line->line && !any ? nsc_words(c, " NCCL finds direct P2P not between all GPUs of %s (line %llu).",
                                                   nsc_say(m, host).ptr, (unsigned long long)line->line)
                                       : "";
@@ -301,7 +299,7 @@ static const char *forbidden_by_command(struct nsc_case *c)
                 : "";
 }
 
-/* " on eth0", " on eth0, eth1 ...": the interfaces that NCCL lists for its sockets, where that is the network. */
+/* " on eth0", " on eth0, eth1, eth2 and others": the interfaces that NCCL lists for its sockets, where that is the network. */
 static const char *interfaces_of(struct nsc_case *c, nsc_str net)
 {
     enum { MOST = 3 };
