@@ -247,7 +247,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return "; whether one network device is all that they should use stands below.";
     if (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE])
         return ", nothing to mend.";
-    if (nsc_first_heard(r->m, NCCLSCOPE_KIND_PROGRAM_NVLINK))
+    if (r->m->hosts.len <= 1 && nsc_first_heard(r->m, NCCLSCOPE_KIND_PROGRAM_NVLINK)) /* it looked at one node */
         return "; over NVLink by the program's own word, which stands below.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
                              : "; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
