@@ -1,0 +1,302 @@
+/* known_beside.c - what an input tells of paths and networks without its connections: rings, devices, the network, P2P, commands, runs. */
+#include "rules/known_beside.h"
+
+/* Does NCCL list the loopback for its sockets, and nothing else? */
+static bool has_loopback_alone(const struct ncclscope_model *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        if (!nsc_text_is(nsc_say(m, m->devices.item[i].net), "Socket"))
+            continue;
+        if (!nsc_text_is(nsc_say(m, m->devices.item[i].name), "lo"))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* "Pattern 4, crossNic 0, nChannels 1, bw 4.0/4.0, type SYS/SYS": over what the rings go inside a node, as NCCL searched them. */
+static const char *ring_of_graph(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->threads.len; i++) {
+        nsc_text type = nsc_say(m, m->threads.item[i].ring_type);
+        if (type.len)
+            return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
+                             type.ptr, (unsigned long long)m->threads.item[i].ring_type_at.line);
+    }
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        nsc_text type = nsc_say(m, m->ranks.item[i].ring_type);
+        if (type.len)
+            return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
+                             type.ptr, (unsigned long long)m->ranks.item[i].ring_type_at.line);
+    }
+    return "";
+}
+
+/* "; somebody stopped 2 from the keyboard (line 1376)" */
+static const char *stopped_by_hand(struct nsc_case *c)
+{
+    unsigned long long n = 0, first = 0;
+    for (size_t i = 0; i < c->m->happened.len; i++)
+        if (c->m->happened.item[i].number == NCCLSCOPE_KIND_ENDED_BY_HAND) {
+            first = n++ ? first : (unsigned long long)c->m->happened.item[i].where.line;
+        }
+    return n ? nsc_words(c, "; somebody stopped %llu from the keyboard (first on line %llu)", n, first) : "";
+}
+
+/* "24 coll channels, 0 collnet channels, 16 nvls channels": NCCL counts such where multicast is available. */
+static const char *multicast_channels(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->m->ranks.len; i++)
+        if (c->m->ranks.item[i].nvls > 0)
+            return nsc_words(c, " NCCL has %lld channels for NVLink SHARP: the GPUs are joined by NVSwitches.",
+                             (long long)c->m->ranks.item[i].nvls);
+    return "";
+}
+
+/* "NVLS multicast support is available on dev 2 (NVLS_NCHANNELS 16)", and no GPU that has it not. */
+static const char *multicast(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *first = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind == NCCLSCOPE_KIND_NVLS_NO)
+            return "";
+        first = first || e->kind != NCCLSCOPE_KIND_NVLS_YES ? first : e;
+    }
+    return first ? nsc_words(c, " NVLS multicast is available (line %llu): the GPUs are joined by NVSwitches.",
+                             (unsigned long long)first->where.line)
+                 : multicast_channels(c);
+}
+
+/* "transport/net_socket.cc:474 -> 6", "NET/IB : Got completion ...": what failed went over a network, whatever made the connection. */
+const char *nsc_failed_network(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->events.len && nsc_any_error(c); i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        bool back = e->kind == NCCLSCOPE_KIND_BACKTRACE;
+        const char *net =
+            back && nsc_text_find(e->where.text, "transport/net_socket.cc:") >= 0 ? "TCP sockets (NET/Socket)"
+            : e->kind == NCCLSCOPE_KIND_IB_COMPLETION || (back && nsc_text_find(e->where.text, "transport/net_ib") >= 0)
+                ? "RDMA (NET/IB)"
+                : NULL;
+        if (net)
+            return nsc_words(c, "what failed was under way over %s (line %llu)", net,
+                             (unsigned long long)e->where.line);
+    }
+    return "";
+}
+
+/* "NET/IB : Using [0]rocep1s0f1:1/RoCE [1]roceP2p1s0f1:1/RoCE": the devices of the first host that lists any. */
+static const char *devices_at_hand(struct nsc_case *c)
+{
+    enum { SHOWN = 4 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_net_device *first = NULL;
+    const char *names = "";
+    bool soft = true;
+    size_t n = 0;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (!d->name || !nsc_text_is(nsc_say(m, d->net), "IB") || (first && d->host != first->host))
+            continue;
+        first = first ? first : d;
+        names = n < SHOWN ? nsc_words(c, "%s%s%s", names, n ? ", " : "", nsc_say(m, d->name).ptr) : names;
+        soft = soft && nsc_is_soft_rdma(nsc_say(m, d->name));
+        n++;
+    }
+    return n ? nsc_words(c, " NCCL found RDMA devices%s (%s%s); which network it took no line tells.",
+                         soft ? ", in software alone" : "", names, n > SHOWN ? " ..." : "")
+             : "";
+}
+
+/* "NET/IB : GPU Direct RDMA (DMABUF) enabled for HCA 0 'mlx5_0'": of how many NICs of the first process that says it, and by whose words. */
+static const char *nics_with_gdr(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_event *first = NULL;
+    unsigned n = 0;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_IB_GDR || (first && e->proc != first->proc))
+            continue;
+        first = first ? first : e;
+        n++;
+    }
+    ptrdiff_t at = first ? nsc_text_find(first->where.text, "NET/") : -1;
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(first->where.text, (size_t)at),
+             net = nsc_next_word(&rest);
+    return net.len && net.len < 40
+               ? nsc_words(c, " %.*s has GPUDirect RDMA on %u NIC%s of the first process that says so (line %llu).",
+                           (int)net.len, net.ptr, n, n == 1 ? "" : "s", (unsigned long long)first->where.line)
+               : "";
+}
+
+/* Where no line says which network was chosen: the provider of libfabric's plugin, with how many NICs it found, or the devices. */
+static const char *network_at_hand(struct nsc_case *c)
+{
+    const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
+    if (!provider || !provider->text)
+        return nsc_words(c, "%s%s", devices_at_hand(c), nics_with_gdr(c));
+    long long nics = (long long)provider->number;
+    return nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s%s (line %llu).",
+                     nsc_say(c->m, provider->text).ptr,
+                     nics > 0 ? nsc_words(c, ", on %lld NIC%s", nics, nics == 1 ? "" : "s") : "",
+                     (unsigned long long)provider->where.line);
+}
+
+/* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls; beyond
+ * it with libraries of its own (CUDA compatibility). */
+static const char *older_driver(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->m->procs.len; i++) {
+        int64_t major, minor, driver = (int64_t)c->m->procs.item[i].driver; /* 11040: 11.4 */
+        if (!driver || !nsc_built_for(c->m, (uint32_t)i, &major, &minor) || driver >= major * 1000 + minor * 10)
+            continue;
+        return nsc_words(c, " The driver is of CUDA %lld.%lld and NCCL was built with %lld.%lld: %s.",
+                         (long long)driver / 1000, (long long)driver % 1000 / 10, (long long)major, (long long)minor,
+                         driver / 1000 == major
+                             ? "within one major release CUDA allows that, but calls that the driver does not know "
+                               "yet fail"
+                             : "across major releases that takes CUDA's forward compatibility package");
+    }
+    return "";
+}
+
+/* aws-ofi-nccl's own word that it goes without GPUDirect RDMA. */
+static const char *plugin_without_gdr(struct nsc_case *c)
+{
+    const struct nsc_event *e = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_GDR_OFF);
+    e = e ? e : nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_NO_GDR);
+    return e ? nsc_words(c, " aws-ofi-nccl goes without GPUDirect RDMA here (line %llu).",
+                         (unsigned long long)e->where.line)
+             : "";
+}
+
+/* How many ranks of each communicator a host has, and under no communicator's number how many of its processes have GPUs of their own. */
+static bool count_neighbours(const struct ncclscope_model *m, struct nsc_map *counts)
+{
+    bool fine = true;
+    for (size_t i = 0; i < m->ranks.len + m->procs.len; i++) {
+        const struct nsc_rank *r = i < m->ranks.len ? &m->ranks.item[i] : NULL;
+        const struct nsc_proc *p = &m->procs.item[r ? r->proc : i - m->ranks.len];
+        struct nsc_key key = {r ? r->comm : NSC_NONE, p->host, !r};
+        uint32_t before = nsc_map_get(counts, key);
+        if (!p->nameless && (r || p->devices))
+            fine = !nsc_map_put(counts, key, before == NSC_NONE ? 1 : before + 1) && fine;
+    }
+    return fine;
+}
+
+/* "Check P2P Type intraNodeP2pSupport 0" of a communicator with several ranks on a host: one alone has no P2P with any either. Nothing where
+ * another one has it. */
+static const char *lacks_p2p(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *line = NULL;
+    nsc_str host = 0;
+    bool any = false;
+    struct nsc_map counts = {0};
+    c->f->no_memory = !count_neighbours(m, &counts) || c->f->no_memory;
+    for (size_t i = 0; i < m->ranks.len + m->threads.len; i++) {
+        const struct nsc_rank *r = i < m->ranks.len ? &m->ranks.item[i] : NULL;
+        const struct nsc_thread *t = r ? NULL : &m->threads.item[i - m->ranks.len];
+        const struct nsc_proc *p = &m->procs.item[r ? r->proc : t->proc];
+        int64_t direct = r ? r->direct : t->direct;
+        any = any || direct > 0;
+        if (line || direct != 0 || p->nameless)
+            continue;
+        uint32_t n = nsc_map_get(&counts, (struct nsc_key){r ? r->comm : NSC_NONE, p->host, !r});
+        if ((r && r->local_ranks > 1) || (n != NSC_NONE && n > 1)) {
+            line = r ? &r->direct_at : &t->direct_at;
+            host = p->host;
+        }
+    }
+    nsc_map_free(&counts);
+    return line && line->line && !any ? nsc_words(c, " NCCL finds direct P2P not between all GPUs of %s (line %llu).",
+                                                  nsc_say(m, host).ptr, (unsigned long long)line->line)
+                                      : "";
+}
+
+/* "NCCL_P2P_DISABLE=1": does such a word of a command forbid a path? */
+static bool forbids_path(nsc_text word)
+{
+    static const char *const words[] = {"NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "NCCL_IB_DISABLE=1",
+                                        "NCCL_P2P_LEVEL=LOC", "NCCL_NET=Socket",    "NCCL_NET_GDR_LEVEL=LOC",
+                                        "NCCL_NVLS_ENABLE=0"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_is(word, words[i]))
+            return true;
+    return false;
+}
+
+/* Where no line is a process's own, a command is all that tells of its variables: those of the first that forbid paths. */
+static const char *forbidden_by_command(struct nsc_case *c)
+{
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_COMMAND);
+    const char *set = "";
+    for (size_t i = 0; i < c->m->procs.len; i++)
+        if (!c->m->procs.item[i].nameless)
+            return "";
+    nsc_text rest = r ? nsc_said(c->m, r, "text") : (nsc_text){NULL, 0};
+    for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest))
+        if (forbids_path(word))
+            set = nsc_words(c, "%s%s%.*s", set, *set ? ", " : "", (int)word.len, word.ptr);
+    bool inside = strstr(set, "NCCL_P2P_DISABLE=1") && strstr(set, "NCCL_SHM_DISABLE=1");
+    return *set ? nsc_words(c, " The command in line %llu sets %s%s.", (unsigned long long)r->where.line, set,
+                            inside ? ": GPUs of one node then talk over the network" : "")
+                : "";
+}
+
+/* " on eth0", " on eth0, eth1, eth2 and others": the interfaces that NCCL lists for its sockets, where that is the network. */
+static const char *interfaces_of(struct nsc_case *c, nsc_str net)
+{
+    enum { MOST = 3 };
+    nsc_str names[MOST];
+    size_t n = 0;
+    const char *list = "";
+    for (size_t i = 0; i < c->m->devices.len; i++) {
+        const struct nsc_net_device *d = &c->m->devices.item[i];
+        size_t k = 0;
+        while (k < n && names[k] != d->name)
+            k++;
+        if (!d->name || d->net != net || !nsc_text_is(nsc_say(c->m, net), "Socket") || k < n)
+            continue;
+        if (n == MOST)
+            return nsc_words(c, "%s and others", list);
+        names[n++] = d->name;
+        list = nsc_words(c, "%s%s%s", list, n == 1 ? " on " : ", ", nsc_say(c->m, d->name).ptr);
+    }
+    return list;
+}
+
+/* What the log does tell of the network that was chosen, and of runs. */
+const char *nsc_known_beside(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    nsc_str net = 0;
+    bool one = true;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        one = one && (!net || !m->procs.item[i].network || m->procs.item[i].network == net);
+        net = net ? net : m->procs.item[i].network;
+    }
+    const char *none = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device"
+                       : net && nsc_text_is(nsc_say(m, net), "Socket") && has_loopback_alone(m)
+                           ? ", over the loopback, which reaches none"
+                           : "";
+    const char *runs =
+        m->tests_begun < 2
+            ? ""
+            : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
+                        (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
+    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), lacks_p2p(c), forbidden_by_command(c),
+                     net ? "" : network_at_hand(c), plugin_without_gdr(c),
+                     net && one ? nsc_words(c, " %s NCCL chose the network %s%s",
+                                            m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
+                                            nsc_say(m, net).ptr, interfaces_of(c, net))
+                                : "",
+                     net && one ? none : "", net && one ? "." : "", nsc_success_of(m) ? "" : older_driver(c), runs);
+}
