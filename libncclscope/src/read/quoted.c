@@ -92,44 +92,14 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     return nsc_text_trim(text);
 }
 
-/* "File "/x.py", line 67, in forward": a frame whose indentation a collector took away; its code is the next line. */
-static bool is_flat_frame(nsc_text text)
-{
-    return nsc_text_starts(text, "File \"") && nsc_text_find(text, "\", line ") > 0;
-}
-
-/* "Traceback (most recent call last):", indented lines, and the exception in the column of the first: that alone is given out. Of a
- * log that holds many tracebacks each is, so that the first is known. */
+/* The exception that ends a traceback: that alone is given out. Of a log that holds many tracebacks each is, so that the first is known. */
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
 {
-    nsc_text line = nsc_text_trim_end(r->line);
-    ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
-    if (at >= 0) {
-        r->traceback = !r->ignored_at || r->physical.number != r->ignored_at + 1;
-        r->quote_at = (size_t)at;
+    struct nsc_traceback *t = nsc_traceback_at(&r->tracebacks, nsc_text_trim_end(r->line), r->physical.number, text);
+    if (!t)
         return NULL;
-    }
-    if (nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0) /* by Python, in a destructor: it ended nothing */
-        r->ignored_at = r->physical.number;
-    ptrdiff_t file = nsc_text_find_by(line, "  File \"", 2);
-    if (file >= 0 && r->ignored_at && r->physical.number - r->ignored_at < NSC_IGNORED_LINES)
-        return NULL;
-    r->traceback = r->traceback || (file >= 0 && nsc_text_find(line, ", line ") > file); /* its first line is cut off */
-    if (file >= 0) /* a logger puts its words in front of the first line alone, or of each */
-        r->quote_at = (size_t)file;
-    if (!r->traceback && is_flat_frame(line)) {
-        r->traceback = true;
-        r->quote_at = 0;
-    }
-    *text = r->traceback ? nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len) : (nsc_text){NULL, 0};
-    if (!text->len || text->ptr[0] == ' ' || text->ptr[0] == '\t')
-        return NULL;
-    if (is_flat_frame(*text)) {
-        r->flat_at = r->physical.number;
-        return NULL;
-    }
     const struct nsc_row *row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
-    r->traceback = !row && r->flat_at && r->physical.number == r->flat_at + 1; /* the code of that frame */
+    nsc_traceback_ends(&r->tracebacks, t, row, r->physical.number);
     return row;
 }
 

@@ -15,10 +15,9 @@
 #include "read/said.h"
 #include "read/source.h"
 #include "read/test_row.h"
+#include "read/traceback.h"
 #include "read/transport.h"
 #include "read/wrap.h"
-
-enum { NSC_IGNORED_LINES = 64 }; /* of a traceback at most */
 
 struct ncclscope_reader {
     ncclscope_grammar *grammar;
@@ -46,10 +45,8 @@ struct ncclscope_reader {
     bool long_shm;  /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
     bool connected; /* a connection with a whole header came */
     bool ras_json;  /* within a report of ncclras */
-    bool traceback; /* a Python traceback is being read; its column is quote_at */
+    struct nsc_tracebacks tracebacks;
     uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */
-    uint64_t flat_at;    /* the line of a frame without indentation, whose code follows; 0: none yet */
-    uint64_t ignored_at; /* the line that says that Python ignores an exception, whose traceback follows; 0: none yet */
     uint64_t awaited_at; /* the line of a result's meaning, behind which NCCL's text may stand at once; 0: none */
     bool quotes;         /* "Last error:" was the last line: the next is NCCL's, in another program's message */
     size_t quote_at;     /* where that stood in its line, behind what a launcher put before both */

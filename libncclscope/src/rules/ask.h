@@ -86,6 +86,7 @@ enum nsc_hang_reason {
     NSC_HUNG_ALL_WAIT,     /* the same, and of all */
     NSC_HUNG_EXPERTS,      /* kernels of an expert-parallel exchange gave up */
     NSC_HUNG_SOME_WAIT,    /* the same, and how many ranks there are is not known */
+    NSC_HUNG_BARRIER,      /* a barrier of PyTorch's names who did not come */
     NSC_HUNG_NO_RESULT     /* nccl-tests began to measure, and nothing follows */
 };
 
@@ -102,6 +103,8 @@ enum nsc_exit_reason {
     NSC_EXIT_CANCELLED, /* by the scheduler, for none */
     NSC_EXIT_STOPPED,   /* by the launcher, which does not say why */
     NSC_EXIT_BY_HAND,
+    NSC_EXIT_TOLD,          /* the launcher got SIGTERM */
+    NSC_EXIT_HANGUP,        /* or SIGHUP */
     NSC_EXIT_NODE_GONE,     /* with its node */
     NSC_EXIT_REFUSED,       /* it was never started: Slurm refused the step */
     NSC_EXIT_NOT_LAUNCHED,  /* nor by mpirun: no program, or no slots */

@@ -261,10 +261,11 @@ const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m
 {
     static const ncclscope_kind words[] = {NCCLSCOPE_KIND_PROGRAM_STOPPED, NCCLSCOPE_KIND_KEYBOARD_STOP,
                                            NCCLSCOPE_KIND_PY_INTERRUPTED};
-    const struct nsc_own_record *r = NULL;
+    const struct nsc_own_record *r = NULL, *told = nsc_first_heard(m, NCCLSCOPE_KIND_LAUNCHER_TOLD);
     for (size_t i = 0; i < sizeof words / sizeof words[0] && !r; i++)
         r = nsc_first_heard(m, words[i]);
-    return r;
+    nsc_text signal = told && !r ? nsc_said(m, told, "reason") : (nsc_text){NULL, 0};
+    return nsc_text_is(signal, "2") || nsc_text_is(signal, "Signals.SIGINT") ? told : r;
 }
 
 /* Did an interrupt reach a Python process before it? What is raised behind that follows from it. */
@@ -273,6 +274,12 @@ static bool is_behind_interrupt(const struct ncclscope_model *m, const struct ns
     const struct nsc_own_record *stop = nsc_first_heard(m, NCCLSCOPE_KIND_PY_INTERRUPTED);
     return stop && r->number == NCCLSCOPE_KIND_PY_RAISED && stop->where.source == r->where.source &&
            stop->where.line < r->where.line;
+}
+
+/* "Rank 2 successfully reached monitoredBarrier, but received errors while waiting": where the line that names who did not is there. */
+static bool is_of_barrier(const struct ncclscope_model *m, nsc_text reason)
+{
+    return nsc_text_find(reason, "monitoredBarrier") >= 0 && nsc_first_heard(m, NCCLSCOPE_KIND_BARRIER_MISSED);
 }
 
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
@@ -287,7 +294,7 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
             continue;
         nsc_text name = name_of(m, w, r), reason = reason_of(m, r);
         look_at(m, r->where.source, &nccl);
-        if (is_of_nccl_or_cuda(name, reason) || is_behind_interrupt(m, r) ||
+        if (is_of_nccl_or_cuda(name, reason) || is_behind_interrupt(m, r) || is_of_barrier(m, reason) ||
             (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
             continue;
         if (is_of_store(reason) && r->where.line < nccl.first && nccl.up) {

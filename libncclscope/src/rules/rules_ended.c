@@ -53,6 +53,21 @@ static bool follows_own_failure(const struct ncclscope_model *m, const struct ns
     return false;
 }
 
+/* Did the process that ended wait at a barrier for another, which the barrier names? Then it ended as that did not come. */
+static bool waited_at_barrier(struct nsc_case *c, const struct nsc_finding *ended)
+{
+    for (size_t i = 0; ended->ranks.len && i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule->key != NSC_ID_RANKS_HUNG || !nsc_is_explained_by(f, "HUNG_BARRIER"))
+            continue;
+        for (size_t k = 0; k < f->ranks.len; k++)
+            if (f->ranks.item[k] == ended->ranks.item[0])
+                return false;
+        return true;
+    }
+    return false;
+}
+
 static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_t code, const struct nsc_own_record *r)
 {
     if (code == -6 && aborts_first(c, r)) {
@@ -63,6 +78,10 @@ static void tell_root_and_wake(struct nsc_case *c, struct nsc_finding *f, int64_
         f->caused_by = nsc_raised(c, NSC_ID_RANKS_HUNG)      ? NSC_ID_RANKS_HUNG
                        : nsc_raised(c, NSC_ID_RANKS_MISSING) ? NSC_ID_RANKS_MISSING
                                                              : NSC_ID_NONE;
+        return;
+    }
+    if (code == 1 && waited_at_barrier(c, f)) {
+        f->caused_by = NSC_ID_RANKS_HUNG;
         return;
     }
     if (code == -11 && (follows_own_failure(c->m, r) || nsc_call_failed_before(c->m, &r->where)))
@@ -444,11 +463,48 @@ static uint64_t others_crashed(const struct ncclscope_model *m, const struct nsc
     return n > 1 ? n - 1 : 0;
 }
 
+/* "15", "Signals.SIGTERM": which signal torchrun got; 0: none that is known. */
+static int signal_of(nsc_text word)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } known[] = {{"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGTERM", 15}};
+    int64_t number = 0;
+    if (nsc_text_starts(word, "Signals."))
+        word = nsc_text_from(word, 8);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (nsc_text_is(word, known[i].name))
+            return known[i].number;
+    return nsc_to_i64(word, &number) && number > 0 && number < 65 ? (int)number : 0;
+}
+
+/* torchrun got a signal from outside, and ended its processes: nothing of the job's failed by that line. */
+static bool tell_told(struct nsc_case *c)
+{
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_LAUNCHER_TOLD);
+    int signal = r ? signal_of(nsc_said(c->m, r, "reason")) : 0;
+    if (!signal || signal == 2)
+        return false;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "certain");
+    f->count = 1;
+    f->title = nsc_words(c, "The launcher was told to end by signal %d (%s), and ended the job's processes", signal,
+                         signal == 1    ? "SIGHUP"
+                         : signal == 3  ? "SIGQUIT"
+                         : signal == 15 ? "SIGTERM"
+                                        : "from outside");
+    nsc_explain_by(c, f, signal == 1 ? NSC_EXIT_HANGUP : NSC_EXIT_TOLD);
+    nsc_show(c, f, &r->where);
+    return true;
+}
+
 /* Launchers end the other processes when one has failed, or when somebody tells them to: news only where nothing else here tells of a
  * failure. */
 static void tell_stop(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    if (tell_told(c))
+        return;
     const struct nsc_own_record *ends = nsc_first_heard(m, NCCLSCOPE_KIND_LAUNCHER_STOPS),
                                 *by_hand = nsc_stopped_by_hand(m);
     const struct nsc_own_record *r = by_hand ? by_hand : ends;

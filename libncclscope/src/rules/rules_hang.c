@@ -125,6 +125,30 @@ static void tell_stalled(struct nsc_case *c)
     nsc_explain_by(c, f, silent > 0 ? tell_others(c, f, size) : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
 }
 
+/* "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 15000 ms": the ranks that others wait for, of the first such line. */
+static void tell_barrier(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *r = nsc_success_of(m) ? NULL : nsc_first_heard(m, NCCLSCOPE_KIND_BARRIER_MISSED);
+    int64_t rank, waited = -1, ms = 0;
+    if (!r || !nsc_number_said(m, r, "rank", &waited) || !nsc_number_said(m, r, "timeout_ms", &ms))
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    nsc_text group = nsc_said(m, r, "group");
+    for (nsc_text word = nsc_next_word(&group); word.len; word = nsc_next_word(&group)) {
+        word.len -= word.ptr[word.len - 1] == ',';
+        if (nsc_to_i64(word, &rank))
+            nsc_name_rank(c, f, (uint64_t)rank);
+    }
+    f->count = f->ranks.len;
+    f->title =
+        nsc_words(c, "A barrier of PyTorch's was not reached within %.4g s by %s: rank %lld, which waited, says so",
+                  (double)ms / 1000, nsc_list_ranks(c, f), (long long)waited);
+    nsc_explain_by(c, f, NSC_HUNG_BARRIER);
+    f->confidence = "certain"; /* that they did not come; not why */
+    nsc_show(c, f, &r->where);
+}
+
 /* "Warning: NCCL EP timeout for dispatch receive, rank 2, local_expert_idx 37, src_rank 0" */
 static void tell_experts(struct nsc_case *c)
 {
@@ -212,6 +236,7 @@ void nsc_rule_ranks_hung(struct nsc_case *c)
 {
     if (!tell_order(c))
         tell_stalled(c);
+    tell_barrier(c);
     tell_experts(c);
     tell_no_result(c);
     nsc_tell_watchdogs(c);

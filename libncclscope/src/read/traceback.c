@@ -1,0 +1,183 @@
+/* traceback.c - which Python traceback a line goes on with, and where its exception stands. */
+#include "read/traceback.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* "03:04:05.678", "2026-01-02T03:04:05Z": of each line another, and of nobody. */
+static bool is_clock(nsc_text word)
+{
+    for (size_t i = 1; i + 1 < word.len; i++)
+        if (word.ptr[i] == ':' && nsc_is_digit(word.ptr[i - 1]) && nsc_is_digit(word.ptr[i + 1]))
+            return true;
+    return false;
+}
+
+/* The word in front of the column, and the blanks behind it. */
+static nsc_text writer_of(nsc_text line, size_t column, size_t *gap)
+{
+    nsc_text none = {NULL, 0};
+    size_t end = column;
+    while (end && is_blank(line.ptr[end - 1]))
+        end--;
+    size_t from = end;
+    while (from && !is_blank(line.ptr[from - 1]))
+        from--;
+    nsc_text word = {line.ptr + from, end - from};
+    *gap = column - end;
+    return is_clock(word) || word.len > NSC_TRACEBACK_WRITER ? none : word;
+}
+
+/* Where the traceback's column is in this line; past its end: another writer's line. Times in front may be longer or shorter. */
+static size_t column_in(const struct nsc_traceback *t, nsc_text line)
+{
+    enum { SHIFT = 10 };
+    if (!t->writer_len)
+        return t->column < line.len ? t->column : line.len;
+    size_t usual = t->column - t->gap - t->writer_len;
+    for (size_t i = 0; i <= 2 * SHIFT; i++) {
+        size_t by = (i + 1) / 2, at = i % 2 ? usual - by : usual + by; /* 0, -1, +1, -2 ... */
+        if ((i % 2 && by > usual) || at + t->writer_len > line.len || (at && !is_blank(line.ptr[at - 1])))
+            continue;
+        if (!memcmp(line.ptr + at, t->writer, t->writer_len)) {
+            size_t column = at + t->writer_len + t->gap;
+            return column < line.len ? column : line.len;
+        }
+    }
+    return line.len + 1;
+}
+
+/* Whose the line is: that of a writer who is known by his word, before one by nothing. */
+static struct nsc_traceback *owner_of(struct nsc_tracebacks *all, nsc_text line, uint64_t number, size_t *column)
+{
+    struct nsc_traceback *nobodys = NULL;
+    for (size_t i = 0; all->open && i < NSC_TRACEBACKS; i++) {
+        struct nsc_traceback *t = &all->of[i];
+        if (t->open && number - t->line > NSC_TRACEBACK_LINES) {
+            t->open = false;
+            all->open--;
+        }
+        if (!t->open)
+            continue;
+        if (!t->writer_len)
+            nobodys = t;
+        else if ((*column = column_in(t, line)) <= line.len)
+            return t;
+    }
+    *column = nobodys ? column_in(nobodys, line) : 0;
+    return nobodys;
+}
+
+/* A place for one: a free one, else that which was silent longest. */
+static struct nsc_traceback *place_for(struct nsc_tracebacks *all)
+{
+    struct nsc_traceback *oldest = &all->of[0];
+    for (size_t i = 0; i < NSC_TRACEBACKS; i++) {
+        if (!all->of[i].open)
+            return &all->of[i];
+        oldest = all->of[i].line < oldest->line ? &all->of[i] : oldest;
+    }
+    all->open--;
+    return oldest;
+}
+
+static void set_column(struct nsc_traceback *t, nsc_text line, size_t column)
+{
+    nsc_text writer = writer_of(line, column, &t->gap);
+    t->column = column;
+    t->writer_len = writer.len;
+    memcpy(t->writer, writer.len ? writer.ptr : "", writer.len);
+}
+
+/* It begins here: in the place of an older one of this writer. */
+static struct nsc_traceback *begin(struct nsc_tracebacks *all, nsc_text line, size_t column, uint64_t number)
+{
+    size_t gap;
+    nsc_text writer = writer_of(line, column, &gap);
+    struct nsc_traceback *t = NULL;
+    for (size_t i = 0; i < NSC_TRACEBACKS && !t; i++) {
+        struct nsc_traceback *x = &all->of[i];
+        t = x->open && nsc_text_eq((nsc_text){x->writer, x->writer_len}, writer) ? x : NULL;
+    }
+    if (!t) {
+        t = place_for(all);
+        all->open++;
+    }
+    *t = (struct nsc_traceback){.open = true, .line = number};
+    set_column(t, line, column);
+    return t;
+}
+
+/* One that began on the line before and has no frame yet: a logger may put its words in front of the first line alone. */
+static struct nsc_traceback *just_begun(struct nsc_tracebacks *all, uint64_t number)
+{
+    for (size_t i = 0; all->open && i < NSC_TRACEBACKS; i++)
+        if (all->of[i].open && !all->of[i].framed && all->of[i].line + 1 == number)
+            return &all->of[i];
+    return NULL;
+}
+
+/* "File "/x.py", line 67, in forward": a frame whose indentation a collector took away; its code is the next line. */
+static bool is_flat_frame(nsc_text text)
+{
+    return nsc_text_starts(text, "File \"") && nsc_text_find(text, "\", line ") > 0;
+}
+
+/* A frame in its column; where none is open, the first line of one was cut off. */
+static void take_frame(struct nsc_tracebacks *all, nsc_text line, size_t column, uint64_t number)
+{
+    size_t at;
+    struct nsc_traceback *t = owner_of(all, line, number, &at);
+    t = t ? t : just_begun(all, number);
+    if (t)
+        set_column(t, line, column);
+    else if (nsc_text_find(line, ", line ") > (ptrdiff_t)column)
+        t = begin(all, line, column, number);
+    if (t) {
+        t->framed = true;
+        t->line = number;
+    }
+}
+
+struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, nsc_text *text)
+{
+    *text = (nsc_text){NULL, 0};
+    ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
+    if (at >= 0) {
+        if (!all->ignored_at || number != all->ignored_at + 1)
+            begin(all, line, (size_t)at, number);
+        return NULL;
+    }
+    if (nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0) /* by Python, in a destructor: it ended nothing */
+        all->ignored_at = number;
+    ptrdiff_t frame = nsc_text_find_by(line, "  File \"", 2);
+    if (frame >= 0) {
+        if (!all->ignored_at || number - all->ignored_at >= NSC_IGNORED_LINES)
+            take_frame(all, line, (size_t)frame, number);
+        return NULL;
+    }
+    size_t column;
+    struct nsc_traceback *t = owner_of(all, line, number, &column);
+    if (!t && is_flat_frame(line))
+        t = begin(all, line, column = 0, number);
+    if (!t)
+        return NULL;
+    t->line = number;
+    *text = nsc_text_from(line, column);
+    if (is_flat_frame(*text)) {
+        t->flat_at = number;
+        t->framed = true;
+        return NULL;
+    }
+    return text->len && !is_blank(text->ptr[0]) ? t : NULL;
+}
+
+void nsc_traceback_ends(struct nsc_tracebacks *all, struct nsc_traceback *t, bool raised, uint64_t number)
+{
+    if (!raised && t->flat_at && number == t->flat_at + 1) /* the code of that frame */
+        return;
+    t->open = false;
+    all->open--;
+}
