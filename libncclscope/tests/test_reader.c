@@ -186,6 +186,27 @@ static void test_split_in_name(void)
     end(r);
 }
 
+/* Of the name two letters are left, and the process is one of a host's own, not of a container; another's digits in a process number. */
+static void test_torn_process(void)
+{
+    static const char line[] = "aig-a100:1622687:1622703 [1] NCCL INFO Using network Socket\n";
+    static const char torn[] =
+        "aig-a100:1622686:1622707 [0] NCCL INFO ncclPollProxyResponse Recei00:1622687:1622703 [1] NCCL "
+        "INFO Using network Socket\n"
+        "aig-a100:162268786:1622703 [1] NCCL INFO Using network Socket\n";
+    char text[600];
+    snprintf(text, sizeof text, "%s%s%s", line, line, torn);
+    ncclscope_reader *r = fed(text);
+    for (int i = 0; i < 3; i++)
+        next(r);
+    for (int i = 0; i < 2; i++) {
+        const ncclscope_record *rec = next(r);
+        CHECK_TEXT(ncclscope_record_host(rec), "aig-a100");
+        CHECK_INT(ncclscope_record_pid(rec), 1622687);
+    }
+    end(r);
+}
+
 /* What no row knows, and stands before every line, is a prefix; the first lines were not torn. Before one line in many it is not. */
 static void test_unknown_prefix(void)
 {
@@ -619,8 +640,8 @@ static void test_end(void)
 }
 
 CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_split),
-       TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_broken_in),
-       TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
-       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header),
-       TEST(test_header_behind_marker), TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces),
-       TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))
+       TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_torn_process),
+       TEST(test_broken_in), TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join),
+       TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name),
+       TEST(test_hole_in_header), TEST(test_header_behind_marker), TEST(test_cut_text), TEST(test_other_lines),
+       TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))

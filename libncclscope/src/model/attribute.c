@@ -258,19 +258,36 @@ static int by_printer(const void *a, const void *b)
     return x->where.line < y->where.line ? -1 : x->where.line > y->where.line;
 }
 
+/* How many of them, from the first on, are older than the communicator that the thread named: up to the last that names a rank which that has
+ * not. What its thread printed of another one before is not told from them where the lines between were lost. */
+static size_t older_than(const struct nsc_rank *r, const struct nsc_link *links, size_t n)
+{
+    while (n && r->nranks >= 0 && links[n - 1].src < (uint64_t)r->nranks && links[n - 1].dst < (uint64_t)r->nranks)
+        n--;
+    return r->nranks < 0 ? 0 : n;
+}
+
+static void give_to_fitting(struct ncclscope_model *m, struct nsc_link *links, size_t n, struct choice c)
+{
+    give(m, links, n, c.best, c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : c.sure ? NSC_INFERRED : NSC_AMBIGUOUS);
+}
+
 /* Whose are these, of one printing rank? False: it may be named yet. */
 static bool give_to_owner(struct ncclscope_model *m, struct nsc_thread *t, struct nsc_link *links, size_t n,
                           uint32_t rank, enum nsc_structure what, bool last)
 {
     if (rank != NSC_NONE && m->ranks.item[rank].rank == links[0].printer) {
-        give(m, links, n, rank, NSC_NONE, NSC_INFERRED);
+        size_t older = older_than(&m->ranks.item[rank], links, n);
+        if (older)
+            give_to_fitting(m, links, older, choose(m, links, older, NSC_NO_STRUCTURE, NSC_NONE));
+        give(m, links + older, n - older, rank, NSC_NONE, NSC_INFERRED);
         now_connected(m, rank, what, true);
         return true;
     }
     struct choice c = choose(m, links, n, what, t->made);
     if (c.best == NSC_NONE && !last)
         return false;
-    give(m, links, n, c.best, c.other, c.best == NSC_NONE ? NSC_UNKNOWN_COMM : c.sure ? NSC_INFERRED : NSC_AMBIGUOUS);
+    give_to_fitting(m, links, n, c);
     now_connected(m, c.best, what, c.sure);
     return true;
 }

@@ -1,6 +1,8 @@
 /* hosts.c - names of hosts that clean headers showed, to mend those of damaged ones. */
 #include "read/hosts.h"
 
+#include <stdio.h>
+
 static struct nsc_known_host *known_of(struct nsc_hosts *hosts, int64_t pid)
 {
     return &hosts->known[(uint64_t)pid % NSC_HOST_PROCESSES];
@@ -130,9 +132,38 @@ static bool mend_hole(struct nsc_hosts *hosts, struct nsc_header *h)
     return false;
 }
 
+/* "vm:162268686:1622707" of vm:1622686: no Linux has such a process. Another writer's digits came between; the thread, or all digits of the
+ * process at one end, say whose it is. */
+static bool mend_process(struct nsc_hosts *hosts, struct nsc_header *h)
+{
+    enum { MOST = 4194304 }; /* PID_MAX_LIMIT of the kernel */
+    char said[24], known[24];
+    size_t n = h->pid > MOST ? (size_t)snprintf(said, sizeof said, "%lld", (long long)h->pid) : 0;
+    for (size_t i = 0; n && i < NSC_HOST_PROCESSES; i++) {
+        const struct nsc_known_host *k = &hosts->known[i];
+        if (!k->seen || k->pid > MOST || !nsc_text_eq((nsc_text){k->host, k->len}, h->host))
+            continue;
+        size_t own = (size_t)snprintf(known, sizeof known, "%lld", (long long)k->pid);
+        bool whole = own > 3 && own < n && (!memcmp(said, known, own) || !memcmp(said + n - own, known, own));
+        if (k->tid == h->tid || whole) {
+            h->pid = k->pid;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is left of the name at its end is short, but the process is one of few: only those of containers have small numbers, which several
+ * hosts share. */
+static bool is_of_one_host(const struct nsc_known_host *k, size_t left)
+{
+    enum { OF_CONTAINERS = 10000 };
+    return left && k->pid > OF_CONTAINERS && k->seen > 1;
+}
+
 bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
 {
-    if (mend_hole(hosts, h))
+    if (mend_hole(hosts, h) || mend_process(hosts, h))
         return true;
     const struct nsc_known_host *k = known_of(hosts, h->pid);
     nsc_text name = {k->host, k->len};
@@ -157,7 +188,8 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
         h->host = name;
         return true;
     }
-    if (!begins && !((behind || marked) && left >= NSC_HOST_TAIL))
+    bool tail = left >= NSC_HOST_TAIL || (!is_known(hosts, h->host) && is_of_one_host(k, left));
+    if (!begins && !((behind || marked) && tail))
         return false;
     h->start += h->host.len - left; /* "... NCCL INFO ncclCommInitRankCoode1:12:12 [0]", of node1 */
     h->host = name;

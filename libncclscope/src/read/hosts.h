@@ -31,7 +31,7 @@ void nsc_hosts_learn_name(struct nsc_hosts *hosts, nsc_text host);
 size_t nsc_hosts_at_end(const struct nsc_hosts *hosts, nsc_text host);
 /* Text of another writer may be glued to the host: "delay 0vm:830:830"; or the beginning of the line is lost: "m:830:830" (then
  * true). The process is known; its host is what it always was. At the beginning of a line one line more must have said so: either
- * may be the damaged one. Of a process that was not seen yet it is a known host behind the beginning of one. `behind` another record of its line both may be: "...RankCoode1:12:12 [0]" of node1. */
+ * may be the damaged one. A process number that no Linux has is mended, too (then true). Of a process that was not seen yet it is a known host behind the beginning of one. `behind` another record of its line both may be: "...RankCoode1:12:12 [0]" of node1. */
 bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind);
 
 #endif

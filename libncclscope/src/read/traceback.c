@@ -91,6 +91,23 @@ static void set_column(struct nsc_traceback *t, nsc_text line, size_t column)
     memcpy(t->writer, writer.len ? writer.ptr : "", writer.len);
 }
 
+/* "+--- Traceback (most recent call last) ---", with the lines of a box: rich draws one around the frames, and the exception stands below
+ * it, in its column. */
+static const char corner[] = "\xe2\x95\xad", side[] = "\xe2\x94\x82", foot[] = "\xe2\x95\xb0", edge[] = "\xe2\x94\x80";
+
+static size_t box_before(nsc_text line, size_t column)
+{
+    nsc_text before = nsc_text_trim_end((nsc_text){line.ptr, column});
+    while (before.len >= 3 && !memcmp(before.ptr + before.len - 3, edge, 3))
+        before.len -= 3;
+    return before.len >= 3 && !memcmp(before.ptr + before.len - 3, corner, 3) ? before.len - 3 : column;
+}
+
+static bool is_of_box(nsc_text text)
+{
+    return nsc_text_starts(text, side) || nsc_text_starts(text, foot) || nsc_text_starts(text, corner);
+}
+
 /* It begins here: in the place of an older one of this writer. */
 static struct nsc_traceback *begin(struct nsc_tracebacks *all, nsc_text line, size_t column, uint64_t number)
 {
@@ -147,7 +164,7 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
     ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
     if (at >= 0) {
         if (!all->ignored_at || number != all->ignored_at + 1)
-            begin(all, line, (size_t)at, number);
+            begin(all, line, box_before(line, (size_t)at), number);
         return NULL;
     }
     if (nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0) /* by Python, in a destructor: it ended nothing */
@@ -171,7 +188,7 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
         t->framed = true;
         return NULL;
     }
-    return text->len && !is_blank(text->ptr[0]) ? t : NULL;
+    return text->len && !is_blank(text->ptr[0]) && !is_of_box(*text) ? t : NULL;
 }
 
 void nsc_traceback_ends(struct nsc_tracebacks *all, struct nsc_traceback *t, bool raised, uint64_t number)

@@ -83,6 +83,8 @@ enum nsc_answer nsc_ask_informed(struct nsc_ask *q);
 /* Does the input hold no warning of NCCL's? */
 #define TWO_WAYS_OF_SHM (q->m->shm_by_cumem && q->m->shm_by_file ? NSC_YES : NSC_NO)
 #define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)
+/* Did a peer close NCCL's connections, as the rule that asks found? Then {what} says where. */
+#define CLOSED_BY_PEER (q->what ? NSC_YES : NSC_NO)
 /* Does the warning that the finding began with hold these words; is its number this one? */
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words);
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number);

@@ -189,6 +189,7 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     f->cause = nccl_beside(c, r);
     f->fix = w->fix;
     const struct nsc_event *closed = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED);
+    closed = closed && nsc_closes_own(c->m, closed) ? NULL : closed;
     struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
     ask.what = closed ? nsc_words(c, "line %llu", (unsigned long long)closed->where.line) : NULL;
     ask.other = closed ? nsc_words(c, "%lld", (long long)closed->number) : NULL;

@@ -84,6 +84,24 @@ static const struct nsc_rank *local_rank(const struct ncclscope_model *m, nsc_st
     return best || !largest ? best : nth_on_host(m, largest, host, n);
 }
 
+/* "[Service thread] Connection closed by localRank 0", and behind it "comm 0x1 rank 0 ... - Abort COMPLETE" of the same process, which is
+ * local rank 0 there: its own threads hang up as it ends. */
+bool nsc_closes_own(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    enum { NEAR = 200 };
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        const struct nsc_where *end = r->aborted.line ? &r->aborted : &r->destroyed;
+        if (r->comm == NSC_NONE || !is_after(end, &e->where) || end->line - e->where.line > NEAR)
+            continue;
+        if (r->local_rank >= 0 ? r->local_rank == e->number
+                               : nth_on_host(m, &m->comms.item[r->comm], p->host, e->number) == r)
+            return true;
+    }
+    return false;
+}
+
 /* Did others of the job end in good order, so that an end without it means something? Up to 2.28 a normal end prints nothing. */
 static bool others_close(const struct ncclscope_model *m, const struct nsc_rank *lost)
 {
@@ -191,7 +209,7 @@ static bool is_lost(const struct ncclscope_model *m, const struct closings *all,
                     const struct nsc_rank *r, bool ordered)
 {
     const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
-    if (speaker == gone || is_after(&e->where, &speaker->closing_at) || closes_itself(m, r))
+    if (speaker == gone || is_after(&e->where, &speaker->closing_at) || closes_itself(m, r) || nsc_closes_own(m, e))
         return false; /* who tells of its own connections is there */
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
     bool seen = all_saw_the_same(m, all, e);
