@@ -229,11 +229,16 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
 }
 
 /* "MNNVL busId 0x60 fabric UUID a1.b2 cliqueId 0x7 ...": GPUs of one UUID and clique reach each other by NVLink; zero is none. */
+/* "fabric UUID 0.0 cliqueId 0x0 state 3": NVML's nvmlGpuFabricState_t, 3 is completed. On a board with NVSwitches the UUID is 0.0, where
+ * the fabric spans nodes it is not. */
 static void apply_fabric(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text uuid = nsc_record_field(rec, NCCLSCOPE_FIELD_UUID), clique = nsc_record_field(rec, NCCLSCOPE_FIELD_CLIQUE);
+    enum { COMPLETED = 3 };
     char text[120];
     (void)t;
+    if (nsc_number(rec, NCCLSCOPE_FIELD_STATE) == COMPLETED && !m->procs.item[proc].fabric_at.line)
+        m->procs.item[proc].fabric_at = nsc_here(m, rec);
     if (!uuid.len || nsc_text_is(uuid, "0.0"))
         return;
     snprintf(text, sizeof text, "%.*s %.*s", (int)(uuid.len < 80 ? uuid.len : 80), uuid.ptr,

@@ -260,6 +260,18 @@ static const struct nsc_where *nvls_proves(const struct ncclscope_model *m, cons
     return NULL;
 }
 
+/* The GPUs of both ends are up on a fabric of NVSwitches of their node, by what NVML told NCCL. Of a rank that is not in the input it is taken
+ * to be as with its neighbour: such boards hold no other GPUs. */
+static const struct nsc_where *fabric_proves(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    const struct nsc_where *here = a ? &m->procs.item[a->proc].fabric_at : NULL,
+                           *there = b ? &m->procs.item[b->proc].fabric_at : NULL;
+    bool both = (!here || here->line) && (!there || there->line) && (here || there);
+    return both ? here ? here : there : NULL;
+}
+
 /* Does no line tell the GPU of one of the two ranks, as where it was torn? Else lines about the pair itself decide. */
 static bool lacks_a_gpu(const struct ncclscope_model *m, const struct nsc_link *l)
 {
@@ -282,6 +294,8 @@ bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link
         *because = pair_proves(m, l);
     if (!*because)
         *because = switch_proves(m, l);
+    if (!*because && l->family == NSC_P2P) /* which way P2P goes; not that it would be allowed, where it is not used */
+        *because = fabric_proves(m, l);
     if (!*because && is_within_node(m, l) && lacks_a_gpu(m, l) && m->procs.item[r->proc].nvlink_at.line)
         *because = &m->procs.item[r->proc].nvlink_at;
     return *because;
