@@ -605,7 +605,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec); /* apply
 void nsc_bare_version(struct ncclscope_model *m, const ncclscope_record *rec);
 void nsc_apply_connect(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc);
 void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec); /* other.c: lines that are not NCCL's */
-void nsc_apply_json(struct ncclscope_model *m, const ncclscope_record *rec);  /* json_lines.c: TEST_JSON, RAS_JSON */
+void nsc_apply_topo_xml(struct ncclscope_model *m, const ncclscope_record *rec); /* topology_xml.c */
+void nsc_apply_json(struct ncclscope_model *m, const ncclscope_record *rec);     /* json_lines.c: TEST_JSON, RAS_JSON */
 void nsc_close_batches(struct ncclscope_model *m, struct nsc_thread *t, uint32_t rank,
                        enum nsc_structure what); /* attribute.c */
 /* The count of connections whose path is this text, made if it is new; NULL without memory. */

@@ -260,6 +260,20 @@ static const struct nsc_where *nvls_proves(const struct ncclscope_model *m, cons
     return NULL;
 }
 
+static const struct nsc_where *xml_says(const struct ncclscope_model *m, const struct nsc_link *l, bool *nvlink)
+{
+    uint32_t comm = nsc_comm_of(m, l);
+    const struct nsc_rank *a = nsc_member(m, comm, (int64_t)l->src), *b = nsc_member(m, comm, (int64_t)l->dst);
+    return a && b ? nsc_xml_of_pair(m, a, b, nvlink) : NULL;
+}
+
+const struct nsc_where *nsc_xml_excludes_nvlink(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    bool nvlink;
+    const struct nsc_where *line = xml_says(m, l, &nvlink);
+    return line && !nvlink ? line : NULL;
+}
+
 /* The GPUs of both ends are up on a fabric of NVSwitches of their node, by what NVML told NCCL. Of a rank that is not in the input it is taken
  * to be as with its neighbour: such boards hold no other GPUs. */
 static const struct nsc_where *fabric_proves(const struct ncclscope_model *m, const struct nsc_link *l)
@@ -294,6 +308,10 @@ bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link
         *because = pair_proves(m, l);
     if (!*because)
         *because = switch_proves(m, l);
+    bool nvlink = false;
+    const struct nsc_where *dump = *because || !is_within_node(m, l) ? NULL : xml_says(m, l, &nvlink);
+    if (dump && nvlink)
+        *because = dump;
     if (!*because && l->family == NSC_P2P) /* which way P2P goes; not that it would be allowed, where it is not used */
         *because = fabric_proves(m, l);
     if (!*because && is_within_node(m, l) && lacks_a_gpu(m, l) && m->procs.item[r->proc].nvlink_at.line)

@@ -297,6 +297,7 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
     case NCCLSCOPE_KIND_TEST_NAME: test_name(m, rec); break;
     case NCCLSCOPE_KIND_MATRIX_HEAD: matrix_head(m, rec); break;
     case NCCLSCOPE_KIND_MATRIX_ROW: matrix_row(m, rec); break;
+    case NCCLSCOPE_KIND_TOPO_XML: nsc_apply_topo_xml(m, rec); break;
     case NCCLSCOPE_KIND_TEST_JSON:
     case NCCLSCOPE_KIND_RAS_JSON: nsc_apply_json(m, rec); break;
     case NCCLSCOPE_KIND_TEST_VERSION: tests_version(m, rec); break;

@@ -201,7 +201,7 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
         out->path = NSC_PATH_PCIE;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;
-    } else if ((because = lacks_nvlink(m, l))) {
+    } else if ((because = nsc_xml_excludes_nvlink(m, l)) || (because = lacks_nvlink(m, l))) {
         out->path = NSC_PATH_PCIE;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;

@@ -24,6 +24,7 @@ bool nsc_class_is_nvlink(nsc_text type);
 /* One NCCL node with the chunk size of PCIe: up to 2.24 no pair of it has NVLink; later at least one pair has none, which with two
  * ranks is this one. The child of a split takes its parent's, and NCCL_BUFFSIZE caps it. The line that says so, or NULL. Where P2P is
  * refused or switched off the chunk is small whatever the machine has. */
+const struct nsc_where *nsc_xml_excludes_nvlink(const struct ncclscope_model *m, const struct nsc_link *l);
 const struct nsc_where *nsc_chunk_excludes_nvlink(const struct ncclscope_model *m, const struct nsc_rank *r);
 /* Does the link read? That is chosen only between NVLink-connected GPUs of compute capability 8.0, unless a variable forces it. */
 bool nsc_read_proves(const struct ncclscope_model *m, const struct nsc_link *l);

@@ -13,7 +13,8 @@ struct nsc_stream {
         test_open;      /* index of the matrix, and of the row of nccl-tests' JSON, that is being read; or NSC_NONE */
     bool test_in_place; /* which side of it comes */
     nsc_str test_name;
-    struct nsc_ras_state { /* of the report that is being read */
+    nsc_str xml_pci, xml_gpu; /* of a topology in XML: the device that it is at, and that again where it is a GPU */
+    struct nsc_ras_state {    /* of the report that is being read */
         struct nsc_ras_rank next;
         int step;  /* how far that rank is; 0: none is open */
         bool hash; /* the key before was "hash" */

@@ -50,7 +50,7 @@ void nsc_add_gpu_path(struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_st
     m->gpu_paths.item[i].where = *where;
 }
 
-static struct nsc_gpu_node *node_at(struct ncclscope_model *m, nsc_str host, nsc_str bus_id)
+struct nsc_gpu_node *nsc_add_gpu_node(struct ncclscope_model *m, nsc_str host, nsc_str bus_id)
 {
     struct nsc_key key = {host, bus_id, NSC_NONE};
     uint32_t i = nsc_map_get(&m->path_by, key);
@@ -108,7 +108,7 @@ void nsc_apply_topo_paths(struct ncclscope_model *m, const ncclscope_record *rec
     (void)t;
     m->procs.item[proc].graph_seen = true;
     nsc_str bus_id = nsc_text_starts(node, "GPU/") ? path_end(m, "", nsc_text_from(node, 4)) : 0;
-    struct nsc_gpu_node *g = bus_id ? node_at(m, m->procs.item[proc].host, bus_id) : NULL;
+    struct nsc_gpu_node *g = bus_id ? nsc_add_gpu_node(m, m->procs.item[proc].host, bus_id) : NULL;
     if (g && !g->where.line)
         g->where = nsc_here(m, rec);
     for (struct far_end to; g;) {
@@ -146,7 +146,7 @@ static void see_tree_gpu(struct ncclscope_model *m, const ncclscope_record *rec,
                          bool deep)
 {
     p->tree_gpu = path_end(m, "", bus_id);
-    struct nsc_gpu_node *g = node_at(m, p->host, p->tree_gpu);
+    struct nsc_gpu_node *g = nsc_add_gpu_node(m, p->host, p->tree_gpu);
     if (!g)
         return;
     g->in_tree = true;
@@ -167,7 +167,7 @@ static void see_tree(struct ncclscope_model *m, const ncclscope_record *rec, str
     } else if (nsc_level_of(link) == NSC_LEVEL_LOC && nsc_text_starts(node, "GPU/")) {
         see_tree_gpu(m, rec, p, nsc_text_from(node, 4), deep);
     } else if (nsc_level_of(link) == NSC_LEVEL_NVL && p->tree_gpu) {
-        struct nsc_gpu_node *g = nsc_text_starts(node, "NVS") ? node_at(m, p->host, p->tree_gpu) : NULL;
+        struct nsc_gpu_node *g = nsc_text_starts(node, "NVS") ? nsc_add_gpu_node(m, p->host, p->tree_gpu) : NULL;
         bool gpu = nsc_text_starts(node, "GPU/") || nsc_text_starts(node, "DEV/"); /* as RCCL 2.30 puts it */
         nsc_str other = gpu ? path_end(m, "", nsc_text_from(node, 4)) : 0;
         if (g)

@@ -37,6 +37,11 @@ const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, cons
 void nsc_add_tree_link(struct ncclscope_model *m, struct nsc_tree_link link); /* once */
 void nsc_add_gpu_path(struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_str b, nsc_str type,
                       const struct nsc_where *where);
+struct nsc_gpu_node *nsc_add_gpu_node(struct ncclscope_model *m, nsc_str host, nsc_str bus_id); /* NULL: no memory */
+/* topology_xml.c: the line by which a dump in XML tells of the GPUs of two ranks of a host whether they have NVLink to each other, through
+ * switches or straight; NULL: it does not list both. */
+const struct nsc_where *nsc_xml_of_pair(const struct ncclscope_model *m, const struct nsc_rank *a,
+                                        const struct nsc_rank *b, bool *nvlink);
 void nsc_take_diag_pairs(struct ncclscope_model *m); /* diagnostics.c: once ranks have their communicators */
 const struct nsc_gpu_path *nsc_gpu_path_of(const struct ncclscope_model *m, const struct nsc_rank *a,
                                            const struct nsc_rank *b);

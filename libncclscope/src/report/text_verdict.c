@@ -233,9 +233,15 @@ static void good_verdict(const struct nsc_report *r)
              !s.links[NSC_PATH_SOCKET])
         chosen_network(r, "For other nodes, if there are any,");
     if (s.proof && s.proof->line) {
-        snprintf(line, sizeof line, "%s by line %llu: ", nsc_is_rccl(r->m) ? "xGMI" : "NVLink",
-                 (unsigned long long)s.proof->line);
+        const char *what = nsc_is_rccl(r->m) ? "xGMI by " : "NVLink by ";
+        bool several = r->m->sources.len > 1;
         nsc_indent(r, 3);
+        if (several) {
+            nsc_puts(r->out, what);
+            nsc_safe(r, nsc_base_name(nsc_say(r->m, r->m->sources.item[s.proof->source].name)));
+        }
+        snprintf(line, sizeof line, several ? "%s%llu: " : "%sline %llu: ", several ? ":" : what,
+                 (unsigned long long)s.proof->line);
         nsc_line_of(r, line, s.proof->text);
     }
 }
