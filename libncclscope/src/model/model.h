@@ -395,6 +395,7 @@ struct nsc_comm {
     bool shared_names; /* one of its host names stands for several machines */
     bool guessed;      /* it prints no id, and ranks of another that prints none could stand for its own */
     int shape;         /* enum nsc_shape */
+    bool tiles;        /* it is consecutive, and groups like it, one behind the other, make up the job */
     int64_t stride;    /* of NSC_SHAPE_STRIDED and NSC_SHAPE_PAIR: between its ranks in the job */
     int worst_path;    /* enum nsc_path, or -1: no connection of it is known */
     int64_t row;       /* of columns.def; NCCLSCOPE_UNSAID: it has no member */

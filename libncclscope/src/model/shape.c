@@ -143,6 +143,7 @@ static void find_shape(struct ncclscope_model *m, struct nsc_comm *c, const stru
     bool even = c->stride > 0;
     for (uint32_t i = 2; i < c->count; i++)
         even = even && ranks[i] - ranks[i - 1] == c->stride;
+    c->tiles = even && c->stride == 1 && ranks[0] % c->nranks == 0 && j->ranks[job] % (uint64_t)c->nranks == 0;
     c->shape = !even            ? NSC_SHAPE_OTHER
                : c->nranks == 2 ? NSC_SHAPE_PAIR
                : c->stride == 1 ? NSC_SHAPE_CONSECUTIVE

@@ -120,7 +120,7 @@ static const struct hint *const hints[256] = {
     ['B'] = HINTS(HINT(0, "Bus error"), HINT(0, "Benchmark Result ="), HINT(9, "monitoredBarrier in ")),
     ['M'] = HINTS(HINT(5, "Open MPI ")),
     [':'] = HINTS(HINT(0, ": runtime error: ")),
-    ['E'] = HINTS(HINT(0, "EFA device, ")),
+    ['E'] = HINTS(HINT(0, "EFA device, "), HINT(0, "Exception raised from ")),
     ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
     ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess "), HINT(0, "KeyboardInterrupt")),
     ['T'] =

@@ -359,6 +359,8 @@ static size_t say_shape(const struct ncclscope_model *m, const struct nsc_comm *
         n = snprintf(buf, size, ", what ncclCommShrink left of a larger one");
     else if (c->guessed)
         n = snprintf(buf, size, ", whose they are is inferred (the log prints no id)");
+    else if (c->shape == NSC_SHAPE_CONSECUTIVE && !c->tiles)
+        n = snprintf(buf, size, ", consecutive (inferred)");
     else if (c->shape == NSC_SHAPE_STRIDED)
         n = snprintf(buf, size, ", each %lld apart (data- or pipeline-parallel-like, inferred)", (long long)c->stride);
     else if (c->shape == NSC_SHAPE_PAIR)

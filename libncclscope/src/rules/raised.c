@@ -179,6 +179,27 @@ static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, co
     return NULL;
 }
 
+/* "Exception raised from SetDevice at /pytorch/c10/cuda/CUDAFunctions.cpp:245 (most recent call first):", shortly behind a C++ exception. */
+static void say_where_raised(struct nsc_case *c, struct nsc_finding *f, const struct nsc_own_record *r)
+{
+    enum { NEAR = 12 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    for (const struct nsc_own_record *x = r + 1; r->number == NCCLSCOPE_KIND_CPP_TERMINATE && x < end; x++) {
+        if (x->where.source != r->where.source || x->where.line > r->where.line + NEAR)
+            return;
+        if (x->number != NCCLSCOPE_KIND_TORCH_RAISED_AT)
+            continue;
+        nsc_text name = nsc_said(m, x, "name"), file = nsc_said(m, x, "file");
+        f->cause =
+            nsc_words(c, "%s PyTorch raised it in %.*s (%.*s); the frames below line %llu lead to who called that.",
+                      f->cause, (int)(name.len < 80 ? name.len : 80), name.ptr, (int)(file.len < 80 ? file.len : 80),
+                      file.ptr, (unsigned long long)x->where.line);
+        nsc_show(c, f, &x->where);
+        return;
+    }
+}
+
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on,
                      const struct nsc_own_record *survived)
 {
@@ -207,6 +228,7 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
         f->cause = lived_on;
     }
     nsc_show(c, f, &r->where);
+    say_where_raised(c, f, r);
     if (survived) {
         nsc_text reason = reason_of(c->m, survived);
         f->cause = nsc_words(

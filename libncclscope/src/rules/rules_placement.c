@@ -53,7 +53,7 @@ static bool is_of_pipeline(const struct ncclscope_model *m, uint32_t comm)
 /* Neighbours, as tensor parallelism groups them, on more than one host, of which one has room for all of them. */
 static bool could_stay(const struct ncclscope_model *m, const struct nsc_comm *k, const struct nsc_map *most)
 {
-    bool neighbours = k->shape == NSC_SHAPE_CONSECUTIVE || (k->shape == NSC_SHAPE_PAIR && k->stride == 1);
+    bool neighbours = (k->shape == NSC_SHAPE_CONSECUTIVE && k->tiles) || (k->shape == NSC_SHAPE_PAIR && k->stride == 1);
     nsc_str first = neighbours ? m->procs.item[m->ranks.item[m->members.item[k->first]].proc].host : 0;
     bool crosses = false, room = false;
     for (uint32_t n = 0; first && !k->shared_names && n < k->count; n++) {
