@@ -1,6 +1,7 @@
 /* text_verdict.c - the first lines of the report for a person: the answer, and what was expected and is not so. */
 #include "model/machines.h"
 #include "model/pairs.h"
+#include "read/changes.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -207,6 +208,40 @@ static void tell_limit(const struct nsc_report *r)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
+/* All that connected did so at the end of the input, and nobody says that he has done: releases that connect at the first collective say so. */
+static bool ends_connecting(const struct ncclscope_model *m)
+{
+    enum { NEAR = 12 };
+    bool near = false;
+    if (m->sources.len != 1 || nsc_success_of(m) || m->tests.len)
+        return false;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[i];
+        if (!p->last_connect)
+            continue;
+        if (p->past_connect || p->nameless || nsc_version_of(m, (uint32_t)i).low < NSC_CHANGE_RUNTIME_CONNECT)
+            return false;
+        near = near || p->last_connect + NEAR >= m->sources.item[0].stats.lines;
+    }
+    return near;
+}
+
+/* Beside a path that might be better: where the input ends nothing had come through yet, which may be what its reader wonders at. */
+static void tell_open_end(const struct nsc_report *r)
+{
+    char line[300] = "";
+    const struct nsc_finding *f = nsc_explained_by(r->f, "MISSING_CUT");
+    f = f ? f : nsc_explained_by(r->f, "MISSING_CUT_SHORT");
+    if (f && f->title)
+        snprintf(line, sizeof line, "%.220s: it is cut there, or they hang.", f->title);
+    else if (ends_connecting(r->m))
+        snprintf(line, sizeof line, "The input ends while ranks connect: it is cut there, or they hang.");
+    if (!line[0])
+        return;
+    nsc_indent(r, 3);
+    nsc_wrap(r, 3, nsc_text_of(line));
+}
+
 static void good_verdict(const struct nsc_report *r)
 {
     struct seen_paths s = look(r->m);
@@ -373,6 +408,8 @@ static void bad_verdict(const struct nsc_report *r)
     nsc_wrap(r, 3, nsc_text_of(line));
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR)
         tell_limit(r);
+    if (f->severity < NCCLSCOPE_SEVERITY_ERROR || !strcmp(f->cls, "fault"))
+        tell_open_end(r);
     const struct nsc_finding *root = root_of(r, f);
     if (root) {
         snprintf(line, sizeof line, "%s%s%s.", strcmp(root->confidence, "certain") ? root->confidence : "",

@@ -134,7 +134,7 @@ static bool is_of_waiting(nsc_text name, nsc_text reason)
 
 /* A program that fails by itself does not come to where the other ranks wait: to the start of a communicator, or, where they lost
  * patience behind it, to a collective. */
-static void blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised)
+void nsc_blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised, enum nsc_id by)
 {
     for (size_t i = 0; i < c->f->list.len; i++) {
         struct nsc_finding *f = &c->f->list.item[i];
@@ -143,7 +143,7 @@ static void blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised
                     wait->line > raised->line,
              missing = f->rule->key == NSC_ID_RANKS_MISSING;
         if ((hung || missing) && f->severity == NCCLSCOPE_SEVERITY_ERROR && !f->caused_by)
-            f->caused_by = NSC_ID_RANKS_EXITED;
+            f->caused_by = by;
     }
 }
 
@@ -238,7 +238,7 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
         nsc_show(c, f, &survived->where);
     }
     if (!lived_on && !is_of_waiting(name, reason_of(c->m, r)))
-        blame_for_waiting(c, &r->where);
+        nsc_blame_for_waiting(c, &r->where, NSC_ID_RANKS_EXITED);
 }
 
 /* Another process listens where the launcher wants to: at the start of a run, so of a later one behind a failure. */

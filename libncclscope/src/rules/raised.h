@@ -7,6 +7,8 @@
 /* The first line of raised.def that is neither NCCL's nor CUDA's becomes a finding of the rule in hand, unless NCCL failed: then it
  * follows from that. A note where the program says behind it that it reached its end. NULL: there was none. */
 const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_failed);
+/* Ranks that are missing, or that others waited for in vain behind that line, are so by what it tells: a finding of `by`. */
+void nsc_blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised, enum nsc_id by);
 /* The last line in which this rank tells of itself in words of its own ("rank 3: ..."); NULL: there is none. */
 const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank);
 /* "rank 3 says: NaN loss, giving up", for a title. */

@@ -308,6 +308,18 @@ static bool is_of_docker(const struct ncclscope_model *m, const struct nsc_proc 
     return p->bootstrap_addr && nsc_text_starts(nsc_say(m, p->bootstrap_addr), "172.17.0.");
 }
 
+/* Has every rank of one of its communicators begun, and none of it come through where the input ends? */
+static bool waits_to_meet(const struct ncclscope_model *m, const struct nsc_proc *p)
+{
+    for (uint32_t i = p->last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
+        uint32_t comm = m->ranks.item[i].comm;
+        const struct nsc_comm *k = comm == NSC_NONE ? NULL : &m->comms.item[comm];
+        if (k && k->state == NSC_INCOMPLETE && k->nranks > 1 && nsc_is_all_begun(m, k))
+            return true;
+    }
+    return false;
+}
+
 void nsc_rule_interface_suspect(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -323,13 +335,16 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
         if (!f) {
             bool met = nsc_success_of(m) || ((local || docker) && sockets_cross(m));
             f = nsc_found(c, met ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
+            bool waits = bridge && !met && waits_to_meet(m, p);
+            f->severity = waits ? NCCLSCOPE_SEVERITY_ERROR : f->severity;
             f->title = local ? nsc_words(c, "NCCL meets the other hosts over %s by a link-local address",
                                          nsc_say(m, p->bootstrap_if).ptr)
                        : docker
                            ? nsc_words(c, "NCCL meets the other hosts over %s by %s, an address of Docker's own bridge",
                                        nsc_say(m, p->bootstrap_if).ptr, nsc_say(m, p->bootstrap_addr).ptr)
-                           : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any",
-                                       nsc_say(m, p->bootstrap_if).ptr);
+                           : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any%s",
+                                       nsc_say(m, p->bootstrap_if).ptr,
+                                       waits ? "; its ranks began, and none came through" : "");
             nsc_explain_by(c, f,
                            local    ? NSC_INTERFACE_LINK_LOCAL
                            : docker ? NSC_INTERFACE_DOCKER

@@ -1,5 +1,6 @@
 /* rules_program.c - failures that programs and libraries beside NCCL tell in their own words. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 /* "common.cu:1030 'invalid device ordinal'": what stands in quotes, or all of it. */
 static nsc_text bare_reason(nsc_text reason)
@@ -132,6 +133,8 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         nsc_explain(c, f, &ask);
         f->confidence = "certain";
         nsc_show(c, f, &r->where);
+        if (why == NSC_PROGRAM_CUDA || why == NSC_PROGRAM_MEMORY)
+            nsc_blame_for_waiting(c, &r->where, c->rule->key);
     }
     if (!f)
         return;

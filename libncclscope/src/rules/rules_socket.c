@@ -296,6 +296,15 @@ static bool spans_nodes(const struct ncclscope_model *m, const struct nsc_rank *
     return !m->comms.len && m->hosts.len > 1;
 }
 
+/* Did no communicator come up? Then nothing went over the network yet, and what keeps them from it matters more. */
+static bool none_came_up(const struct ncclscope_model *m)
+{
+    bool none = m->comms.len > 0;
+    for (size_t i = 0; none && i < m->comms.len; i++)
+        none = m->comms.item[i].state == NSC_INCOMPLETE;
+    return none;
+}
+
 /* `Using network Socket` of ranks on several nodes tells it too: from 2.22.3 on connections are printed at the first collective. */
 static void tell_chosen(struct nsc_case *c)
 {
@@ -318,7 +327,8 @@ static void tell_chosen(struct nsc_case *c)
     if (proc == NSC_NONE)
         return;
     p = &m->procs.item[proc];
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", certain ? "certain" : "likely");
+    int severity = none_came_up(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR;
+    struct nsc_finding *f = nsc_found(c, severity, "fault", certain ? "certain" : "likely");
     struct socket_reason r = reason_of(c, proc), job = reason_of_job(c);
     r = r.cause == NSC_SOCKET_UNSAID ? surer(r, &job) : r;
     f->count = 1;
