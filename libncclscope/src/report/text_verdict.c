@@ -215,6 +215,10 @@ static bool ends_connecting(const struct ncclscope_model *m)
     bool near = false;
     if (m->sources.len != 1 || nsc_success_of(m) || m->tests.len)
         return false;
+    for (size_t i = 0; i < m->ranks.len; i++) /* connections of single sends are followed by no such word */
+        if (m->ranks.item[i].done || m->ranks.item[i].done_maybe || m->ranks.item[i].destroyed.line ||
+            m->ranks.item[i].aborted.line)
+            return false;
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
         if (!p->last_connect)

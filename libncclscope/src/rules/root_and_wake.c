@@ -248,6 +248,16 @@ static void blame_experts(struct ncclscope_findings *all)
     }
 }
 
+/* Ranks that were to meet over such an interface wait for each other. */
+static void blame_for_missing(struct ncclscope_findings *all, const struct nsc_finding *root)
+{
+    for (size_t i = 0; root->severity == NCCLSCOPE_SEVERITY_ERROR && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        if (f->rule->key == NSC_ID_RANKS_MISSING && f->severity == NCCLSCOPE_SEVERITY_ERROR && !f->caused_by)
+            f->caused_by = root->rule->key;
+    }
+}
+
 /* A connection that could not be made, from a host that meets the others over an interface that seldom reaches any. */
 static void blame_interface(struct ncclscope_findings *all)
 {
@@ -267,6 +277,8 @@ static void blame_interface(struct ncclscope_findings *all)
             if (f->rule->key == NSC_ID_NET_TIMEOUT && f->severity > root->severity)
                 root->severity = f->severity; /* it is what broke the job */
         }
+        if (root->rule->key == NSC_ID_NET_INTERFACE_SUSPECT)
+            blame_for_missing(all, root);
     }
 }
 

@@ -301,7 +301,7 @@ static bool none_came_up(const struct ncclscope_model *m)
 {
     bool none = m->comms.len > 0;
     for (size_t i = 0; none && i < m->comms.len; i++)
-        none = m->comms.item[i].state == NSC_INCOMPLETE;
+        none = m->comms.item[i].state == NSC_INCOMPLETE || m->comms.item[i].state == NSC_FAILED;
     return none;
 }
 
