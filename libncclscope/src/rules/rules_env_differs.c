@@ -77,7 +77,7 @@ static struct seen_variable *seen_of(struct seen_variable *seen, nsc_str name)
 /* Read by every process when it starts: whoever shows other variables and not this one has it not. Those on P2P only where there are
  * two GPUs to ask for, those on InfiniBand only where that was tried: a plugin that works comes first; those on algorithms when the costs
  * of a communicator of two or more are set, which each rank does (from 2.7.3 on it then prints them). */
-enum { NOT_READ, READ_FOR_IB, READ_BESIDE_OTHERS, READ_WHEN_DONE, READ_BEFORE_START, READ_TO_THE_END };
+enum { NOT_READ, READ_FOR_IB, READ_BESIDE_OTHERS, READ_WHEN_DONE, READ_TO_THE_END };
 
 static int is_read_at_start(nsc_text name)
 {
@@ -86,7 +86,7 @@ static int is_read_at_start(nsc_text name)
         int when;
     } names[] = {{"NCCL_P2P_DISABLE", READ_BESIDE_OTHERS}, {"NCCL_P2P_LEVEL", READ_BESIDE_OTHERS},
                  {"NCCL_IB_DISABLE", READ_FOR_IB},         {"NCCL_ALGO", READ_WHEN_DONE},
-                 {"NCCL_PROTO", READ_WHEN_DONE},           {"NCCL_CUMEM_ENABLE", READ_BEFORE_START},
+                 {"NCCL_PROTO", READ_WHEN_DONE},           {"NCCL_CUMEM_ENABLE", READ_TO_THE_END},
                  {"NCCL_BUFFSIZE", READ_TO_THE_END},       {"NCCL_MIN_NCHANNELS", READ_TO_THE_END},
                  {"NCCL_MAX_NCHANNELS", READ_TO_THE_END}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -117,7 +117,7 @@ static bool shows_reading(const struct ncclscope_model *m, const struct nsc_rank
     if (m->sources.item[m->procs.item[r->proc].source].stats.torn_lines)
         return false;
     bool begins = m->procs.item[r->proc].bootstrap_at.line && r->start.line;
-    return when == READ_BEFORE_START ? begins : when == READ_TO_THE_END ? begins && r->complete.line : true;
+    return when == READ_TO_THE_END ? begins && r->complete.line : true;
 }
 
 /* A member that shows variables, but not this one, which another member has; NSC_NONE: none. */
