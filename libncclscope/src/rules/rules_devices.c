@@ -413,6 +413,8 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
             nsc_show(c, f, asked ? &asked->where : NULL);
             struct nsc_ask ask = {.c = c, .m = m, .proc = e->proc, .event = e, .distance = ""};
             nsc_explain(c, f, &ask);
+            if (nsc_is_explained_by(f, "SHARP_NO_AM"))
+                f->title = nsc_words(c, "%s; SHARP found no Aggregation Manager (sharp_am)", f->title);
         }
         f->count += e->count;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
