@@ -73,15 +73,23 @@ static void order_comms(struct ncclscope_model *m)
 }
 
 /* Where connections are made in the initialisation a rank connects before it prints Init COMPLETE: connections do not show that it came that far. Where lines were
- * torn or cut off, COMPLETE may be among what is lost: then nothing is concluded from its absence. */
+ * torn or cut off, COMPLETE may be among what is lost: then nothing is concluded from its absence. What makes a rank connect so early (no cuMem)
+ * makes all ranks of its communicator do so. */
 static void forget_early_use(struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->ranks.len; i++) {
+    bool *early = nsc_alloc(m->comms.len + 1);
+    m->no_memory = m->no_memory || !early;
+    for (size_t i = 0; early && i < m->ranks.len; i++)
+        if (m->ranks.item[i].comm != NSC_NONE && nsc_connects_in_init(m, m->ranks.item[i].proc))
+            early[m->ranks.item[i].comm] = true;
+    for (size_t i = 0; early && i < m->ranks.len; i++) {
         struct nsc_rank *r = &m->ranks.item[i];
         const struct nsc_source_info *s = &m->sources.item[m->procs.item[r->proc].source];
-        if (nsc_connects_in_init(m, r->proc) && !s->stats.torn_lines && !s->problem)
+        bool is = r->comm != NSC_NONE ? early[r->comm] : nsc_connects_in_init(m, r->proc);
+        if (is && !s->stats.torn_lines && !s->problem)
             r->used = false;
     }
+    nsc_free(early);
 }
 
 /* Two members on one GPU, by host name and bus id, that came to be: NCCL refuses that, so several machines have that name. */

@@ -202,8 +202,31 @@ static void find_linked_hosts(struct ncclscope_model *m)
     nsc_map_free(&old);
 }
 
+/* Are all hosts of the input of one job, so that what is known of one machine is known of its like? */
+static void find_if_joined(struct ncclscope_model *m)
+{
+    struct nsc_map hosts = {0};
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].host && nsc_map_put(&hosts, (struct nsc_key){m->procs.item[i].host, 0, 0}, 0))
+            m->no_memory = true;
+    size_t all = hosts.used;
+    nsc_map_free(&hosts);
+    m->hosts_are_joined = all < 2;
+    for (size_t i = 0; i < m->comms.len && !m->hosts_are_joined; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        for (uint32_t n = 0; k->count >= all && n < k->count; n++) {
+            struct nsc_key host = {m->procs.item[m->ranks.item[m->members.item[k->first + n]].proc].host, 0, 0};
+            if (host.a && nsc_map_put(&hosts, host, 0))
+                m->no_memory = true;
+        }
+        m->hosts_are_joined = hosts.used >= all;
+        nsc_map_free(&hosts);
+    }
+}
+
 void nsc_find_proofs(struct ncclscope_model *m)
 {
+    find_if_joined(m);
     find_loose_proofs(m);
     find_linked_hosts(m);
     nsc_find_readers(m);
@@ -309,7 +332,8 @@ bool nsc_nvlink_is_proven(const struct ncclscope_model *m, const struct nsc_link
     if (!*because)
         *because = switch_proves(m, l);
     bool nvlink = false;
-    const struct nsc_where *dump = *because || !is_within_node(m, l) ? NULL : xml_says(m, l, &nvlink);
+    bool denied = l->rank != NSC_NONE && nsc_chunk_excludes_nvlink(m, &m->ranks.item[l->rank]);
+    const struct nsc_where *dump = *because || denied || !is_within_node(m, l) ? NULL : xml_says(m, l, &nvlink);
     if (dump && nvlink)
         *because = dump;
     if (!*because && l->family == NSC_P2P) /* which way P2P goes; not that it would be allowed, where it is not used */

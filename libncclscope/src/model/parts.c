@@ -216,6 +216,7 @@ static uint32_t meet_node(struct joiner *j, const void *row)
     g->nvlink = x->nvlink > g->nvlink ? x->nvlink : g->nvlink;
     g->nic = x->nic > g->nic ? x->nic : g->nic;
     g->switched = g->switched || x->switched;
+    g->closed = g->closed || x->closed;
     g->under = x->in_tree ? x->under : g->under;
     g->in_tree = g->in_tree || x->in_tree;
     g->where = g->where.line ? g->where : x->where;

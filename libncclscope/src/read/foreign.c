@@ -109,7 +109,8 @@ static const struct hint *const hints[256] = {
                   HINT(6, "malloc(): "), HINT(7, "realloc(): "), HINT(12, "munmap_chunk(): "),
                   HINT(26, "double free or corruption (")),
     ['>'] = HINTS(HINT(2, "==> ")),
-    ['<'] = HINTS(HINT(0, "<pci busid=\""), HINT(0, "<gpu dev=\""), HINT(0, "<nvlink target=\"")),
+    ['<'] = HINTS(HINT(0, "<pci busid=\""), HINT(0, "<gpu dev=\""), HINT(0, "<nvlink target=\""),
+                  HINT(0, "<xgmi target=\""), HINT(0, "</gpu>")),
     ['z'] = HINTS(HINT(12, "corrupted size vs")),
     ['S'] =
         HINTS(HINT(0, "SLURM_"), HINT(0, "SHArP Job init error"), HINT(7, "signal SIG"), HINT(0, "Segmentation fault"),

@@ -154,11 +154,11 @@ static bool mend_process(struct nsc_hosts *hosts, struct nsc_header *h)
 }
 
 /* What is left of the name at its end is short, but the process is one of few: only those of containers have small numbers, which several
- * hosts share. */
-static bool is_of_one_host(const struct nsc_known_host *k, size_t left)
+ * hosts share. Not where all of another name that is known stands there. */
+static bool is_of_one_host(const struct nsc_hosts *hosts, const struct nsc_known_host *k, nsc_text host, size_t left)
 {
-    enum { OF_CONTAINERS = 10000 };
-    return left && k->pid > OF_CONTAINERS && k->seen > 1;
+    enum { OF_CONTAINERS = 10000, SHORTEST = 2 };
+    return left >= SHORTEST && k->pid > OF_CONTAINERS && k->seen > 1 && !nsc_hosts_at_end(hosts, host);
 }
 
 bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
@@ -188,7 +188,7 @@ bool nsc_hosts_mend(struct nsc_hosts *hosts, struct nsc_header *h, bool behind)
         h->host = name;
         return true;
     }
-    bool tail = left >= NSC_HOST_TAIL || (!is_known(hosts, h->host) && is_of_one_host(k, left));
+    bool tail = left >= NSC_HOST_TAIL || is_of_one_host(hosts, k, h->host, left);
     if (!begins && !((behind || marked) && tail))
         return false;
     h->start += h->host.len - left; /* "... NCCL INFO ncclCommInitRankCoode1:12:12 [0]", of node1 */

@@ -215,7 +215,12 @@ static bool ends_connecting(const struct ncclscope_model *m)
     bool near = false;
     if (m->sources.len != 1 || nsc_success_of(m) || m->tests.len)
         return false;
-    for (size_t i = 0; i < m->ranks.len; i++) /* connections of single sends are followed by no such word */
+    for (size_t i = 0; i < m->links.len;
+         i++) /* connections of single sends ("Channel 00/1") are followed by no such word */
+        for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
+            if (m->links.item[i].channels[1][w])
+                return false;
+    for (size_t i = 0; i < m->ranks.len; i++)
         if (m->ranks.item[i].done || m->ranks.item[i].done_maybe || m->ranks.item[i].destroyed.line ||
             m->ranks.item[i].aborted.line)
             return false;

@@ -433,6 +433,19 @@ enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, cons
     return answer;
 }
 
+enum nsc_answer nsc_ask_heard_of(struct nsc_ask *q, ncclscope_kind kind, const char *words)
+{
+    const struct ncclscope_model *m = q->m;
+    for (size_t i = 0; nsc_first_heard(m, kind) && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != kind || nsc_text_find(r->where.text, words) < 0)
+            continue;
+        q->line = &r->where;
+        return NSC_YES;
+    }
+    return NSC_NO;
+}
+
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
 {
     const struct nsc_own_record *r = nsc_first_heard(q->m, kind);

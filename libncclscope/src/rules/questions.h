@@ -69,6 +69,8 @@ enum nsc_answer nsc_ask_anyone_sets(struct nsc_ask *q, const char *name);
 #define ANYONE_SETS(name) nsc_ask_anyone_sets(q, name) /* does any process print that the variable is set? */
 enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind);
 #define HEARD(KIND) nsc_ask_heard(q, NCCLSCOPE_KIND_##KIND)
+enum nsc_answer nsc_ask_heard_of(struct nsc_ask *q, ncclscope_kind kind, const char *words);
+#define HEARD_OF(KIND, words) nsc_ask_heard_of(q, NCCLSCOPE_KIND_##KIND, words) /* of these words */
 /* Does the input list an RDMA device whose interface is up? Is NCCL_IB_HCA the name of an interface on one, which is no device? */
 enum nsc_answer nsc_ask_rdma_up(struct nsc_ask *q);
 enum nsc_answer nsc_ask_hca_is_interface(struct nsc_ask *q);

@@ -185,10 +185,11 @@ static void say_where_raised(struct nsc_case *c, struct nsc_finding *f, const st
     enum { NEAR = 12 };
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *end = m->happened.item + m->happened.len;
-    for (const struct nsc_own_record *x = r + 1; r->number == NCCLSCOPE_KIND_CPP_TERMINATE && x < end; x++) {
+    bool of_torch = r->number == NCCLSCOPE_KIND_CPP_TERMINATE && nsc_text_starts(nsc_said(m, r, "name"), "c10");
+    for (const struct nsc_own_record *x = r + 1; of_torch && x < end; x++) {
         if (x->where.source != r->where.source || x->where.line > r->where.line + NEAR)
             return;
-        if (x->number != NCCLSCOPE_KIND_TORCH_RAISED_AT)
+        if (x->number != NCCLSCOPE_KIND_TORCH_RAISED_AT || x->torch_rank != r->torch_rank)
             continue;
         nsc_text name = nsc_said(m, x, "name"), file = nsc_said(m, x, "file");
         f->cause =
@@ -305,6 +306,23 @@ static bool is_of_barrier(const struct ncclscope_model *m, nsc_text reason)
     return nsc_text_find(reason, "monitoredBarrier") >= 0 && nsc_first_heard(m, NCCLSCOPE_KIND_BARRIER_MISSED);
 }
 
+/* "StopIteration" alone: often one that is caught, so it counts only where PyTorch marks that nothing caught it; and where another with a
+ * message was raised while it was handled, that one ended the rank. */
+static bool is_bare_and_caught(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text reason)
+{
+    enum { NEAR = 200 };
+    if (r->number != NCCLSCOPE_KIND_PY_RAISED || reason.len)
+        return false;
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    for (const struct nsc_own_record *x = r + 1; r->torch_rank >= 0 && x < end; x++) {
+        if (x->where.source != r->where.source || x->where.line > r->where.line + NEAR)
+            break;
+        if (x->number == NCCLSCOPE_KIND_PY_RAISED && x->torch_rank == r->torch_rank && reason_of(m, x).len)
+            return true;
+    }
+    return r->torch_rank < 0;
+}
+
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
 {
     const struct ncclscope_model *m = c->m;
@@ -318,7 +336,7 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         nsc_text name = name_of(m, w, r), reason = reason_of(m, r);
         look_at(m, r->where.source, &nccl);
         if (is_of_nccl_or_cuda(name, reason) || is_behind_interrupt(m, r) || is_of_barrier(m, reason) ||
-            (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
+            is_bare_and_caught(m, r, reason) || (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
             continue;
         if (is_of_store(reason) && r->where.line < nccl.first && nccl.up) {
             before = before ? before : r;

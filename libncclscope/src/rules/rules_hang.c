@@ -125,25 +125,40 @@ static void tell_stalled(struct nsc_case *c)
     nsc_explain_by(c, f, silent > 0 ? tell_others(c, f, size) : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
 }
 
-/* "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 15000 ms": the ranks that others wait for, of the first such line. */
+/* Did ranks leave their communicators in good order behind that line? Then the program caught what was raised, and went on. */
+static bool ended_well_behind(const struct ncclscope_model *m, const struct nsc_where *line)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].destroyed.source == line->source && m->ranks.item[i].destroyed.line > line->line)
+            return true;
+    return nsc_success_of(m);
+}
+
+/* "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 15000 ms": the ranks that others wait for, of the first such line. Where PyTorch's
+ * mark names the speaker otherwise these are numbers within a group. */
 static void tell_barrier(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    const struct nsc_own_record *r = nsc_success_of(m) ? NULL : nsc_first_heard(m, NCCLSCOPE_KIND_BARRIER_MISSED);
+    const struct nsc_own_record *r = nsc_first_heard(m, NCCLSCOPE_KIND_BARRIER_MISSED);
     int64_t rank, waited = -1, ms = 0;
-    if (!r || !nsc_number_said(m, r, "rank", &waited) || !nsc_number_said(m, r, "timeout_ms", &ms))
+    if (!r || !nsc_number_said(m, r, "rank", &waited) || !nsc_number_said(m, r, "timeout_ms", &ms) ||
+        ended_well_behind(m, &r->where))
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
-    nsc_text group = nsc_said(m, r, "group");
-    for (nsc_text word = nsc_next_word(&group); word.len; word = nsc_next_word(&group)) {
+    bool of_group = r->torch_rank >= 0 && r->torch_rank != waited;
+    nsc_text group = nsc_said(m, r, "group"), rest = group;
+    for (nsc_text word = nsc_next_word(&rest); word.len && !of_group; word = nsc_next_word(&rest)) {
         word.len -= word.ptr[word.len - 1] == ',';
         if (nsc_to_i64(word, &rank))
             nsc_name_rank(c, f, (uint64_t)rank);
     }
-    f->count = f->ranks.len;
+    group.len = group.len < 80 ? group.len : 80;
+    const char *who = f->ranks.len ? nsc_list_ranks(c, f)
+                                   : nsc_words(c, "rank %.*s of a group", (int)group.len, group.len ? group.ptr : "");
+    f->count = f->ranks.len ? f->ranks.len : 1;
     f->title =
         nsc_words(c, "A barrier of PyTorch's was not reached within %.4g s by %s: rank %lld, which waited, says so",
-                  (double)ms / 1000, nsc_list_ranks(c, f), (long long)waited);
+                  (double)ms / 1000, who, (long long)(of_group ? r->torch_rank : waited));
     nsc_explain_by(c, f, NSC_HUNG_BARRIER);
     f->confidence = "certain"; /* that they did not come; not why */
     nsc_show(c, f, &r->where);

@@ -106,6 +106,12 @@ static nsc_text silent_host(const struct ncclscope_model *m, nsc_text *spoke)
     return silent;
 }
 
+/* A process that got no GPU at its start does not come to where the others wait. */
+static bool lacks_gpu(nsc_text reason)
+{
+    return nsc_text_find(reason, "invalid device ordinal") >= 0 || nsc_text_find(reason, "no CUDA-capable device") >= 0;
+}
+
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
@@ -133,7 +139,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         nsc_explain(c, f, &ask);
         f->confidence = "certain";
         nsc_show(c, f, &r->where);
-        if (why == NSC_PROGRAM_CUDA || why == NSC_PROGRAM_MEMORY)
+        if (why == NSC_PROGRAM_CUDA && lacks_gpu(reason))
             nsc_blame_for_waiting(c, &r->where, c->rule->key);
     }
     if (!f)

@@ -141,6 +141,43 @@ static void tell_unlike_lines(struct nsc_case *c)
     nsc_show(c, f, &m->procs.item[newer].first);
 }
 
+/* Did processes of both hosts try to connect to one address, and give up? Then they are of one job. */
+static bool met_in_vain(const struct ncclscope_model *m, nsc_str a, nsc_str b)
+{
+    nsc_str of_a = 0, of_b = 0;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->kind != NCCLSCOPE_KIND_CONNECT_GAVE_UP && e->kind != NCCLSCOPE_KIND_CONNECT_FAILED)
+            continue;
+        nsc_str host = m->procs.item[e->proc].host;
+        of_a = host == a && !of_a ? e->text : of_a;
+        of_b = host == b && !of_b ? e->text : of_b;
+    }
+    return of_a && of_a == of_b;
+}
+
+/* No line says a release, but the words of the lines of two hosts are of different ones. */
+static void tell_unlike_words(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    uint32_t older, newer;
+    char apart[240];
+    if (nsc_raised(c, NSC_ID_RANKS_VERSION_MISMATCH) || !nsc_versions_are_apart(m, &older, &newer) ||
+        !met_in_vain(m, m->procs.item[older].host, m->procs.item[newer].host))
+        return;
+    nsc_spell_versions_apart(m, apart, sizeof apart);
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "likely");
+    f->count = 2;
+    f->title =
+        nsc_words(c, "Hosts that try to meet run different versions of NCCL, by the words of their lines: %s", apart);
+    nsc_explain_by(c, f, 0);
+    f->confidence = "likely";
+    nsc_name_host(c, f, m->procs.item[older].host);
+    nsc_name_host(c, f, m->procs.item[newer].host);
+    nsc_show(c, f, &m->procs.item[older].first);
+    nsc_show(c, f, &m->procs.item[newer].first);
+}
+
 /* Two members of one communicator that say different releases, where NCCL's own warning is not in the log. */
 void nsc_rule_version_mismatch(struct nsc_case *c)
 {
@@ -186,6 +223,7 @@ void nsc_rule_version_mismatch(struct nsc_case *c)
         return;
     }
     tell_unlike_lines(c);
+    tell_unlike_words(c);
 }
 
 /* ---- two ranks on one GPU ---- */
