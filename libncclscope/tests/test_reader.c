@@ -207,6 +207,21 @@ static void test_torn_process(void)
     end(r);
 }
 
+/* Two hosts whose names end alike, and a process number that both have: the one whose name stands there whole is meant. */
+static void test_torn_before_known(void)
+{
+    ncclscope_reader *r =
+        fed("gpu-a07:20000:20000 [0] NCCL INFO Using network Socket\n"
+            "gpu-a07:20000:20000 [0] NCCL INFO Using network Socket\n"
+            "gpu-c07:30000:30000 [0] NCCL INFO Using network Socket\n"
+            "gpu-a07:20000:20001 [0] NCCL INFO ncclPollProxyResponse Recgpu-c07:20000:20000 [0] NCCL INFO Using "
+            "network Socket\n");
+    for (int i = 0; i < 4; i++)
+        next(r);
+    CHECK_TEXT(ncclscope_record_host(next(r)), "gpu-c07");
+    end(r);
+}
+
 /* What no row knows, and stands before every line, is a prefix; the first lines were not torn. Before one line in many it is not. */
 static void test_unknown_prefix(void)
 {
@@ -641,7 +656,8 @@ static void test_end(void)
 
 CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_split),
        TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_torn_process),
-       TEST(test_broken_in), TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join),
-       TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name),
-       TEST(test_hole_in_header), TEST(test_header_behind_marker), TEST(test_cut_text), TEST(test_other_lines),
-       TEST(test_row_in_pieces), TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))
+       TEST(test_torn_before_known), TEST(test_broken_in), TEST(test_unknown_prefix), TEST(test_decorated),
+       TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped),
+       TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header), TEST(test_header_behind_marker),
+       TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
+       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))

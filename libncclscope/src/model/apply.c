@@ -228,8 +228,8 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
         nsc_event_at(m, rec, proc, number, about);
 }
 
-/* "MNNVL busId 0x60 fabric UUID a1.b2 cliqueId 0x7 ...": GPUs of one UUID and clique reach each other by NVLink; zero is none. */
-/* "fabric UUID 0.0 cliqueId 0x0 state 3": NVML's nvmlGpuFabricState_t, 3 is completed. On a board with NVSwitches the UUID is 0.0, where
+/* "MNNVL busId 0x60 fabric UUID a1.b2 cliqueId 0x7 ...": GPUs of one UUID and clique reach each other by NVLink; zero is none.
+ * "... state 3": NVML's nvmlGpuFabricState_t, 3 is completed. On a board with NVSwitches the UUID is 0.0, where
  * the fabric spans nodes it is not. */
 static void apply_fabric(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {

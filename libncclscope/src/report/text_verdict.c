@@ -208,15 +208,15 @@ static void tell_limit(const struct nsc_report *r)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
-/* All that connected did so at the end of the input, and nobody says that he has done: releases that connect at the first collective say so. */
+/* All that connected did so at the end of the input, and nobody says that he has done: releases that connect at the first collective say so.
+ * Not where sends connected ("Channel 00/1"), which no such word follows. */
 static bool ends_connecting(const struct ncclscope_model *m)
 {
     enum { NEAR = 12 };
     bool near = false;
     if (m->sources.len != 1 || nsc_success_of(m) || m->tests.len)
         return false;
-    for (size_t i = 0; i < m->links.len;
-         i++) /* connections of single sends ("Channel 00/1") are followed by no such word */
+    for (size_t i = 0; i < m->links.len; i++)
         for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
             if (m->links.item[i].channels[1][w])
                 return false;

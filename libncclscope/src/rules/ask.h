@@ -385,8 +385,9 @@ void nsc_explain_with(struct nsc_case *c, struct nsc_finding *f, int reason, con
 bool nsc_lived_on(const struct ncclscope_model *m, uint32_t proc, const struct nsc_where *line);
 /* Do lines of other programs stand behind NCCL's last ones in each input, and none that tells of trouble, nor a warning anywhere? */
 bool nsc_goes_on_well(const struct ncclscope_model *m);
-/* Is this a connection that is tried again and again, and are the tries the last that its process says, but for a few lines? */
+/* rules_lost.c: does "Connection closed by localRank N" tell that the process that prints it hangs up on itself, as it ends? */
 bool nsc_closes_own(const struct ncclscope_model *m, const struct nsc_event *e);
+/* Is this a connection that is tried again and again, and are the tries the last that its process says, but for a few lines? */
 bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *e);
 /* The rank that people know a process by: its number in the largest communicator that it is in; -1 if none is known. */
 int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc);

@@ -117,6 +117,22 @@ static void name_mixed(struct nsc_case *c, struct nsc_finding *f)
     }
 }
 
+static struct nsc_finding *tell_hosts_apart(struct nsc_case *c, int severity, const char *title, uint32_t older,
+                                            uint32_t newer)
+{
+    const struct nsc_proc *a = &c->m->procs.item[older], *b = &c->m->procs.item[newer];
+    struct nsc_finding *f = nsc_found(c, severity, "error", "likely");
+    f->count = 2;
+    f->title = title;
+    nsc_explain_by(c, f, 0);
+    f->confidence = "likely";
+    nsc_name_host(c, f, a->host);
+    nsc_name_host(c, f, b->host);
+    nsc_show(c, f, &a->first);
+    nsc_show(c, f, &b->first);
+    return f;
+}
+
 /* One host's lines say "INFO", another's "NCCL INFO", as the releases before and from 2.2 on print them, and calls returned errors. */
 static void tell_unlike_lines(struct nsc_case *c)
 {
@@ -125,20 +141,12 @@ static void tell_unlike_lines(struct nsc_case *c)
     if (!nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE) || !nsc_versions_are_apart(m, &older, &newer) ||
         m->procs.item[older].unmarked == m->procs.item[newer].unmarked || m->sources.len != 1)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
-    f->count = 2;
-    f->title = nsc_words(
+    const char *title = nsc_words(
         c,
         "Hosts run different versions of NCCL: lines of %s say \"INFO\", as the oldest releases do (2.0 to 2.2), "
         "those of %s \"NCCL INFO\"",
         nsc_say(m, m->procs.item[older].host).ptr, nsc_say(m, m->procs.item[newer].host).ptr);
-    f->part = NSC_ROOT;
-    nsc_explain_by(c, f, 0);
-    f->confidence = "likely";
-    nsc_name_host(c, f, m->procs.item[older].host);
-    nsc_name_host(c, f, m->procs.item[newer].host);
-    nsc_show(c, f, &m->procs.item[older].first);
-    nsc_show(c, f, &m->procs.item[newer].first);
+    tell_hosts_apart(c, NCCLSCOPE_SEVERITY_ERROR, title, older, newer)->part = NSC_ROOT;
 }
 
 /* Did processes of both hosts try to connect to one address, and give up? Then they are of one job. */
@@ -156,7 +164,7 @@ static bool met_in_vain(const struct ncclscope_model *m, nsc_str a, nsc_str b)
     return of_a && of_a == of_b;
 }
 
-/* No line says a release, but the words of the lines of two hosts are of different ones. */
+/* No communicator joins the two hosts, and their lines, or the words of these, are of different releases. */
 static void tell_unlike_words(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -165,17 +173,12 @@ static void tell_unlike_words(struct nsc_case *c)
     if (nsc_raised(c, NSC_ID_RANKS_VERSION_MISMATCH) || !nsc_versions_are_apart(m, &older, &newer) ||
         !met_in_vain(m, m->procs.item[older].host, m->procs.item[newer].host))
         return;
+    bool said = nsc_version_of(m, older).how == NSC_VERSION_SAID && nsc_version_of(m, newer).how == NSC_VERSION_SAID;
     nsc_spell_versions_apart(m, apart, sizeof apart);
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "likely");
-    f->count = 2;
-    f->title =
-        nsc_words(c, "Hosts that try to meet run different versions of NCCL, by the words of their lines: %s", apart);
-    nsc_explain_by(c, f, 0);
-    f->confidence = "likely";
-    nsc_name_host(c, f, m->procs.item[older].host);
-    nsc_name_host(c, f, m->procs.item[newer].host);
-    nsc_show(c, f, &m->procs.item[older].first);
-    nsc_show(c, f, &m->procs.item[newer].first);
+    tell_hosts_apart(c, NCCLSCOPE_SEVERITY_WARNING,
+                     nsc_words(c, "Hosts that try to meet run different versions of NCCL%s: %s",
+                               said ? "" : ", by the words of their lines", apart),
+                     older, newer);
 }
 
 /* Two members of one communicator that say different releases, where NCCL's own warning is not in the log. */
