@@ -512,6 +512,15 @@ def closed_by_lost(n):
     return one_log(out)
 
 
+def closed_in_groups(n):
+    """A rank of many groups vanishes: to its peers it has another local rank in each, and some of what they see close is their own."""
+    out = [line('vm', 100 + p, 1000 + k, p, 'comm 0x%x%d rank %d nranks 3 cudaDev %d busId %d0 commId 0x%xa - Init COMPLETE' % (
+        k + 1, p, p, p, p, k + 1)) for k in range(n) for p in range(2)]
+    out += [line('vm', 100 + p, 900000 + k, p, '[Service thread] Connection closed by localRank %d' % (p, 2)[k % 2])
+            for k in range(n) for p in range(2)]
+    return one_log(out)
+
+
 def closed_by_strangers(n):
     """Something at NCCL's port that is no rank, and many connections that end behind it."""
     out = begin('vm', 99, 0)
@@ -660,7 +669,7 @@ SHAPES = {
     pods: (150, 5000), pod_containers: (300, 2500),
     ranks_of_a_large_old_communicator: (120, 10000), one_id_again: (300, 10000), unused_comms: (120, 5000),
     failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
-    net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), closed_by_strangers: (120, 5000),
+    net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), closed_in_groups: (200, 10000), closed_by_strangers: (120, 5000),
     shared_gpus: (200, 10000), limited_channels: (150, 10000), commands: (200, 5000), pods_in_a_ring: (150, 10000), ras_json: (200, 10000), matrices: (200, 10000),
     unknown_lines: (400, 20000), torn_lines: (300, 10000), jobs_one_after_another: (150, 5000),
 }
