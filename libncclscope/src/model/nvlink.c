@@ -11,7 +11,7 @@ static bool env_is_there(const struct ncclscope_model *m, uint32_t proc, const c
 
 bool nsc_read_proves(const struct ncclscope_model *m, const struct nsc_link *l)
 {
-    return l->read && l->proc != NSC_NONE && nsc_reads_by_itself(m, l->proc);
+    return l->read && (l->proc == NSC_NONE ? m->readers_choose : nsc_reads_by_itself(m, l->proc));
 }
 
 /* One NCCL node with a chunk size of 512 KiB: from 2.25.1 every pair is better than one PCIe switch; before that at least one pair,

@@ -26,6 +26,24 @@ static void find_unforced(struct ncclscope_model *m)
     nsc_map_free(&hosts);
 }
 
+bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc)
+{
+    return nsc_reads_some(m, proc) || m->procs.item[proc].read_unforced;
+}
+
+/* A line that lost its process: of one of those that read, each of which does so by itself, as nothing tells of one that was told to. */
+static void find_if_all_read(struct ncclscope_model *m)
+{
+    bool some = false, all = true;
+    for (uint32_t i = 0; i < m->procs.len; i++) {
+        if (!m->procs.item[i].p2p_reads)
+            continue;
+        some = true;
+        all = all && nsc_reads_by_itself(m, i);
+    }
+    m->readers_choose = some && all;
+}
+
 void nsc_find_readers(struct ncclscope_model *m)
 {
     find_unforced(m);
@@ -44,9 +62,5 @@ void nsc_find_readers(struct ncclscope_model *m)
         if (nsc_map_get(&hosts, (struct nsc_key){m->procs.item[i].host, 0, 0}) != NSC_NONE)
             m->procs.item[i].p2p_reads = m->procs.item[i].p2p_writes = true;
     nsc_map_free(&hosts);
-}
-
-bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc)
-{
-    return nsc_reads_some(m, proc) || m->procs.item[proc].read_unforced;
+    find_if_all_read(m);
 }

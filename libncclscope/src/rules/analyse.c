@@ -38,20 +38,42 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
-/* The elastic launcher began anew behind it. */
-static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
+/* Where the elastic launcher began anew behind it. */
+static const struct nsc_own_record *restart_behind(const struct ncclscope_model *m, const struct nsc_finding *f)
 {
     if (f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
-        return;
-    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_ELASTIC_RESTART);
-    for (; r && r < c->m->happened.item + c->m->happened.len; r++) {
-        if (r->number != NCCLSCOPE_KIND_ELASTIC_RESTART || r->where.source != f->evidence[0].source ||
-            r->where.line < f->evidence[0].line)
-            continue;
+        return NULL;
+    const struct nsc_own_record *r = nsc_first_heard(m, NCCLSCOPE_KIND_ELASTIC_RESTART);
+    for (; r && r < m->happened.item + m->happened.len; r++)
+        if (r->number == NCCLSCOPE_KIND_ELASTIC_RESTART && r->where.source == f->evidence[0].source &&
+            r->where.line >= f->evidence[0].line)
+            return r;
+    return NULL;
+}
+
+static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_own_record *r = restart_behind(c->m, f);
+    if (r)
         f->cause = nsc_words(c, "%s The launcher then restarted the workers (line %llu).", f->cause,
                              (unsigned long long)r->where.line);
-        return;
-    }
+}
+
+/* Did that help, for what the input tells? Of what stands at the top, where there is one input. */
+static void say_if_it_helped(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_own_record *r = c->m->sources.len == 1 ? restart_behind(c->m, f) : NULL;
+    uint64_t last = 0;
+    for (size_t i = 0; r && i < c->f->list.len; i++)
+        for (size_t k = 0; k < c->f->list.item[i].evidences; k++) {
+            const struct nsc_finding *x = &c->f->list.item[i];
+            if (x->severity == NCCLSCOPE_SEVERITY_ERROR && x->evidence[k].line > last)
+                last = x->evidence[k].line;
+        }
+    uint64_t lines = c->m->sources.len ? c->m->sources.item[0].stats.lines : 0;
+    if (r && last < r->where.line && lines > r->where.line)
+        f->cause = nsc_words(c, "%s No failure stands behind that, up to this input's end (line %llu).", f->cause,
+                             (unsigned long long)lines);
 }
 
 /* Somebody did, by hand: of what stands at the top. */
@@ -133,8 +155,10 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
             x->fix = "Nothing to mend.";
     }
     nsc_put_findings_in_order(f);
-    if (f->list.len)
+    if (f->list.len) {
+        say_if_it_helped(&c, &f->list.item[0]);
         say_if_started_anew(&c, &f->list.item[0]);
+    }
     f->verdict = verdict_of(f);
     if (f->judged)
         nsc_lay_findings(f);

@@ -175,6 +175,28 @@ static bool follows_from_call(const struct nsc_case *c, const struct nsc_finding
     return false;
 }
 
+/* The interface for sockets that the process says it found, NULL where it says none. */
+static const struct nsc_net_device *socket_of(const struct ncclscope_model *m, const struct nsc_proc *p)
+{
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *d = &m->devices.item[i];
+        if (d->host == p->host && d->name && nsc_text_is(nsc_say(m, d->net), "Socket"))
+            return d;
+    }
+    return NULL;
+}
+
+/* What it goes on with. */
+static void tell_other_network(struct nsc_case *c, struct nsc_finding *f, const struct nsc_event *e)
+{
+    const struct nsc_proc *p = &c->m->procs.item[e->proc];
+    const struct nsc_net_device *d = p->network || !is_unsupported(e) ? NULL : socket_of(c->m, p);
+    if (p->network)
+        f->cause = nsc_words(c, "%s NCCL then chose the network %s.", f->cause, nsc_say(c->m, p->network).ptr);
+    else if (d)
+        f->cause = nsc_words(c, "%s It found sockets over %s.", f->cause, nsc_say(c->m, d->name).ptr);
+}
+
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -226,9 +248,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                           : !fails && severity == NCCLSCOPE_SEVERITY_ERROR ? NCCLSCOPE_SEVERITY_WARNING
                                                                            : severity;
             f->part = went_on ? NSC_NO_FAILURE : f->part;
-            nsc_str network = m->procs.item[e->proc].network;
-            if (network && f->severity > NCCLSCOPE_SEVERITY_NOTE)
-                f->cause = nsc_words(c, "%s NCCL then chose the network %s.", f->cause, nsc_say(m, network).ptr);
+            if (f->severity > NCCLSCOPE_SEVERITY_NOTE)
+                tell_other_network(c, f, e);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
