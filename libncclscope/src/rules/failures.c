@@ -342,7 +342,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     int64_t number;
     if (nsc_to_i64(text, &number)) /* a rank or a device: the line itself says whose */
         text.len = 0;
-    while (text.len && (text.ptr[0] == ':' || text.ptr[0] == ' '))
+    while (text.len && (text.ptr[0] == ':' || text.ptr[0] == ' ' || text.ptr[0] == ','))
         text = nsc_text_from(text, 1);
     text.len -= text.len && text.ptr[text.len - 1] == '.';
     if (nsc_text_is(text,

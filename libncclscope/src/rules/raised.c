@@ -162,6 +162,12 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
     return closed ? nsc_words(c, "%s What peers print of closed connections follows from it.", up) : up;
 }
 
+/* "Engine core initialization failed. See root cause above.": vLLM's, of a process whose worker raised what ended it. */
+static bool points_at_another(nsc_text reason)
+{
+    return nsc_text_find(reason, "root cause") >= 0;
+}
+
 /* The last exception of the input, where NCCL's first line stands between it and this one: the program went on behind this one, and that one
  * ended it. A rank that was raised for or lost patience may follow from this one. */
 static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, const struct nsc_own_record *r)
@@ -174,7 +180,7 @@ static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, co
             continue;
         nsc_text name = name_of(m, words_of(x, FIRST), x), reason = reason_of(m, x);
         bool own = !is_of_nccl_or_cuda(name, reason) && !is_of_waiting(name, reason) && x->torch_rank < 0;
-        return own && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r)) ? x : NULL;
+        return own && !points_at_another(reason) && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r)) ? x : NULL;
     }
     return NULL;
 }
