@@ -4,19 +4,35 @@
 #include "model/path.h"
 #include "model/version.h"
 
-/* The first communicator that numbers its ranks alike, by its size and by one process that has the same rank in both: a rank that prints
- * nothing is the same in both. Looked for among the first few. */
+enum { TRIED = 16 }; /* communicators that are looked through for one that numbers its ranks alike */
+
+/* Of the same size, and one process has the same rank in both: then a rank that prints nothing is the same in both. */
+static bool are_numbered_alike(const struct ncclscope_model *m, uint32_t a, uint32_t b)
+{
+    const struct nsc_comm *k = &m->comms.item[a];
+    const struct nsc_rank *one = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
+    const struct nsc_rank *r = one && m->comms.item[b].nranks == k->nranks ? nsc_member(m, b, one->rank) : NULL;
+    return r && r->proc == one->proc;
+}
+
+/* The first communicator that numbers its ranks alike. */
 static uint32_t numbered_alike(const struct ncclscope_model *m, uint32_t comm)
 {
-    enum { TRIED = 16 };
-    const struct nsc_comm *k = &m->comms.item[comm];
-    const struct nsc_rank *one = k->count ? &m->ranks.item[m->members.item[k->first]] : NULL;
-    for (uint32_t i = 0; one && i < comm && i < TRIED; i++) {
-        const struct nsc_rank *r = m->comms.item[i].nranks == k->nranks ? nsc_member(m, i, one->rank) : NULL;
-        if (r && r->proc == one->proc)
+    for (uint32_t i = 0; i < comm && i < TRIED; i++)
+        if (are_numbered_alike(m, comm, i))
             return i;
-    }
     return comm;
+}
+
+/* The rank as one of those communicators names its GPU; NULL: none does. */
+static const struct nsc_rank *named_elsewhere(const struct ncclscope_model *m, uint32_t comm, int64_t rank)
+{
+    for (uint32_t i = 0; i < m->comms.len && i < TRIED; i++) {
+        const struct nsc_rank *r = i == comm ? NULL : nsc_member(m, i, rank);
+        if (r && r->bus_id && are_numbered_alike(m, comm, i))
+            return r;
+    }
+    return NULL;
 }
 
 nsc_str nsc_bus_at_end(const struct ncclscope_model *m, const struct nsc_link *l, bool dst)
@@ -50,7 +66,7 @@ uint64_t nsc_gpu_at_end(const struct ncclscope_model *m, const struct nsc_link *
     if (comm == NSC_NONE && m->comms.len == 1 && m->comms.item[0].nranks > (int64_t)rank)
         comm = 0; /* a torn line names none: most likely the one that there is, and then it is no pair more */
     const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
-    r = r || comm == NSC_NONE ? r : nsc_member(m, numbered_alike(m, comm), (int64_t)rank);
+    r = r || comm == NSC_NONE ? r : named_elsewhere(m, comm, (int64_t)rank);
     if (r && r->bus_id && !r->shares_gpu && !(comm != NSC_NONE && m->comms.item[comm].guessed))
         return NSC_GPU_NAMED_EVERYWHERE | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
     nsc_str bus = r && r->shares_gpu ? 0 : nsc_bus_at_end(m, l, dst);

@@ -99,7 +99,7 @@ static const struct hint *const hints[256] = {
     ['W'] = HINTS(HINT(0, "WORLD_SIZE"), HINT(0, "Worker group FAILED")),
     ['/'] = HINTS(HINT(3, "img/sec on "), HINT(12, "total images/sec: ")),
     ['C'] = HINTS(HINT(0, "Communicator ranks have "), HINT(8, "Sending Ctrl-C"), HINT(8, " computeCapability: "),
-                  HINT(0, "Check failed: "), HINT(0, "Cuda failure '"), HINT(0, "Command terminated by signal")),
+                  HINT(0, "Caught signal "), HINT(0, "Check failed: "), HINT(0, "Cuda failure '"), HINT(0, "Command terminated by signal")),
     ['A'] = HINTS(HINT(0, "Avg bus bandwidth"), HINT(0, "A worker died or was killed"), HINT(0, "Aborted"),
                   HINT(0, "Assertion `"), HINT(0, "Asynchronous error")),
     ['*'] = HINTS(HINT(0, "*** SIG"), HINT(0, "*** stack smashing"), HINT(0, "***** train metrics"),
@@ -156,8 +156,7 @@ static bool names_something(nsc_text t)
     for (size_t i = 0; i < t.len; i++)
         if (hints[(unsigned char)t.ptr[i]] && has_hint(t, i))
             return true;
-    return t.ptr[0] == '[' &&
-           (nsc_text_find_by(t, "] Caught signal ", 2) >= 0 || nsc_text_find_by(t, "] Signal: ", 2) >= 0);
+    return t.ptr[0] == '[' && nsc_text_find_by(t, "] Signal: ", 2) >= 0;
 }
 
 /* Which rows are worth trying: most lines of a job log are of a program that nobody here knows, and there are many of them. */

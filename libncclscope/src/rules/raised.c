@@ -180,7 +180,9 @@ static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, co
             continue;
         nsc_text name = name_of(m, words_of(x, FIRST), x), reason = reason_of(m, x);
         bool own = !is_of_nccl_or_cuda(name, reason) && !is_of_waiting(name, reason) && x->torch_rank < 0;
-        return own && !points_at_another(reason) && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r)) ? x : NULL;
+        return own && !points_at_another(reason) && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r))
+                   ? x
+                   : NULL;
     }
     return NULL;
 }
