@@ -214,6 +214,31 @@ static enum nsc_unseen_reason why_unseen(struct nsc_case *c, const struct unseen
     return why_by_release(m, s);
 }
 
+/* Where ranks came up and NCCL warns of nothing, whoever looks for a hang need not look there: "" else. */
+static const char *came_up(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_comm *largest = NULL;
+    const struct nsc_where *last = NULL;
+    size_t up = 0;
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (!largest || m->comms.item[i].nranks > largest->nranks)
+            largest = &m->comms.item[i];
+    if (!largest || largest->nranks < 2 || m->warnings.len || has_unfinished(m) || nsc_success_of(m))
+        return "";
+    for (uint32_t n = 0; n < largest->count; n++) {
+        const struct nsc_where *w = &m->ranks.item[m->members.item[largest->first + n]].complete;
+        up += w->line > 0;
+        last = w->line && (!last || w->line > last->line) ? w : last;
+    }
+    return !last ? ""
+                 : nsc_words(c,
+                             "NCCL came up: Init COMPLETE of %zu of %lld ranks (%sline %llu), and no warning of it. If "
+                             "these ranks hang or fail, it is behind that. ",
+                             up, (long long)largest->nranks, up > 1 ? "the last in " : "",
+                             (unsigned long long)last->line);
+}
+
 void nsc_rule_no_channels(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -238,6 +263,9 @@ void nsc_rule_no_channels(struct nsc_case *c)
         f->title = nsc_words(
             c, "This log holds no connection lines: which path each pair of GPUs uses cannot be told; %s", network);
     nsc_explain_with(c, f, no_pair ? NSC_UNSEEN_NO_PAIR : why_unseen(c, &s), nsc_known_beside(c), NULL);
+    const char *up = alone && !no_pair ? came_up(c) : "";
+    if (*up)
+        f->cause = nsc_words(c, "%s%s", up, f->cause);
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
     if (s.init && !s.pairs && !alone_together(m))
