@@ -100,6 +100,16 @@ static void apply_cumem(struct ncclscope_model *m, const ncclscope_record *rec, 
     m->procs.item[proc].no_cumem |= nsc_text_find(rec->message, "cuMemEnable 0") >= 0;
 }
 
+/* "Received and initiated operation=Close res=0" */
+static void apply_proxy_operation(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
+                                  struct nsc_thread *t)
+{
+    static const char said[] = "Received and initiated operation=C"; /* Connect, Close: by one letter more */
+    (void)proc;
+    (void)t;
+    m->proxies_close = m->proxies_close || (rec->message.len > sizeof said && rec->message.ptr[sizeof said - 1] == 'l');
+}
+
 /* "[Proxy Progress] Device 0 CPU core 23" */
 static void apply_proxy_core(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
                              struct nsc_thread *t)
@@ -333,6 +343,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_THREADS] = apply_min_cap,
     [NCCLSCOPE_KIND_MIN_COMP_CAP] = apply_min_cap,
     [NCCLSCOPE_KIND_PROXY_CORE] = apply_proxy_core,
+    [NCCLSCOPE_KIND_PROXY_OPERATION] = apply_proxy_operation,
     [NCCLSCOPE_KIND_PLUGIN_MISSING] = nsc_apply_plugin_missing,
     [NCCLSCOPE_KIND_OTHER_PLUGIN_MISSING] = nsc_apply_other_plugin_missing,
     [NCCLSCOPE_KIND_PLUGIN_LOADED] = nsc_apply_plugin_loaded,
@@ -608,7 +619,9 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     m->cut_inits += cut;
     if (nameless && !means_the_same(rec->kind, effect))
         return;
-    bool by_proxy = rec->kind == NCCLSCOPE_KIND_PROXY_CORE; /* a thread that makes no rank: a large job has thousands */
+    bool by_proxy =
+        rec->kind == NCCLSCOPE_KIND_PROXY_CORE || /* a thread that makes no rank: a large job has thousands */
+        rec->kind == NCCLSCOPE_KIND_PROXY_OPERATION;
     struct nsc_thread *t = (effect || cut) && !by_proxy ? nsc_thread_of(m, proc, rec->tid) : NULL;
     if ((builds || cut) && t)
         t->chose.line = 0;

@@ -549,6 +549,7 @@ struct ncclscope_model {
     uint64_t bare_size;    /* of the largest that such a line tells of: ranks << 32, and nodes, 0 if not said */
     uint64_t cut_inits;    /* lines that name a communicator and break off: whose and which it is cannot be told */
     bool one_host_of_all;  /* printers.c: no line names a communicator; one host has as many processes as ranks */
+    bool proxies_close;    /* a proxy was asked to close a connection, as at the end of a communicator */
     bool readers_choose;   /* each process that reads from GPUs does so by NCCL's choice: readers.c */
     bool hosts_are_joined; /* there is one, or a communicator with ranks on all of them: nvlink.c */
     bool gpus_are_shared;  /* ranks of one communicator run on one GPU: shared_gpus.c */

@@ -38,6 +38,8 @@ const struct nsc_finding *nsc_headline(const struct nsc_report *r); /* that the 
 /* text_reservation.c: what stands behind the paths that are fine; `links`: how many lines each path has, by enum nsc_path. Is the whole a
  * question, not a tick? Could an input not be read to its end? */
 const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links);
+bool nsc_lacks_inside(const struct nsc_report *r,
+                      const uint64_t *links); /* nodes, and connections between them alone */
 bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links); /* nodes, and no connection between them */
 bool nsc_is_open_question(const struct nsc_report *r);
 bool nsc_is_cut_as_it_connects(const struct nsc_report *r); /* the input ends while ranks connect */

@@ -69,7 +69,7 @@ bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links)
 }
 
 /* Nodes of several ranks, or nodes of which nothing is known, and every connection of the input leaves its node. */
-static bool lacks_inside(const struct nsc_report *r, const uint64_t *links)
+bool nsc_lacks_inside(const struct nsc_report *r, const uint64_t *links)
 {
     bool several = !r->m->comms.len;
     if (links[NSC_PATH_P2P] || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE] || links[NSC_PATH_SHM] ||
@@ -217,10 +217,10 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return "; but nccl-tests reach much less than NCCL laid its rings out for: see below.";
     if (wonders_at_sends(r))
         return "; only sends are in this input: whether receives have it too cannot be told.";
-    if (lacks_inside(r, links) && shows_nvlink(r->m))
+    if (nsc_lacks_inside(r, links) && shows_nvlink(r->m))
         return " between nodes; no connection within a node is in this input, where NCCL's topology has NVLink between "
                "the GPUs.";
-    if (lacks_inside(r, links))
+    if (nsc_lacks_inside(r, links))
         return " between nodes; no connection within a node is in this input: how the GPUs of a node talk cannot be "
                "told.";
     if (ends_as_it_connects(r))

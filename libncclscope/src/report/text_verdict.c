@@ -182,8 +182,9 @@ static void chosen_network(const struct nsc_report *r, const char *for_whom)
     }
     const struct nsc_event *provider = nsc_event_of(r->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     if (first)
-        snprintf(line, sizeof line, "%s NCCL chose the network %.100s (line %llu).", for_whom,
-                 nsc_say(r->m, first->network).ptr, (unsigned long long)first->network_at.line);
+        snprintf(line, sizeof line, "%s NCCL chose the network %.100s (line %llu)%s%.60s.", for_whom,
+                 nsc_say(r->m, first->network).ptr, (unsigned long long)first->network_at.line,
+                 provider ? ", by libfabric's provider " : "", provider ? nsc_say(r->m, provider->text).ptr : "");
     else if (provider)
         snprintf(line, sizeof line, "%s aws-ofi-nccl selected the provider %.60s (line %llu).", for_whom,
                  nsc_say(r->m, provider->text).ptr, (unsigned long long)provider->where.line);
@@ -243,6 +244,8 @@ static void tell_open_end(const struct nsc_report *r)
     f = f ? f : nsc_explained_by(r->f, "MISSING_CUT_SHORT");
     if (f && f->title)
         snprintf(line, sizeof line, "%.220s: it is cut there, or they hang.", f->title);
+    else if (nsc_lacks_results(r->m))
+        snprintf(line, sizeof line, "nccl-tests printed no result in this input: it is cut there, or it hangs.");
     else if (ends_connecting(r->m))
         snprintf(line, sizeof line, "The input ends while ranks connect: it is cut there, or they hang.");
     if (!line[0])
@@ -415,6 +418,12 @@ static void bad_verdict(const struct nsc_report *r)
         line[n - 1] = 0;
     nsc_mark(r, NSC_MARK_BAD);
     nsc_wrap(r, 3, nsc_text_of(line));
+    if (f->severity < NCCLSCOPE_SEVERITY_ERROR && nsc_lacks_inside(r, look(r->m).links)) {
+        nsc_indent(r, 3);
+        nsc_wrap(
+            r, 3,
+            nsc_text_of("No connection within a node is in this input: how the GPUs of a node talk cannot be told."));
+    }
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR)
         tell_limit(r);
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR || !strcmp(f->cls, "fault"))

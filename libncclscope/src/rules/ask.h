@@ -294,6 +294,7 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_NO_INIT,
     NSC_UNSEEN_ALONE,
     NSC_UNSEEN_LEFT_OUT,
+    NSC_UNSEEN_BETWEEN,
     NSC_UNSEEN_LATE,
     NSC_UNSEEN_EARLY_COMPLETE, /* by when this release connects */
     NSC_UNSEEN_LATE_OFF,

@@ -273,6 +273,19 @@ static const char *interfaces_of(struct nsc_case *c, nsc_str net)
     return list;
 }
 
+/* " by libfabric's provider efa, 16 NICs (line 12)": what libfabric's plugin goes over. */
+static const char *provider_of(struct nsc_case *c, nsc_str net)
+{
+    const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
+    if (!provider || !provider->text || nsc_text_find(nsc_say(c->m, net), "ibfabric") < 0)
+        return "";
+    return nsc_words(c, " by libfabric's provider %s%s (line %llu)", nsc_say(c->m, provider->text).ptr,
+                     provider->number > 0
+                         ? nsc_words(c, ", %lld NIC%s", (long long)provider->number, provider->number == 1 ? "" : "s")
+                         : "",
+                     (unsigned long long)provider->where.line);
+}
+
 /* What the log does tell of the network that was chosen, and of runs. */
 const char *nsc_known_beside(struct nsc_case *c)
 {
@@ -294,9 +307,9 @@ const char *nsc_known_beside(struct nsc_case *c)
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
     return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), lacks_p2p(c), forbidden_by_command(c),
                      net ? "" : network_at_hand(c), plugin_without_gdr(c),
-                     net && one ? nsc_words(c, " %s NCCL chose the network %s%s",
+                     net && one ? nsc_words(c, " %s NCCL chose the network %s%s%s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
-                                            nsc_say(m, net).ptr, interfaces_of(c, net))
+                                            nsc_say(m, net).ptr, interfaces_of(c, net), provider_of(c, net))
                                 : "",
                      net && one ? none : "", net && one ? "." : "", nsc_success_of(m) ? "" : older_driver(c), runs);
 }

@@ -166,6 +166,8 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
         return NSC_UNSEEN_CUT;
     if (m->begun && !m->builds)
         return NSC_UNSEEN_BEGUN;
+    if (m->proxies_close)
+        return NSC_UNSEEN_LEFT_OUT;
     bool makes = m->builds || draws_machine(m);
     if (s->starts && !makes)
         return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET : NSC_UNSEEN_START;
@@ -208,7 +210,7 @@ static enum nsc_unseen_reason why_unseen(struct nsc_case *c, const struct unseen
         return NSC_UNSEEN_ALONE;
     bool late = begins_late(m), made = s->starts && m->builds; /* its start is here, and how it made communicators */
     if (behind_init(m) || (late && made))
-        return NSC_UNSEEN_LEFT_OUT;
+        return behind_init(m) && any_complete(m) ? NSC_UNSEEN_BETWEEN : NSC_UNSEEN_LEFT_OUT;
     if (late)
         return NSC_UNSEEN_LATE;
     return why_by_release(m, s);
@@ -276,7 +278,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
     else if (m->repeated)
         f->fix = "Run again with RAY_DEDUP_LOGS=0, as Ray left lines out of this log, and with NCCL_DEBUG=INFO "
                  "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
-    else if (s.early && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
+    else if ((s.early || (behind_init(m) && any_complete(m))) && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
