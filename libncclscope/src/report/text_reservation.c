@@ -225,13 +225,13 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
                "told.";
     if (ends_as_it_connects(r))
         return ", as far as this input goes: it ends while ranks connect. It is cut there, or they hang.";
+    if (ends_in_init(r))
+        return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
+               "ranks wait for others.";
     if (wonders_at_shm(r))
         return about_host_memory(r);
     if (wonders_at_sockets(r))
         return "; whether these nodes have an RDMA network cannot be told from this log.";
-    if (ends_in_init(r))
-        return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
-               "ranks wait for others.";
     if (breaks_off_as_it_connects(r))
         return ", as far as this input goes: it breaks off within a line while ranks connect. It was cut there, or the "
                "processes were stopped.";
