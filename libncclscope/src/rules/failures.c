@@ -166,8 +166,10 @@ static void hear_tellers(struct nsc_case *c, const struct failure *row, const st
             continue;
         t->lines += e->count;
         nsc_intern(&t->peers, without_port(nsc_say(m, e->text)));
-        hear_gpus(c, e, t, &heard);
         t->differ = t->differ || e->text != said->text;
+        if (m->procs.item[e->proc].nameless) /* whose it is was lost: perhaps one of those that are named */
+            continue;
+        hear_gpus(c, e, t, &heard);
         if (e->proc == counted && (e->proc == alike || e->text != said->text))
             continue;
         t->processes += e->proc != counted;
@@ -354,6 +356,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     const char *others = others_of(c, &all);
     f->part = first->part == NSC_ECHO ? NSC_WAKE : first->part;
     const char *whose = who(c, f->began);
+    whose = *whose ? whose : who(c, first_hand(c->m, f->began));
     bool peer = f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && text.len && memchr(text.ptr, '<', text.len);
     f->title = nsc_words(c, "%s%s%s%.*s", nsc_fill_words(c, first->title, f->began), text.len ? ": " : "",
                          !peer                     ? ""
