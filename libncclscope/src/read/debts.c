@@ -8,7 +8,7 @@ void nsc_debts_whole(struct nsc_debts *d, const ncclscope_grammar *g, const stru
     size_t i = (size_t)(row - g->messages.row);
     if ((int)row->kind >= NSC_USER_FIRST) /* no row of the table */
         return;
-    if (!d->last && !(d->last = nsc_alloc(g->messages.rows * NSC_LAST_BYTES)))
+    if (!d->last && !(d->last = nsc_realloc(NULL, g->messages.rows * NSC_LAST_BYTES))) /* written before it is read */
         return;
     if (!d->last_len && !(d->last_len = nsc_alloc(g->messages.rows * sizeof *d->last_len)))
         return;

@@ -202,8 +202,10 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, struc
     bool of_rank = speaks_as_rank(t);
     if (!named && !counts && !of_rank && !strchr("RMPWrsthw#eEFmnpoG:|^", t.ptr[0]))
         return NULL;
+    nsc_chars chars = nsc_chars_of(t);
     for (size_t i = 0; i < g->others.rows; i++)
-        if (!is_by_place(&g->others.row[i]) && is_worth_it(&g->others.row[i], named, counts) &&
+        if (!(g->others.row[i].chars & ~chars) && !is_by_place(&g->others.row[i]) &&
+            is_worth_it(&g->others.row[i], named, counts) &&
             nsc_pattern_match(&g->others.row[i].pattern, &g->lock, t, m))
             return &g->others.row[i];
     return of_rank ? nsc_foreign_placed(g, NCCLSCOPE_KIND_RANK_SAID, t, m) : NULL;

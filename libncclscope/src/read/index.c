@@ -247,21 +247,36 @@ static struct nsc_bucket few_candidates(struct nsc_index *x, pthread_mutex_t *lo
     return w && b.rows > 4 ? narrowed(x, lock, w, message, b, m) : b;
 }
 
+/* What of a message tells at once that most rows do not match it. */
+struct sieve {
+    bool has_second;
+    uint64_t second; /* its second eight bytes */
+    nsc_chars chars;
+};
+
+static struct sieve sieve_of(nsc_text message, nsc_chars chars)
+{
+    bool has_second = message.len >= 2 * KEY;
+    return (struct sieve){has_second, has_second ? key_of(message.ptr + KEY) : 0, chars};
+}
+
+static bool falls_through(const struct nsc_row *r, const struct sieve *s)
+{
+    return (s->has_second && (s->second ^ r->want) & r->mask) || r->chars & ~s->chars;
+}
+
 const struct nsc_row *nsc_index_match(struct nsc_index *x, pthread_mutex_t *lock, struct nsc_first_words *w,
                                       nsc_text message, nsc_chars chars, struct nsc_match *m)
 {
     if (!message.len || !x->rows)
         return NULL;
     struct nsc_bucket b = few_candidates(x, lock, w, message, m);
-    bool has_second = message.len >= 2 * KEY;
-    uint64_t second = has_second ? key_of(message.ptr + KEY) : 0;
     if (!chars)
         chars = b.rows > 1 ? nsc_chars_of(message) : UINT64_MAX;
+    struct sieve s = sieve_of(message, chars);
     for (size_t i = 0; i < b.rows; i++) {
         struct nsc_row *r = &x->row[b.row[i]];
-        if ((has_second && (second ^ r->want) & r->mask) || r->chars & ~chars)
-            continue;
-        if (nsc_pattern_match(&r->pattern, lock, message, m))
+        if (!falls_through(r, &s) && nsc_pattern_match(&r->pattern, lock, message, m))
             return r;
     }
     return NULL;
@@ -272,9 +287,12 @@ size_t nsc_index_all(struct nsc_index *x, pthread_mutex_t *lock, nsc_text messag
 {
     size_t n = 0;
     struct nsc_bucket b = message.len ? candidates(x, message) : (struct nsc_bucket){.rows = 0};
-    for (size_t i = 0; i < b.rows && n < most; i++)
-        if (nsc_pattern_match(&x->row[b.row[i]].pattern, lock, message, m))
-            out[n++] = &x->row[b.row[i]];
+    struct sieve s = sieve_of(message, nsc_chars_of(message));
+    for (size_t i = 0; i < b.rows && n < most; i++) {
+        struct nsc_row *r = &x->row[b.row[i]];
+        if (!falls_through(r, &s) && nsc_pattern_match(&r->pattern, lock, message, m))
+            out[n++] = r;
+    }
     return n;
 }
 

@@ -509,9 +509,20 @@ static bool may_have_harmed(struct nsc_case *c)
                       nsc_raised(c, NSC_ID_FAILURE_CUDA));
 }
 
+/* Most rules have none, and need not look at what happened. */
+static bool has_rows(enum nsc_id key)
+{
+    for (size_t i = 0; i < FAILURES; i++)
+        if (failures[i].key == key)
+            return true;
+    return false;
+}
+
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    if (!has_rows(c->rule->key))
+        return;
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
     struct beside beside = {.n = 0};

@@ -214,8 +214,19 @@ static bool is_of_plugin(const struct ncclscope_model *m, const struct nsc_env *
            nsc_text_find(m->procs.item[e->proc].platform_at.text, "Setting NCCL_TOPO_FILE") >= 0;
 }
 
+/* Most rules have none. */
+static bool has_rows(enum nsc_id key)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (settings[i].key == key)
+            return true;
+    return false;
+}
+
 void nsc_tell_settings(struct nsc_case *c)
 {
+    if (!has_rows(c->rule->key))
+        return;
     struct shown *shown = NULL; /* few rules have a setting in the input that they ask the links for */
     for (size_t i = 0; !c->f->no_memory && i < c->m->env.len; i++) {
         const struct nsc_env *e = &c->m->env.item[i];
