@@ -154,6 +154,24 @@ def check_numbers(c, tool, folder):
     c.equal('numbers', 'files of each job', got, sorted([['job_4711/rank.err', 'slurm-4711.out'], ['run.err', 'slurm-4712.out'], ['other/silent.log']]))
 
 
+def check_two_outputs(c, tool, folder):
+    """What one process writes to two files is one job, also where each of them tells of another number or id."""
+    init = 'n1:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x%x - Init COMPLETE\n'
+    step = 'slurmstepd: error: *** STEP 47%d.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***\n'
+    twins = [['a/train.err', 'a/train.out'], ['b/0/stderr.log', 'b/0/stdout.log'], ['c/run.e15', 'c/run.o15']]
+    files = {'a/other.out': init % 9, 'd/stdout.log': init % 10}
+    for i, (err, out) in enumerate(twins):
+        files[err] = step % (10 + i)
+        files[out] = init % (1 + i)
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), 'w', encoding='utf-8') as f:
+            f.write(text)
+    found, _ = objects(tool, folder)
+    got = sorted(sorted(os.path.relpath(s['name'], folder) for s in o['sources']) for o in found)
+    c.equal('two outputs', 'files of each job', got, sorted(twins + [['a/other.out'], ['d/stdout.log']]))
+
+
 def check_unreadable(c, tool, folder):
     """One that cannot be read is a job, and no tick stands for it; all others are reported."""
     copy(ALONE[2], os.path.join(folder, 'good.log.gz'))
@@ -179,6 +197,7 @@ def main():
         if harness.reads_archives(tool):
             check_archive(c, tool, folder, jobs)
         check_numbers(c, tool, os.path.join(root, 'numbers'))
+        check_two_outputs(c, tool, os.path.join(root, 'outputs'))
         check_unreadable(c, tool, os.path.join(root, 'unreadable'))
     return c.end()
 

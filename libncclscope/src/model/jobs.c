@@ -209,6 +209,39 @@ static struct part *new_part(struct ncclscope_jobs *j, nsc_text name)
     return p;
 }
 
+/* "train.out" beside "train.err", "0/stdout.log" beside "0/stderr.log", "train.o4711" beside "train.e4711" of PBS: the path without what tells
+ * them apart. 0: it is none of them. */
+static size_t name_of_both(const char *path, char *to, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t len = strlen(path);
+    for (const char *p = base; *p && len < size; p++) {
+        bool word = !strncmp(p, "out", 3) || !strncmp(p, "err", 3);
+        bool begins = p == base || strchr("._-", p[-1]) || (p - base >= 3 && !memcmp(p - 3, "std", 3));
+        bool pbs = (*p == 'o' || *p == 'e') && p > base && p[-1] == '.' && nsc_is_digit(p[1]);
+        size_t gone = word && begins && (!p[3] || strchr("._-", p[3])) ? 3 : pbs ? 1 : 0;
+        if (!gone)
+            continue;
+        memcpy(to, path, (size_t)(p - path));
+        memcpy(to + (p - path), p + gone, len - (size_t)(p - path) - gone);
+        return len - gone;
+    }
+    return 0;
+}
+
+/* Where one process writes to two files, they are of one job. That tells nothing of which job that is. */
+static void join_other_half(struct ncclscope_jobs *j, uint32_t part)
+{
+    char both[4096] = "";
+    size_t n = name_of_both(j->parts.item[part].name, both, sizeof both);
+    struct nsc_key key = {nsc_hash(both, n), 'o', n};
+    uint32_t half = n ? nsc_map_get(&j->keys, key) : NSC_NONE;
+    if (half != NSC_NONE)
+        join(j, half, part);
+    else if (n)
+        j->no_memory = nsc_map_put(&j->keys, key, part) || j->no_memory;
+}
+
 /* By what its text and path share, or by its path alone. */
 static void share_of(struct ncclscope_jobs *j, const struct part *p, const struct nsc_key *key, size_t keys)
 {
@@ -217,6 +250,8 @@ static void share_of(struct ncclscope_jobs *j, const struct part *p, const struc
         list_name(j, p->name);
         key = j->shared.item;
         keys = j->shared.len;
+    } else {
+        join_other_half(j, at);
     }
     share(j, at, key, keys);
 }
