@@ -338,6 +338,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_INTERFACE] = nsc_apply_interface,
     [NCCLSCOPE_KIND_RCCL_MISSING] = apply_rccl_missing,
     [NCCLSCOPE_KIND_KERNEL_SKIPPED] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_CUMEM_HOST_NO] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_IB_RAIL_MISMATCH] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_IB_MODIFY_RETRY] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_THREADS] = apply_min_cap,

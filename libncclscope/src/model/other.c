@@ -253,7 +253,7 @@ static bool is_no_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_TEST_TRACE,       NCCLSCOPE_KIND_SANITIZER,       NCCLSCOPE_KIND_VERBS_TROUBLE,
         NCCLSCOPE_KIND_RAS_GROUP,        NCCLSCOPE_KIND_RAS_ASKED,       NCCLSCOPE_KIND_SAID_BEFORE,
         NCCLSCOPE_KIND_DEBUGGER,         NCCLSCOPE_KIND_LIBFABRIC_NO_MR, NCCLSCOPE_KIND_PROGRAM_NVLINK,
-        NCCLSCOPE_KIND_TORCH_RAISED_AT};
+        NCCLSCOPE_KIND_TORCH_RAISED_AT,  NCCLSCOPE_KIND_PROGRAM_NO_PEER};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return true;

@@ -99,8 +99,8 @@ static const struct hint *const hints[256] = {
     ['W'] = HINTS(HINT(0, "WORLD_SIZE"), HINT(0, "Worker group FAILED")),
     ['/'] = HINTS(HINT(3, "img/sec on "), HINT(12, "total images/sec: ")),
     ['C'] = HINTS(HINT(0, "Communicator ranks have "), HINT(8, "Sending Ctrl-C"), HINT(8, " computeCapability: "),
-                  HINT(0, "Caught signal "), HINT(0, "Check failed: "), HINT(0, "Cuda failure '"),
-                  HINT(0, "Command terminated by signal")),
+                  HINT(0, "Caught signal "), HINT(0, "ChildFailedError:"), HINT(0, "Check failed: "),
+                  HINT(0, "Cuda failure '"), HINT(0, "Command terminated by signal")),
     ['A'] = HINTS(HINT(0, "Avg bus bandwidth"), HINT(0, "A worker died or was killed"), HINT(0, "Aborted"),
                   HINT(0, "Assertion `"), HINT(0, "Asynchronous error")),
     ['*'] = HINTS(HINT(0, "*** SIG"), HINT(0, "*** stack smashing"), HINT(0, "***** train metrics"),
@@ -137,7 +137,7 @@ static const struct hint *const hints[256] = {
     ['w'] = HINTS(HINT(7, "finish within "), HINT(9, "complete within "), HINT(7, "return within "),
                   HINT(0, "was unable to launch the "), HINT(0, "was unable to start the "),
                   HINT(0, "was unable to find the ")),
-    ['p'] = HINTS(HINT(3, "no progress ")),
+    ['p'] = HINTS(HINT(3, "no progress "), HINT(0, "peer access Device "), HINT(18, "can_device_access_peer(")),
 };
 #undef HINTS
 #undef HINT

@@ -95,6 +95,7 @@ enum nsc_exit_reason {
     NSC_EXIT_KILLED = 1,
     NSC_EXIT_OUT_OF_MEMORY, /* killed, and Slurm says by whom */
     NSC_EXIT_ABORTED,
+    NSC_EXIT_UNNAMED,
     NSC_EXIT_SEGV,
     NSC_EXIT_BUS,
     NSC_EXIT_TERMINATED,

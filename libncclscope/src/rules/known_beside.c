@@ -233,6 +233,21 @@ static bool forbids_path(nsc_text word)
     return false;
 }
 
+/* What the program, or cuMem, says of how GPUs of a node share memory. */
+static const char *ways_of_node(struct nsc_case *c)
+{
+    const struct nsc_own_record *asked = nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_NO_PEER);
+    const struct nsc_event *e = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_CUMEM_HOST_NO);
+    const char *peers =
+        asked ? nsc_words(c, " The program asked CUDA: GPUs of its node cannot reach each other's memory (line %llu).",
+                          (unsigned long long)asked->where.line)
+              : "";
+    return e ? nsc_words(
+                   c, "%s Where GPUs share host memory it is through /dev/shm, as cuMem gives none here (line %llu).",
+                   peers, (unsigned long long)e->where.line)
+             : peers;
+}
+
 /* Where no line is a process's own, a command is all that tells of its variables: those of the first that forbid paths. */
 static const char *forbidden_by_command(struct nsc_case *c)
 {
@@ -305,8 +320,8 @@ const char *nsc_known_beside(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), lacks_p2p(c), forbidden_by_command(c),
-                     net ? "" : network_at_hand(c), plugin_without_gdr(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), lacks_p2p(c), ways_of_node(c),
+                     forbidden_by_command(c), net ? "" : network_at_hand(c), plugin_without_gdr(c),
                      net && one ? nsc_words(c, " %s NCCL chose the network %s%s%s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
                                             nsc_say(m, net).ptr, interfaces_of(c, net), provider_of(c, net))

@@ -331,6 +331,21 @@ static bool is_bare_and_caught(const struct ncclscope_model *m, const struct nsc
     return r->torch_rank < 0;
 }
 
+/* "ValueError: Caught ValueError in DataLoader worker process 0.": what it says itself stands below "Original Traceback", as PyTorch hands it
+ * on from a worker. */
+static const struct nsc_own_record *original_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    enum { NEAR = 100 };
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    if (r->number != NCCLSCOPE_KIND_PY_RAISED || !nsc_text_starts(reason_of(m, r), "Caught "))
+        return r;
+    for (const struct nsc_own_record *x = r + 1;
+         x < end && x->where.source == r->where.source && x->where.line <= r->where.line + NEAR; x++)
+        if (x->number == r->number && x->torch_rank == r->torch_rank)
+            return x;
+    return r;
+}
+
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
 {
     const struct ncclscope_model *m = c->m;
@@ -354,9 +369,11 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         bool went_on = done && done->source == r->where.source && done->line > r->where.line;
         const struct nsc_own_record *end = went_on || r->torch_rank >= 0 ? NULL : ended_by(m, r);
         if (end) {
+            end = original_of(m, end);
             tell_one(c, words_of(end, FIRST), end, NULL, r);
             return end;
         }
+        r = original_of(m, r);
         tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL, NULL);
         return r;
     }

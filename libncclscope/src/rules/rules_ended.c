@@ -550,6 +550,19 @@ static bool any_failure(const struct nsc_case *c)
     return false;
 }
 
+/* Somebody failed, by torchrun's word, and nothing else in the input tells of a failure. */
+static void tell_unnamed(struct nsc_case *c)
+{
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_CHILD_FAILED);
+    if (!r)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    f->count = 1;
+    f->title = "torchrun says that a worker of the job failed";
+    nsc_explain_by(c, f, NSC_EXIT_UNNAMED);
+    nsc_show(c, f, &r->where);
+}
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -598,6 +611,8 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         follow_exception(c, f, code);
         told = true;
     }
-    if (!told && !failed && !limited && !any_failure(c))
+    if (!told && !failed && !limited && !any_failure(c)) {
+        tell_unnamed(c);
         tell_stop(c);
+    }
 }
