@@ -107,7 +107,7 @@ static void apply_proxy_operation(struct ncclscope_model *m, const ncclscope_rec
     static const char said[] = "Received and initiated operation=C"; /* Connect, Close: by one letter more */
     (void)proc;
     (void)t;
-    m->proxies_close = m->proxies_close || (rec->message.len > sizeof said && rec->message.ptr[sizeof said - 1] == 'l');
+    m->at_work = m->at_work || (rec->message.len > sizeof said && rec->message.ptr[sizeof said - 1] == 'l');
 }
 
 /* "[Proxy Progress] Device 0 CPU core 23" */
@@ -180,6 +180,7 @@ static void apply_affinity(struct ncclscope_model *m, const ncclscope_record *re
 static void apply_choice(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     nsc_text algo = nsc_record_field(rec, NCCLSCOPE_FIELD_ALGO);
+    m->at_work = true;
     (void)proc;
     (void)t;
     if (!nsc_text_starts(algo, "NVLS") && !nsc_text_is(algo, "4") && !nsc_text_is(algo, "5"))

@@ -542,17 +542,17 @@ struct ncclscope_model {
         printed_on, /* source and rank of such links, to the process that prints them; beyond all: several */
         placed_on;  /* communicator and a rank that tells nothing of itself here, to a process of its host */
     NSC_VEC(struct nsc_thread) threads;
-    uint64_t repeated;     /* lines that Ray left out, being equal to one that it shows */
-    bool proxy_failed;     /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
-    bool builds;           /* a record tells of rings, trees or channels: of a communicator that is being made */
-    uint64_t bare_comms;   /* lines of communicators whose header is gone: of no process that is known */
-    uint64_t bare_size;    /* of the largest that such a line tells of: ranks << 32, and nodes, 0 if not said */
-    uint64_t cut_inits;    /* lines that name a communicator and break off: whose and which it is cannot be told */
-    bool one_host_of_all;  /* printers.c: no line names a communicator; one host has as many processes as ranks */
-    bool proxies_close;    /* a proxy was asked to close a connection, as at the end of a communicator */
-    bool readers_choose;   /* each process that reads from GPUs does so by NCCL's choice: readers.c */
-    bool hosts_are_joined; /* there is one, or a communicator with ranks on all of them: nvlink.c */
-    bool gpus_are_shared;  /* ranks of one communicator run on one GPU: shared_gpus.c */
+    uint64_t repeated;    /* lines that Ray left out, being equal to one that it shows */
+    bool proxy_failed;    /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
+    bool builds;          /* a record tells of rings, trees or channels: of a communicator that is being made */
+    uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
+    uint64_t bare_size;   /* of the largest that such a line tells of: ranks << 32, and nodes, 0 if not said */
+    uint64_t cut_inits;   /* lines that name a communicator and break off: whose and which it is cannot be told */
+    bool one_host_of_all; /* printers.c: no line names a communicator; one host has as many processes as ranks */
+    bool at_work; /* a line of a communicator at work or at its end: a collective's algorithm, a proxy asked to close */
+    bool readers_choose;               /* each process that reads from GPUs does so by NCCL's choice: readers.c */
+    bool hosts_are_joined;             /* there is one, or a communicator with ranks on all of them: nvlink.c */
+    bool gpus_are_shared;              /* ranks of one communicator run on one GPU: shared_gpus.c */
     bool shm_by_cumem, shm_by_file;    /* host memory was taken of another process in this way */
     uint64_t tests_begun, tests_ended; /* runs of nccl-tests */
     uint64_t begun;                    /* "rank 0 nranks 4" of NCCL 2.3, whose communicator is not named yet */

@@ -166,7 +166,7 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
         return NSC_UNSEEN_CUT;
     if (m->begun && !m->builds)
         return NSC_UNSEEN_BEGUN;
-    if (m->proxies_close)
+    if (m->at_work)
         return NSC_UNSEEN_LEFT_OUT;
     bool makes = m->builds || draws_machine(m);
     if (s->starts && !makes)
