@@ -550,6 +550,8 @@ static void see_bare_comm(struct ncclscope_model *m, const ncclscope_record *rec
     int64_t ranks = nsc_int(rec, NCCLSCOPE_FIELD_NRANKS), nodes = nsc_int(rec, NCCLSCOPE_FIELD_NNODES);
     uint64_t size = ranks > 0 ? (uint64_t)ranks << 32 | (uint32_t)(nodes > 0 ? nodes : 0) : 0;
     m->bare_comms++;
+    m->bare_starts += rec->kind == NCCLSCOPE_KIND_INIT_START;
+    m->bare_ends += rec->kind == NCCLSCOPE_KIND_INIT_COMPLETE;
     m->bare_size = size > m->bare_size ? size : m->bare_size;
 }
 

@@ -542,10 +542,11 @@ struct ncclscope_model {
         printed_on, /* source and rank of such links, to the process that prints them; beyond all: several */
         placed_on;  /* communicator and a rank that tells nothing of itself here, to a process of its host */
     NSC_VEC(struct nsc_thread) threads;
-    uint64_t repeated;    /* lines that Ray left out, being equal to one that it shows */
-    bool proxy_failed;    /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
-    bool builds;          /* a record tells of rings, trees or channels: of a communicator that is being made */
-    uint64_t bare_comms;  /* lines of communicators whose header is gone: of no process that is known */
+    uint64_t repeated;   /* lines that Ray left out, being equal to one that it shows */
+    bool proxy_failed;   /* "proxy.cc:452 -> 2 [Proxy Thread]": who moves data failed, so there were connections */
+    bool builds;         /* a record tells of rings, trees or channels: of a communicator that is being made */
+    uint64_t bare_comms; /* lines of communicators whose header is gone: of no process that is known */
+    uint64_t bare_starts, bare_ends; /* of them: Init START, Init COMPLETE */
     uint64_t bare_size;   /* of the largest that such a line tells of: ranks << 32, and nodes, 0 if not said */
     uint64_t cut_inits;   /* lines that name a communicator and break off: whose and which it is cannot be told */
     bool one_host_of_all; /* printers.c: no line names a communicator; one host has as many processes as ranks */

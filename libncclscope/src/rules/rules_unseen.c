@@ -241,6 +241,18 @@ static const char *came_up(struct nsc_case *c)
                              (unsigned long long)last->line);
 }
 
+/* How far they came whose lines have lost their header. */
+static const char *bare_progress(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    if (!m->bare_starts && !m->bare_ends)
+        return "";
+    return nsc_words(c, " Of them %llu say%s Init START and %llu Init COMPLETE%s.", (unsigned long long)m->bare_starts,
+                     m->bare_starts == 1 ? "s" : "", (unsigned long long)m->bare_ends,
+                     m->bare_starts && !m->bare_ends ? ": it is cut there, lines were left out, or the ranks hang"
+                                                     : "");
+}
+
 void nsc_rule_no_channels(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -264,7 +276,9 @@ void nsc_rule_no_channels(struct nsc_case *c)
     if (*network)
         f->title = nsc_words(
             c, "This log holds no connection lines: which path each pair of GPUs uses cannot be told; %s", network);
-    nsc_explain_with(c, f, no_pair ? NSC_UNSEEN_NO_PAIR : why_unseen(c, &s), nsc_known_beside(c), NULL);
+    int why = no_pair ? NSC_UNSEEN_NO_PAIR : why_unseen(c, &s);
+    const char *beside = nsc_known_beside(c);
+    nsc_explain_with(c, f, why, why == NSC_UNSEEN_BARE ? nsc_words(c, "%s%s", bare_progress(c), beside) : beside, NULL);
     const char *up = alone && !no_pair ? came_up(c) : "";
     if (*up)
         f->cause = nsc_words(c, "%s%s", up, f->cause);
