@@ -53,7 +53,8 @@ struct nsc_proc {
     nsc_str address, address_if; /* that others reach it at: of its bootstrap, else what NET/IB tells out of band */
     struct nsc_where address_at;
     struct nsc_where network_at, version_at, bootstrap_at, platform_at, closing_at, flat_at, first;
-    struct nsc_where fabric_at; /* where its GPU is said to be up on a fabric of NVSwitches */
+    struct nsc_where fabric_at;    /* where its GPU is said to be up on a fabric of NVSwitches */
+    struct nsc_where gdr_at_limit; /* where a NIC has GPUDirect RDMA that is as far from the GPU as it may be */
     uint64_t last_line, driver;
     uint64_t records;      /* that it printed */
     uint64_t devices;      /* bits: CUDA devices in the headers of its records; of those beyond 63 none */

@@ -223,6 +223,19 @@ static bool has_rows(enum nsc_id key)
     return false;
 }
 
+/* Of a limit for GPUDirect RDMA that is not below NCCL's own: does a NIC have it for that alone, "distance 7 <= 7"? */
+static const char *what_it_widens(struct nsc_case *c, const struct nsc_env *e)
+{
+    static const char *const wider[] = {"SYS", "PHB", "5", "4"};
+    const struct nsc_where *w = &c->m->procs.item[e->proc].gdr_at_limit;
+    for (size_t i = 0; w->line && i < sizeof wider / sizeof wider[0]; i++)
+        if (nsc_text_is(nsc_say(c->m, e->value), wider[i]))
+            return nsc_words(
+                c, ": by it alone a NIC that is as far from its GPU as it allows has GPUDirect RDMA (line %llu)",
+                (unsigned long long)w->line);
+    return ", no narrower than NCCL's own limit";
+}
+
 void nsc_tell_settings(struct nsc_case *c)
 {
     if (!has_rows(c->rule->key))
@@ -246,7 +259,7 @@ void nsc_tell_settings(struct nsc_case *c)
             f->fix = s->costs == WIDENS ? "Leave it where this machine needs it; measure with and without it." : f->fix;
             f->title = nsc_words(c, "%s=%s is set%s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr,
                                  is_of_plugin(c->m, e) ? " by aws-ofi-nccl itself, for this machine type"
-                                 : s->costs == WIDENS  ? ", no narrower than NCCL's own limit"
+                                 : s->costs == WIDENS  ? what_it_widens(c, e)
                                                        : found_none(c->m, e));
         }
         f->other_values = f->other_values || e->value != f->value;
