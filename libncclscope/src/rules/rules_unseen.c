@@ -247,10 +247,12 @@ static const char *bare_progress(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     if (!m->bare_starts && !m->bare_ends)
         return "";
+    if (!m->bare_starts)
+        return nsc_words(c, " Of them %llu say%s Init COMPLETE.", (unsigned long long)m->bare_ends,
+                         m->bare_ends == 1 ? "s" : "");
     return nsc_words(c, " Of them %llu say%s Init START and %llu Init COMPLETE%s.", (unsigned long long)m->bare_starts,
                      m->bare_starts == 1 ? "s" : "", (unsigned long long)m->bare_ends,
-                     m->bare_starts && !m->bare_ends ? ": it is cut there, lines were left out, or the ranks hang"
-                                                     : "");
+                     m->bare_ends ? "" : ": it is cut there, lines were left out, or the ranks hang");
 }
 
 void nsc_rule_no_channels(struct nsc_case *c)
