@@ -75,6 +75,9 @@ bool nsc_lacks_inside(const struct nsc_report *r, const uint64_t *links)
     if (links[NSC_PATH_P2P] || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE] || links[NSC_PATH_SHM] ||
         !(links[NSC_PATH_NET] || links[NSC_PATH_NET_GDR] || links[NSC_PATH_SOCKET]))
         return false;
+    for (size_t i = 0; i < r->m->links.len; i++) /* over the network, between GPUs of a node */
+        if (r->m->links.item[i].known.scope == NSC_SCOPE_NODE)
+            return false;
     for (size_t i = 0; i < r->m->ranks.len; i++)
         several = several || r->m->ranks.item[i].local_ranks > 1;
     return several;
