@@ -215,18 +215,21 @@ static size_t name_of_both(const char *path, char *to, size_t size)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t len = strlen(path);
-    for (const char *p = base; *p && len < size; p++) {
+    const char *at = NULL;
+    size_t gone = 0; /* the last that tells them apart: "exp.e1.out" */
+    for (const char *p = base; *p; p++) {
         bool word = !strncmp(p, "out", 3) || !strncmp(p, "err", 3);
         bool begins = p == base || strchr("._-", p[-1]) || (p - base >= 3 && !memcmp(p - 3, "std", 3));
         bool pbs = (*p == 'o' || *p == 'e') && p > base && p[-1] == '.' && nsc_is_digit(p[1]);
-        size_t gone = word && begins && (!p[3] || strchr("._-", p[3])) ? 3 : pbs ? 1 : 0;
-        if (!gone)
-            continue;
-        memcpy(to, path, (size_t)(p - path));
-        memcpy(to + (p - path), p + gone, len - (size_t)(p - path) - gone);
-        return len - gone;
+        size_t n = word && begins && (!p[3] || strchr("._-", p[3])) ? 3 : pbs ? 1 : 0;
+        at = n ? p : at;
+        gone = n ? n : gone;
     }
-    return 0;
+    if (!at || len >= size)
+        return 0;
+    memcpy(to, path, (size_t)(at - path));
+    memcpy(to + (at - path), at + gone, len - (size_t)(at - path) - gone);
+    return len - gone;
 }
 
 /* Where one process writes to two files, they are of one job. That tells nothing of which job that is. */

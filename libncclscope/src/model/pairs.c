@@ -24,12 +24,20 @@ static uint32_t numbered_alike(const struct ncclscope_model *m, uint32_t comm)
     return comm;
 }
 
-/* The rank as one of those communicators names its GPU; NULL: none does. */
-static const struct nsc_rank *named_elsewhere(const struct ncclscope_model *m, uint32_t comm, int64_t rank)
+/* Is what a connection prints in brackets the GPU of this rank: "1[1b000]", "1[1]"? */
+static bool is_its_gpu(const struct ncclscope_model *m, const struct nsc_rank *r, nsc_str dev)
+{
+    int64_t number;
+    return !dev || dev == r->bus_id ||
+           (nsc_to_i64(nsc_say(m, dev), &number) && (number == r->cuda_dev || number == r->nvml_dev));
+}
+
+/* The rank as one of those communicators names its GPU, the one that the connection prints; NULL: none does. */
+static const struct nsc_rank *named_elsewhere(const struct ncclscope_model *m, uint32_t comm, int64_t rank, nsc_str dev)
 {
     for (uint32_t i = 0; i < m->comms.len && i < TRIED; i++) {
         const struct nsc_rank *r = i == comm ? NULL : nsc_member(m, i, rank);
-        if (r && r->bus_id && are_numbered_alike(m, comm, i))
+        if (r && r->bus_id && is_its_gpu(m, r, dev) && are_numbered_alike(m, comm, i))
             return r;
     }
     return NULL;
@@ -66,7 +74,7 @@ uint64_t nsc_gpu_at_end(const struct ncclscope_model *m, const struct nsc_link *
     if (comm == NSC_NONE && m->comms.len == 1 && m->comms.item[0].nranks > (int64_t)rank)
         comm = 0; /* a torn line names none: most likely the one that there is, and then it is no pair more */
     const struct nsc_rank *r = nsc_member(m, comm, (int64_t)rank);
-    r = r || comm == NSC_NONE ? r : named_elsewhere(m, comm, (int64_t)rank);
+    r = r || comm == NSC_NONE ? r : named_elsewhere(m, comm, (int64_t)rank, dst ? l->dst_dev : l->src_dev);
     if (r && r->bus_id && !r->shares_gpu && !(comm != NSC_NONE && m->comms.item[comm].guessed))
         return NSC_GPU_NAMED_EVERYWHERE | (uint64_t)m->procs.item[r->proc].host << 32 | r->bus_id;
     nsc_str bus = r && r->shares_gpu ? 0 : nsc_bus_at_end(m, l, dst);

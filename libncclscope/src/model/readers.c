@@ -35,6 +35,8 @@ bool nsc_reads_by_itself(const struct ncclscope_model *m, uint32_t proc)
 static void find_if_all_read(struct ncclscope_model *m)
 {
     bool some = false, all = true;
+    for (size_t i = 0; i < m->env.len && all; i++)
+        all = !nsc_text_is(nsc_say(m, m->env.item[i].name), "NCCL_P2P_READ_ENABLE");
     for (uint32_t i = 0; i < m->procs.len; i++) {
         if (!m->procs.item[i].p2p_reads)
             continue;

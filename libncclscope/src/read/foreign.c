@@ -137,7 +137,7 @@ static const struct hint *const hints[256] = {
     ['w'] = HINTS(HINT(7, "finish within "), HINT(9, "complete within "), HINT(7, "return within "),
                   HINT(0, "was unable to launch the "), HINT(0, "was unable to start the "),
                   HINT(0, "was unable to find the ")),
-    ['p'] = HINTS(HINT(3, "no progress "), HINT(0, "peer access Device "), HINT(18, "can_device_access_peer(")),
+    ['p'] = HINTS(HINT(3, "no progress "), HINT(0, "peer access Device ")),
 };
 #undef HINTS
 #undef HINT

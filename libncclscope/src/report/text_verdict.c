@@ -181,10 +181,12 @@ static void chosen_network(const struct nsc_report *r, const char *for_whom)
         first = first || !p->network ? first : p;
     }
     const struct nsc_event *provider = nsc_event_of(r->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
+    bool of_libfabric = first && provider && nsc_text_find(nsc_say(r->m, first->network), "ibfabric") >= 0;
     if (first)
         snprintf(line, sizeof line, "%s NCCL chose the network %.100s (line %llu)%s%.60s.", for_whom,
                  nsc_say(r->m, first->network).ptr, (unsigned long long)first->network_at.line,
-                 provider ? ", by libfabric's provider " : "", provider ? nsc_say(r->m, provider->text).ptr : "");
+                 of_libfabric ? ", by libfabric's provider " : "",
+                 of_libfabric ? nsc_say(r->m, provider->text).ptr : "");
     else if (provider)
         snprintf(line, sizeof line, "%s aws-ofi-nccl selected the provider %.60s (line %llu).", for_whom,
                  nsc_say(r->m, provider->text).ptr, (unsigned long long)provider->where.line);

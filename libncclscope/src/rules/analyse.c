@@ -59,21 +59,30 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
                              (unsigned long long)r->where.line);
 }
 
-/* Did that help, for what the input tells? Of what stands at the top, where there is one input. */
+/* Is the input free of anything that might tell of a failure behind this line? Whoever speaks without a header is counted once for all. */
+static bool is_quiet_behind(const struct ncclscope_model *m, uint64_t line)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].nameless && m->procs.item[i].records)
+            return false;
+    for (size_t i = 0; i < m->events.len; i++)
+        if (m->events.item[i].where.line > line && m->events.item[i].level == NCCLSCOPE_LEVEL_WARN)
+            return false;
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].where.line > line)
+            return false;
+    return m->happened.len && m->happened.item[m->happened.len - 1].where.line <= line;
+}
+
+/* Did that help, for what the input tells? Of what stands at the top, where there is one input and its last word of trouble is the restart. */
 static void say_if_it_helped(struct nsc_case *c, struct nsc_finding *f)
 {
-    const struct nsc_own_record *r = c->m->sources.len == 1 ? restart_behind(c->m, f) : NULL;
-    uint64_t last = 0;
-    for (size_t i = 0; r && i < c->f->list.len; i++)
-        for (size_t k = 0; k < c->f->list.item[i].evidences; k++) {
-            const struct nsc_finding *x = &c->f->list.item[i];
-            if (x->severity == NCCLSCOPE_SEVERITY_ERROR && x->evidence[k].line > last)
-                last = x->evidence[k].line;
-        }
-    uint64_t lines = c->m->sources.len ? c->m->sources.item[0].stats.lines : 0;
-    if (r && last < r->where.line && lines > r->where.line)
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *r =
+        m->sources.len == 1 && m->happened.len < NSC_OWN_RECORDS ? restart_behind(m, f) : NULL;
+    if (r && m->sources.item[0].stats.lines > r->where.line && is_quiet_behind(m, r->where.line))
         f->cause = nsc_words(c, "%s No failure stands behind that, up to this input's end (line %llu).", f->cause,
-                             (unsigned long long)lines);
+                             (unsigned long long)m->sources.item[0].stats.lines);
 }
 
 /* Somebody did, by hand: of what stands at the top. */

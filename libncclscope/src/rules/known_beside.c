@@ -238,10 +238,11 @@ static const char *ways_of_node(struct nsc_case *c)
 {
     const struct nsc_own_record *asked = nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_NO_PEER);
     const struct nsc_event *e = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_CUMEM_HOST_NO);
-    const char *peers =
-        asked ? nsc_words(c, " The program asked CUDA: GPUs of its node cannot reach each other's memory (line %llu).",
-                          (unsigned long long)asked->where.line)
-              : "";
+    nsc_text said = asked ? nsc_said(c->m, asked, "reason") : (nsc_text){NULL, 0};
+    const char *peers = asked
+                            ? nsc_words(c, " The program says: %.*s (line %llu).", (int)(said.len < 80 ? said.len : 80),
+                                        said.ptr, (unsigned long long)asked->where.line)
+                            : "";
     return e ? nsc_words(
                    c, "%s Where GPUs share host memory it is through /dev/shm, as cuMem gives none here (line %llu).",
                    peers, (unsigned long long)e->where.line)

@@ -165,7 +165,13 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
 /* "Engine core initialization failed. See root cause above.": vLLM's, of a process whose worker raised what ended it. */
 static bool points_at_another(nsc_text reason)
 {
-    return nsc_text_find(reason, "root cause") >= 0;
+    return nsc_text_find(reason, "root cause above") >= 0 || nsc_text_find(reason, "for the root cause") >= 0;
+}
+
+/* Logged as an error, as workers log what ends them: no failure that somebody expected. */
+static bool is_logged_as_error(const struct nsc_own_record *r)
+{
+    return nsc_text_find(r->where.text, "ERROR ") >= 0;
 }
 
 /* The last exception of the input, where NCCL's first line stands between it and this one: the program went on behind this one, and that one
@@ -173,16 +179,21 @@ static bool points_at_another(nsc_text reason)
 static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
     struct span nccl = {.source = NSC_NONE};
+    const struct nsc_own_record *pointer = NULL; /* at one above it */
     look_at(m, r->where.source, &nccl);
     for (size_t i = m->happened.len; i-- && nccl.first > r->where.line;) {
         const struct nsc_own_record *x = &m->happened.item[i];
         if (x->number != NCCLSCOPE_KIND_PY_RAISED || x->where.source != r->where.source)
             continue;
         nsc_text name = name_of(m, words_of(x, FIRST), x), reason = reason_of(m, x);
+        if (x != r && points_at_another(reason)) {
+            pointer = pointer ? pointer : x;
+            continue;
+        }
         bool own = !is_of_nccl_or_cuda(name, reason) && !is_of_waiting(name, reason) && x->torch_rank < 0;
-        return own && !points_at_another(reason) && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r))
-                   ? x
-                   : NULL;
+        if (own && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r)))
+            return x;
+        return pointer && is_logged_as_error(r) ? NULL : pointer;
     }
     return NULL;
 }
@@ -332,17 +343,24 @@ static bool is_bare_and_caught(const struct ncclscope_model *m, const struct nsc
 }
 
 /* "ValueError: Caught ValueError in DataLoader worker process 0.": what it says itself stands below "Original Traceback", as PyTorch hands it
- * on from a worker. */
+ * on from a worker; of that name, and of no other that was raised on the way. NULL: it is one of CUDA's or NCCL's, which is told elsewhere. */
 static const struct nsc_own_record *original_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
     enum { NEAR = 100 };
     const struct nsc_own_record *end = m->happened.item + m->happened.len;
-    if (r->number != NCCLSCOPE_KIND_PY_RAISED || !nsc_text_starts(reason_of(m, r), "Caught "))
+    nsc_text rest = reason_of(m, r);
+    if (r->number != NCCLSCOPE_KIND_PY_RAISED || !nsc_text_starts(rest, "Caught "))
         return r;
+    nsc_next_word(&rest);
+    nsc_text caught = nsc_next_word(&rest);
     for (const struct nsc_own_record *x = r + 1;
-         x < end && x->where.source == r->where.source && x->where.line <= r->where.line + NEAR; x++)
-        if (x->number == r->number && x->torch_rank == r->torch_rank)
-            return x;
+         x < end && x->where.source == r->where.source && x->where.line <= r->where.line + NEAR; x++) {
+        if (x->number == NCCLSCOPE_KIND_PROGRAM_CUDA || x->number == NCCLSCOPE_KIND_PROGRAM_NCCL)
+            return NULL;
+        if (x->number == r->number && x->torch_rank == r->torch_rank &&
+            nsc_text_eq(name_of(m, words_of(x, FIRST), x), caught))
+            return is_of_nccl_or_cuda(caught, reason_of(m, x)) ? NULL : x;
+    }
     return r;
 }
 
@@ -367,13 +385,15 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         }
         const struct nsc_where *done = nsc_success_of(m); /* then it was caught, or hurt nothing that mattered */
         bool went_on = done && done->source == r->where.source && done->line > r->where.line;
-        const struct nsc_own_record *end = went_on || r->torch_rank >= 0 ? NULL : ended_by(m, r);
+        const struct nsc_own_record *end = went_on || r->torch_rank >= 0 ? NULL : ended_by(m, r),
+                                    *original = original_of(m, r);
         if (end) {
-            end = original_of(m, end);
             tell_one(c, words_of(end, FIRST), end, NULL, r);
             return end;
         }
-        r = original_of(m, r);
+        if (!original)
+            continue;
+        r = original;
         tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL, NULL);
         return r;
     }

@@ -554,7 +554,7 @@ static bool any_failure(const struct nsc_case *c)
 static void tell_unnamed(struct nsc_case *c)
 {
     const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_CHILD_FAILED);
-    if (!r)
+    if (!r || nsc_success_of(c->m))
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;

@@ -447,20 +447,20 @@ void nsc_rule_gdr_off(struct nsc_case *c)
     }
     nsc_map_free(&others.nvlink);
     nsc_map_free(&others.no_module);
-    int reasons = 0;
-    for (int i = 0; i < NSC_GDR_REASONS; i++)
-        reasons += there[i];
     for (int i = 0; i < NSC_GDR_REASONS; i++) {
         if (!there[i])
             continue;
         struct nsc_finding *f = &c->f->list.item[at[i]];
+        bool apart = false; /* the other end has a reason of its own */
+        for (int k = 0; k < NSC_GDR_REASONS; k++)
+            apart = apart || (there[k] && own[k] != own[i]);
         nsc_text one = all == several && own[i] < several ? nsc_say(m, own[i]) : (nsc_text){NULL, 0};
         f->title = nsc_words(c, "%s use%s RDMA without GPUDirect%s%s%.*s%s: data goes through host memory",
                              nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "",
                              nics(c, seen[i]), one.len ? ", at the end of " : "", (int)one.len, one.len ? one.ptr : "",
-                             !one.len      ? ""
-                             : reasons > 1 ? " (other ends, for another reason, stand apart)"
-                                           : " alone");
+                             !one.len ? ""
+                             : apart  ? " (other ends, for another reason, stand apart)"
+                                      : " alone");
         explain(c, f, &first[i], link[i]);
     }
 }

@@ -209,8 +209,11 @@ static enum nsc_unseen_reason why_unseen(struct nsc_case *c, const struct unseen
     if (!s->pairs && alone_together(m))
         return NSC_UNSEEN_ALONE;
     bool late = begins_late(m), made = s->starts && m->builds; /* its start is here, and how it made communicators */
-    if (behind_init(m) || (late && made))
-        return behind_init(m) && any_complete(m) ? NSC_UNSEEN_BETWEEN : NSC_UNSEEN_LEFT_OUT;
+    bool used = m->tests.len || nsc_success_of(m); /* else who is in its first collective may not be through */
+    if (any_complete(m) && behind_init(m) && (s->early || used))
+        return NSC_UNSEEN_BETWEEN;
+    if ((behind_init(m) && !(s->late && any_complete(m))) || (late && made))
+        return NSC_UNSEEN_LEFT_OUT;
     if (late)
         return NSC_UNSEEN_LATE;
     return why_by_release(m, s);
@@ -229,16 +232,21 @@ static const char *came_up(struct nsc_case *c)
     if (!largest || largest->nranks < 2 || m->warnings.len || has_unfinished(m) || nsc_success_of(m))
         return "";
     for (uint32_t n = 0; n < largest->count; n++) {
-        const struct nsc_where *w = &m->ranks.item[m->members.item[largest->first + n]].complete;
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[largest->first + n]];
+        const struct nsc_where *w = &r->complete;
+        if (r->start.line && !nsc_is_done(r))
+            return "";
         up += w->line > 0;
         last = w->line && (!last || w->line > last->line) ? w : last;
     }
+    const char *where = m->sources.len == 1 && last ? nsc_words(c, " (%sline %llu)", up > 1 ? "the last in " : "",
+                                                                (unsigned long long)last->line)
+                                                    : "";
     return !last ? ""
                  : nsc_words(c,
-                             "NCCL came up: Init COMPLETE of %zu of %lld ranks (%sline %llu), and no warning of it. If "
-                             "these ranks hang or fail, it is behind that. ",
-                             up, (long long)largest->nranks, up > 1 ? "the last in " : "",
-                             (unsigned long long)last->line);
+                             "NCCL came up: Init COMPLETE of %zu of %lld ranks%s, and no warning of it. If these ranks "
+                             "hang or fail, it is behind that. ",
+                             up, (long long)largest->nranks, where);
 }
 
 /* How far they came whose lines have lost their header. */
@@ -294,7 +302,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
     else if (m->repeated)
         f->fix = "Run again with RAY_DEDUP_LOGS=0, as Ray left lines out of this log, and with NCCL_DEBUG=INFO "
                  "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
-    else if ((s.early || (behind_init(m) && any_complete(m))) && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
+    else if ((s.early || why == NSC_UNSEEN_BETWEEN) && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
