@@ -127,7 +127,7 @@ static const struct hint *const hints[256] = {
     ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess "), HINT(0, "KeyboardInterrupt")),
     ['T'] =
         HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Test failure "), HINT(0, "There are not enough slots"),
-              HINT(0, "Training Container Exec"), HINT(0, "Training completed")),
+              HINT(0, "Training Container Exec"), HINT(0, "Training completed"), HINT(0, "Training Completed")),
     ['R'] = HINTS(HINT(0, "Reporting training S")),
     ['q'] = HINTS(HINT(3, "sigquit from a child")),
     ['_'] = HINTS(HINT(0, "_hmem_dl_init"), HINT(6, "'train_runtime'"), HINT(9, "raysubmit_"),
