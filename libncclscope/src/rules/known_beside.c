@@ -113,6 +113,18 @@ static const char *devices_at_hand(struct nsc_case *c)
              : "";
 }
 
+/* "NET/FastSocket : Using [0]ens8:192.0.2.1<0>", of a plugin that has no RDMA devices: the first that is listed. */
+static const char *interface_at_hand(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->m->devices.len; i++) {
+        const struct nsc_net_device *d = &c->m->devices.item[i];
+        if (d->name && d->net && !nsc_text_is(nsc_say(c->m, d->net), "IB"))
+            return nsc_words(c, " NCCL lists %s for the network %s; which network it took no line tells.",
+                             nsc_say(c->m, d->name).ptr, nsc_say(c->m, d->net).ptr);
+    }
+    return "";
+}
+
 /* "NET/IB : GPU Direct RDMA (DMABUF) enabled for HCA 0 'mlx5_0'": of how many NICs of the first process that says it, and by whose words. */
 static const char *nics_with_gdr(struct nsc_case *c)
 {
@@ -139,8 +151,10 @@ static const char *nics_with_gdr(struct nsc_case *c)
 static const char *network_at_hand(struct nsc_case *c)
 {
     const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
-    if (!provider || !provider->text)
-        return nsc_words(c, "%s%s", devices_at_hand(c), nics_with_gdr(c));
+    if (!provider || !provider->text) {
+        const char *rdma = devices_at_hand(c);
+        return nsc_words(c, "%s%s", *rdma ? rdma : interface_at_hand(c), nics_with_gdr(c));
+    }
     long long nics = (long long)provider->number;
     return nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s%s (line %llu).",
                      nsc_say(c->m, provider->text).ptr,
