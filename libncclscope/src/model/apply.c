@@ -340,6 +340,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_IB_VIRTUAL] = nsc_apply_nic_speed,
     [NCCLSCOPE_KIND_IB_DEVICE] = nsc_apply_nic_speed,
     [NCCLSCOPE_KIND_SOCKET_USING] = nsc_apply_devices,
+    [NCCLSCOPE_KIND_CLOUD_NET_USING] = nsc_apply_devices,
     [NCCLSCOPE_KIND_INTERFACE] = nsc_apply_interface,
     [NCCLSCOPE_KIND_RCCL_MISSING] = apply_rccl_missing,
     [NCCLSCOPE_KIND_KERNEL_SKIPPED] = nsc_apply_event_of,

@@ -102,6 +102,11 @@ void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, u
 {
     nsc_text rest = nsc_record_field(rec, NCCLSCOPE_FIELD_DEVICES), word;
     bool ib = rec->kind == NCCLSCOPE_KIND_IB_USING;
+    bool cloud = rec->kind == NCCLSCOPE_KIND_CLOUD_NET_USING;
+    const char *net = ib                                                   ? "IB"
+                      : !cloud                                             ? "Socket"
+                      : nsc_text_starts(rec->message, "NET/GPUDirectTCPX") ? "GPUDirectTCPX"
+                                                                           : "FastSocket";
     int64_t merged = -1; /* the number before the braces that are open */
     (void)t;
     while ((word = nsc_next_word(&rest)).len) {
@@ -112,9 +117,9 @@ void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, u
         bool last = name.len && name.ptr[name.len - 1] == '}';
         name.len -= merged >= 0 && name.len && (last || name.ptr[name.len - 1] == ',');
         if (index >= 0 || merged >= 0)
-            one_device(m, proc, ib ? "IB" : "Socket", merged >= 0 ? merged : index, name);
+            one_device(m, proc, net, merged >= 0 ? merged : index, name);
         merged = last ? -1 : merged;
-        if (!ib)
+        if (!ib && !cloud)
             take_socket_address(m, rec, &m->procs.item[proc], word);
     }
     take_address(m, rec, &m->procs.item[proc], false);
