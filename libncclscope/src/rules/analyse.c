@@ -66,7 +66,8 @@ static bool is_quiet_behind(const struct ncclscope_model *m, uint64_t line)
         if (m->procs.item[i].nameless && m->procs.item[i].records)
             return false;
     for (size_t i = 0; i < m->events.len; i++)
-        if (m->events.item[i].where.line > line && m->events.item[i].level == NCCLSCOPE_LEVEL_WARN)
+        if (m->events.item[i].where.line > line &&
+            (m->events.item[i].level == NCCLSCOPE_LEVEL_WARN || m->events.item[i].kind == NCCLSCOPE_KIND_BACKTRACE))
             return false;
     for (size_t i = 0; i < m->warnings.len; i++)
         if (m->warnings.item[i].where.line > line)

@@ -163,7 +163,7 @@ static enum nsc_answer ask_devices(struct nsc_ask *q,
     enum nsc_answer answer = NSC_UNSAID;
     for (size_t i = 0; i < q->m->devices.len; i++) {
         const struct nsc_net_device *d = &q->m->devices.item[i];
-        if (nsc_text_is(nsc_say(q->m, d->net), "Socket") ||
+        if (nsc_network_kind(nsc_say(q->m, d->net)) != NSC_NETWORK_RDMA ||
             (q->proc != NSC_NONE && d->host != q->m->procs.item[q->proc].host))
             continue;
         answer = answer == NSC_YES || is(q->m, d, words) ? NSC_YES : NSC_NO;

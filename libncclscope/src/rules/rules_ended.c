@@ -612,7 +612,9 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         told = true;
     }
     if (!told && !failed && !limited && !any_failure(c)) {
-        tell_unnamed(c);
+        size_t before = c->f->list.len;
         tell_stop(c);
+        if (c->f->list.len == before)
+            tell_unnamed(c);
     }
 }

@@ -223,16 +223,15 @@ static bool has_rows(enum nsc_id key)
     return false;
 }
 
-/* Of a limit for GPUDirect RDMA that is not below NCCL's own: does a NIC have it for that alone, "distance 7 <= 7"? */
+/* Of a limit for GPUDirect RDMA that is not below NCCL's own: does a NIC have it at just that distance, "distance 7 <= 7"? */
 static const char *what_it_widens(struct nsc_case *c, const struct nsc_env *e)
 {
     static const char *const wider[] = {"SYS", "PHB", "5", "4"};
     const struct nsc_where *w = &c->m->procs.item[e->proc].gdr_at_limit;
     for (size_t i = 0; w->line && i < sizeof wider / sizeof wider[0]; i++)
         if (nsc_text_is(nsc_say(c->m, e->value), wider[i]))
-            return nsc_words(
-                c, ": by it alone a NIC that is as far from its GPU as it allows has GPUDirect RDMA (line %llu)",
-                (unsigned long long)w->line);
+            return nsc_words(c, ": a NIC that is as far from its GPU as that allows has GPUDirect RDMA (line %llu)",
+                             (unsigned long long)w->line);
     return ", no narrower than NCCL's own limit";
 }
 
