@@ -65,7 +65,7 @@ struct nsc_gpu_node *nsc_add_gpu_node(struct ncclscope_model *m, nsc_str host, n
     return g;
 }
 
-/* "(2/370.8/NVL)" to 370.8 and NVL. */
+/* "(2/370.8/NVL)" to 370.8 and NVL; "(1/21/1)" of NCCL 2.5 to 21 and NVL: of its numbers that one names one class alone. */
 static bool split_path(nsc_text path, double *bw, nsc_text *type)
 {
     const char *last = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
@@ -73,6 +73,8 @@ static bool split_path(nsc_text path, double *bw, nsc_text *type)
     if (!path.ptr || !last || first == last || path.ptr[0] != '(' || path.ptr[path.len - 1] != ')')
         return false;
     *type = (nsc_text){last + 1, (size_t)(path.ptr + path.len - last) - 2};
+    if (nsc_text_is(*type, "1"))
+        *type = nsc_text_of("NVL");
     return nsc_to_f64((nsc_text){first + 1, (size_t)(last - first) - 1}, bw);
 }
 

@@ -1,6 +1,8 @@
 /* known_beside.c - what an input tells of paths and networks without its connections: rings, devices, the network, P2P, commands, runs. */
 #include "rules/known_beside.h"
 
+#include "model/topology.h"
+
 /* Does NCCL list the loopback for its sockets, and nothing else? */
 static bool has_loopback_alone(const struct ncclscope_model *m)
 {
@@ -32,6 +34,79 @@ static const char *ring_of_graph(struct nsc_case *c)
                              type.ptr, (unsigned long long)m->ranks.item[i].ring_type_at.line);
     }
     return "";
+}
+
+/* How GPUs of a host reach each other by the lines of its paths: a class of path, and the slowest and fastest of it. */
+struct reach {
+    const struct nsc_gpu_path *first;
+    double least, most;
+};
+
+/* "PHB (24.0 GB/s) and SYS (9.0 to 10.0 GB/s)" */
+static const char *name_reach(struct nsc_case *c, const struct reach *reach, size_t n)
+{
+    const char *all = "";
+    for (size_t level = 0, told = 0; level < NSC_LEVEL_UNKNOWN; level++) {
+        const struct reach *x = &reach[level];
+        if (!x->first)
+            continue;
+        const char *least = x->least < x->most ? nsc_words(c, "%.1f to ", x->least) : "";
+        all = nsc_words(c, "%s%s%s (%s%.1f GB/s)", all,
+                        !told          ? ""
+                        : told + 1 < n ? ", "
+                                       : " and ",
+                        nsc_say(c->m, x->first->type).ptr, least, x->most);
+        told++;
+    }
+    return all;
+}
+
+/* "GPU/0-60 :GPU/0-60 (0/5000.0/LOC) GPU/0-70 (2/370.8/NVL)": of the first host that has such lines. */
+static const char *paths_of_machine(struct nsc_case *c, size_t *classes)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_gpu_path *first = NULL;
+    struct reach reach[NSC_LEVEL_UNKNOWN] = {{NULL, 0, 0}};
+    *classes = 0;
+    for (size_t i = 0; i < m->gpu_paths.len; i++) {
+        const struct nsc_gpu_path *p = &m->gpu_paths.item[i];
+        enum nsc_level level = nsc_level_of(nsc_say(m, p->type));
+        bool gpus = p->host && p->bw > 0 && p->a != p->b && !nsc_text_starts(nsc_say(m, p->b), "NET/");
+        if (!gpus || (first && first->host != p->host))
+            continue;
+        if (level == NSC_LEVEL_UNKNOWN)
+            return "";
+        first = first ? first : p;
+        struct reach *x = &reach[level];
+        *classes += !x->first;
+        *x = x->first ? (struct reach){x->first, p->bw < x->least ? p->bw : x->least, p->bw > x->most ? p->bw : x->most}
+                      : (struct reach){p, p->bw, p->bw};
+    }
+    return first ? nsc_words(c, " In NCCL's picture of the machine (line %llu) GPUs reach each other over %s.",
+                             (unsigned long long)first->where.line, name_reach(c, reach, *classes))
+                 : "";
+}
+
+/* "+ XGMI[24.0] - GPU/4C000" below a GPU: of the first host whose tree shows such links. */
+static const char *links_of_machine(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_tree_link *first = m->tree_links.len ? m->tree_links.item : NULL;
+    size_t ends = 0;
+    for (size_t i = 0; i < m->tree_links.len; i++)
+        ends += m->tree_links.item[i].host == first->host;
+    return first ? nsc_words(c, " In NCCL's picture of the machine (line %llu) %s joins %zu pair%s of GPUs.",
+                             (unsigned long long)first->where.line, nsc_say(m, first->type).ptr, ends / 2,
+                             ends == 2 ? "" : "s")
+                 : "";
+}
+
+/* What NCCL takes the machine for, and over what its rings go where that does not follow. */
+static const char *picture_of_machine(struct nsc_case *c)
+{
+    size_t classes;
+    const char *paths = paths_of_machine(c, &classes);
+    return nsc_words(c, "%s%s", *paths ? paths : links_of_machine(c), classes == 1 ? "" : ring_of_graph(c));
 }
 
 /* "; somebody stopped 2 from the keyboard (line 1376)" */
@@ -316,6 +391,38 @@ static const char *provider_of(struct nsc_case *c, nsc_str net)
                      (unsigned long long)provider->where.line);
 }
 
+/* "#  Rank  0 Pid 4711 on node-a device  0 [0x0a] NVIDIA H100", and no other rank. */
+static const char *lists_one_gpu(const struct ncclscope_model *m)
+{
+    size_t ranks = 0;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        int64_t rank = 0;
+        if (m->happened.item[i].number != NCCLSCOPE_KIND_TEST_RANK)
+            continue;
+        if (++ranks > 1 || !nsc_number_said(m, &m->happened.item[i], "rank", &rank) || rank)
+            return "";
+    }
+    return ranks && !m->comms.len ? " nccl-tests lists one GPU: where that list is whole, there is no pair to connect."
+                                  : "";
+}
+
+/* "NET/IB: Dev 0 Port 1 qpn 1193 mtu 5 GID 3 (80FE/6D2A0003BA5CEC08)": RDMA connects, though no line says which ranks. */
+static const char *queue_pairs(struct nsc_case *c)
+{
+    const struct nsc_event *e = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_IB_QP);
+    if (!e)
+        return "";
+    ptrdiff_t gid = nsc_text_find(e->where.text, " GID "), lid = nsc_text_find(e->where.text, " LID ");
+    nsc_text rest = nsc_text_from(e->where.text, gid < 0 ? e->where.text.len : (size_t)gid + 5);
+    nsc_text index = nsc_next_word(&rest);
+    return nsc_words(c, " Connections over RDMA (NET/IB) are set up (line %llu: a queue pair%s%.*s).",
+                     (unsigned long long)e->where.line,
+                     index.len ? ", by GID index "
+                     : lid < 0 ? ""
+                               : ", by LID, as InfiniBand has it",
+                     (int)index.len, index.ptr);
+}
+
 /* What the log does tell of the network that was chosen, and of runs. */
 const char *nsc_known_beside(struct nsc_case *c)
 {
@@ -335,8 +442,9 @@ const char *nsc_known_beside(struct nsc_case *c)
             ? ""
             : nsc_words(c, " The input holds %llu runs of nccl-tests, of which %llu reached their end%s.",
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
-    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s%s", ring_of_graph(c), multicast(c), lacks_p2p(c), ways_of_node(c),
-                     forbidden_by_command(c), net ? "" : network_at_hand(c), plugin_without_gdr(c),
+    return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s", lists_one_gpu(m), queue_pairs(c), picture_of_machine(c),
+                     multicast(c), lacks_p2p(c), ways_of_node(c), forbidden_by_command(c),
+                     net ? "" : network_at_hand(c), plugin_without_gdr(c),
                      net && one ? nsc_words(c, " %s NCCL chose the network %s%s%s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
                                             nsc_say(m, net).ptr, interfaces_of(c, net), provider_of(c, net))

@@ -48,9 +48,11 @@ void nsc_rule_torn(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     bool shared = is_shared(m);
     f->count = torn;
-    f->title = nsc_words(c, "%llu line%s torn: %s", (unsigned long long)torn, torn == 1 ? " is" : "s are",
-                         shared ? "another process or other output broke into them, or a part is missing"
-                                : "other output stands within them, or a part is missing");
+    f->title =
+        nsc_words(c,
+                  shared ? "%llu line%s torn: another process or other output broke into %s, or a part is missing"
+                         : "%llu line%s torn: other output stands within %s, or a part is missing",
+                  (unsigned long long)torn, torn == 1 ? " is" : "s are", torn == 1 ? "it" : "them");
     nsc_explain_by(c, f, shared ? NSC_TORN_SHARED : NSC_TORN_BY_ITSELF);
     for (size_t i = 0; i < m->sources.len; i++)
         for (int k = 0; k < 4; k++) {
