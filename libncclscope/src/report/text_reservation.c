@@ -71,7 +71,7 @@ bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links)
 /* Nodes of several ranks, or nodes of which nothing is known, and every connection of the input leaves its node. */
 bool nsc_lacks_inside(const struct nsc_report *r, const uint64_t *links)
 {
-    bool several = !r->m->comms.len;
+    bool several = !r->m->comms.len && !nsc_lists_one_gpu_a_host(r->m);
     if (links[NSC_PATH_P2P] || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE] || links[NSC_PATH_SHM] ||
         !(links[NSC_PATH_NET] || links[NSC_PATH_NET_GDR] || links[NSC_PATH_SOCKET]))
         return false;

@@ -207,6 +207,14 @@ static struct listed look_at_list(const struct ncclscope_model *m)
     return l;
 }
 
+bool nsc_lists_one_gpu_a_host(const struct ncclscope_model *m)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < m->happened.len; i++)
+        rows += m->happened.item[i].number == NCCLSCOPE_KIND_TEST_RANK;
+    return rows && look_at_list(m).hosts == rows;
+}
+
 /* "32 processes of 2 hosts, in 2 runs" */
 static void spell_listed(const struct listed *l, char *out, size_t size)
 {

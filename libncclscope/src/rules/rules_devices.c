@@ -169,6 +169,23 @@ static int64_t used_of(const struct ncclscope_model *m, const struct nsc_map *us
     return n;
 }
 
+/* "16 coll channels", and not each of them has a connection over IB here: by which devices the others go is not known. */
+static bool lacks_channels(const struct ncclscope_model *m)
+{
+    uint64_t seen[NSC_CHANNEL_WORDS] = {0};
+    int64_t most = -1, n = 0;
+    for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        for (int w = 0; w < NSC_CHANNEL_WORDS && nsc_text_starts(nsc_say(m, l->network), "IB"); w++)
+            seen[w] |= l->channels[0][w];
+    }
+    for (size_t i = 0; i < m->ranks.len; i++)
+        most = m->ranks.item[i].coll > most ? m->ranks.item[i].coll : most;
+    for (int w = 0; w < NSC_CHANNEL_WORDS; w++)
+        n += __builtin_popcountll(seen[w]);
+    return n < most;
+}
+
 /* Each host lists several devices, and all that crosses between them goes over one. */
 static void tell_one_of_several(struct nsc_case *c)
 {
@@ -188,7 +205,7 @@ static void tell_one_of_several(struct nsc_case *c)
         least = n && listed < least ? listed : least;
     }
     nsc_map_free(&used);
-    if (!each || hosts < 2 || is_in_part(m))
+    if (!each || hosts < 2 || is_in_part(m) || lacks_channels(m))
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
     f->count = (uint64_t)(least - 1);
