@@ -237,10 +237,13 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
                                                          : (nsc_text){words, (size_t)n};
     if (off && !nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_NET), "Socket"))
         nsc_event_at(m, rec, proc, number, about);
-    struct nsc_where *at_limit = &m->procs.item[proc].gdr_at_limit;
-    if (!off && n && !at_limit->line &&
-        nsc_number(rec, NCCLSCOPE_FIELD_DISTANCE) == nsc_number(rec, NCCLSCOPE_FIELD_LEVEL))
-        *at_limit = nsc_here(m, rec);
+    struct nsc_proc *p = &m->procs.item[proc];
+    if (off || !n)
+        return;
+    if (!p->gdr_pair_at.line)
+        p->gdr_pair_at = nsc_here(m, rec);
+    if (!p->gdr_at_limit.line && nsc_number(rec, NCCLSCOPE_FIELD_DISTANCE) == nsc_number(rec, NCCLSCOPE_FIELD_LEVEL))
+        p->gdr_at_limit = nsc_here(m, rec);
 }
 
 /* "MNNVL busId 0x60 fabric UUID a1.b2 cliqueId 0x7 ...": GPUs of one UUID and clique reach each other by NVLink; zero is none.

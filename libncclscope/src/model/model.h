@@ -54,6 +54,7 @@ struct nsc_proc {
     struct nsc_where address_at;
     struct nsc_where network_at, version_at, bootstrap_at, platform_at, closing_at, flat_at, first;
     struct nsc_where fabric_at;    /* where its GPU is said to be up on a fabric of NVSwitches */
+    struct nsc_where gdr_pair_at;  /* where the first NIC is said to be near enough to a GPU for GPUDirect RDMA */
     struct nsc_where gdr_at_limit; /* where a NIC has GPUDirect RDMA that is as far from the GPU as it may be */
     uint64_t last_line, driver;
     uint64_t records;      /* that it printed */

@@ -204,6 +204,15 @@ static bool wonders_at_stop(const struct nsc_report *r)
 static const double part_expected =
     0.6; /* less is told: PCIe between two CPUs was seen to reach that much, NVLink and RDMA more */
 
+/* NCCL_COLLNET_ENABLE=1, and NCCL went on without. */
+static bool lacks_collnet(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->f->list.len; i++)
+        if (r->f->list.item[i].rule->key == NSC_ID_NET_COLLNET_REFUSED)
+            return nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
+    return false;
+}
+
 /* What keeps "nothing is wrong" from being the whole answer. */
 const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 {
@@ -248,6 +257,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return ", as far as this input goes: nccl-tests printed no result in it.";
     if (is_told(r, "FEWER_ONE_USED") && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
         return "; whether one network device is all that they should use stands below.";
+    if ((!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]) && lacks_collnet(r))
+        return "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was not had: see below.";
     if (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE])
         return ", nothing to mend.";
     if (r->m->hosts.len <= 1 && nsc_first_heard(r->m, NCCLSCOPE_KIND_PROGRAM_NVLINK)) /* it looked at one node */

@@ -287,9 +287,9 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
         return;
     }
     if (f->rule->key == NSC_ID_FAILURE_PEER_CLOSED) /* the second symptom, whatever closed the connection */
-        f->title = nsc_words(c, "NCCL had returned an error before (%s: %.*s, line %llu); then: %s", who(c, e),
-                             (int)(call.len < 60 ? call.len : 60), call.ptr, (unsigned long long)e->where.line,
-                             f->title);
+        f->title =
+            nsc_words(c, "NCCL had returned an error before (%s: %.*s, line %llu); then: %s", who(c, e),
+                      (int)(call.len < 60 ? call.len : 60), call.ptr, (unsigned long long)e->where.line, f->title);
     f->cause = nsc_words(c,
                          "%s Above it another process returned an error already (%s: %.*s, line %llu); its warning, "
                          "which says of what, is not in this input.",

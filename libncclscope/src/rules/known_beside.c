@@ -200,6 +200,19 @@ static const char *interface_at_hand(struct nsc_case *c)
     return "";
 }
 
+/* "GPU Direct RDMA Enabled for GPU 4 / HCA 2 (distance 5 <= 5), read 0" */
+static const char *pairs_with_gdr(struct nsc_case *c)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < c->m->procs.len; i++) {
+        uint64_t line = c->m->procs.item[i].gdr_pair_at.line;
+        first = line && (!first || line < first) ? line : first;
+    }
+    return first ? nsc_words(c, " NCCL finds GPUs and NICs near enough for GPUDirect RDMA (first in line %llu).",
+                             (unsigned long long)first)
+                 : "";
+}
+
 /* "NET/IB : GPU Direct RDMA (DMABUF) enabled for HCA 0 'mlx5_0'": of how many NICs of the first process that says it, and by whose words. */
 static const char *nics_with_gdr(struct nsc_case *c)
 {
@@ -219,7 +232,18 @@ static const char *nics_with_gdr(struct nsc_case *c)
     return net.len && net.len < 40
                ? nsc_words(c, " %.*s has GPUDirect RDMA on %u NIC%s of the first process that says so (line %llu).",
                            (int)net.len, net.ptr, n, n == 1 ? "" : "s", (unsigned long long)first->where.line)
-               : "";
+               : pairs_with_gdr(c);
+}
+
+/* "NET/OFI Initializing aws-ofi-nccl 1.13.2-aws", and no line tells what it found. */
+static const char *plugin_at_hand(struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->m->plugins.len; i++) {
+        nsc_text version = nsc_say(c->m, c->m->plugins.item[i].version);
+        if (nsc_text_starts(version, "aws-ofi-nccl "))
+            return nsc_words(c, " The plugin %s started; which network NCCL took no line tells.", version.ptr);
+    }
+    return "";
 }
 
 /* Where no line says which network was chosen: the provider of libfabric's plugin, with how many NICs it found, or the devices. */
@@ -227,7 +251,7 @@ static const char *network_at_hand(struct nsc_case *c)
 {
     const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     if (!provider || !provider->text) {
-        const char *rdma = devices_at_hand(c);
+        const char *plugin = plugin_at_hand(c), *rdma = *plugin ? plugin : devices_at_hand(c);
         return nsc_words(c, "%s%s", *rdma ? rdma : interface_at_hand(c), nics_with_gdr(c));
     }
     long long nics = (long long)provider->number;

@@ -36,6 +36,22 @@ static int sureness(const struct nsc_finding *f)
     return !strcmp(f->confidence, "certain") ? 2 : !strcmp(f->confidence, "likely");
 }
 
+/* Of two hangs in one input: the line of the first that gave up; 0: there is none. */
+static uint64_t gave_up_at(const struct nsc_finding *f, uint32_t source)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; f->rule->key == NSC_ID_RANKS_HUNG && i < f->evidences; i++)
+        if (f->evidence[i].source == source && (!first || f->evidence[i].line < first))
+            first = f->evidence[i].line;
+    return first;
+}
+
+static bool waited_first(const struct nsc_finding *a, const struct nsc_finding *b)
+{
+    uint32_t source = a->evidence[0].source;
+    return b->evidence[0].source == source && gave_up_at(a, source) && gave_up_at(a, source) < gave_up_at(b, source);
+}
+
 static int by_urgency(const void *a, const void *b)
 {
     const struct nsc_finding *x = a, *y = b;
@@ -47,6 +63,8 @@ static int by_urgency(const void *a, const void *b)
         return x->severity > y->severity ? -1 : 1;
     if (breaks(x) != breaks(y))
         return breaks(x) > breaks(y) ? -1 : 1;
+    if (waited_first(x, y) || waited_first(y, x)) /* who began to wait first may be what the others wait for */
+        return waited_first(x, y) ? -1 : 1;
     if (sureness(x) != sureness(y))
         return sureness(x) > sureness(y) ? -1 : 1;
     bool dated = x->began && y->began && x->began->where.source == y->began->where.source;

@@ -403,6 +403,7 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
+    size_t shown[2] = {0}; /* SHARP's own lines, and NCCL's that it goes on without */
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         if (!nsc_refuses_collnet(e))
@@ -435,6 +436,7 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
         }
         f->count += e->count;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
-        nsc_show(c, f, &e->where);
+        if (shown[e->kind == NCCLSCOPE_KIND_COLLNET_FAILED]++ < 2)
+            nsc_show(c, f, &e->where);
     }
 }

@@ -22,7 +22,8 @@ static void sort_ranks(struct nsc_case *c, struct nsc_finding *f, nsc_text group
         if (nsc_tells_waiting(m, r) && !seen[rank]) {
             seen[rank] = true;
             ++*waiting;
-            nsc_show(c, f, &r->where);
+            const struct nsc_own_record *own = of_rank[rank].line; /* r may name no group */
+            nsc_show(c, f, own ? &own->where : nsc_is_of_any_group(r) ? NULL : &r->where);
         }
         if (one_group && r == of_rank[rank].work && nsc_number_said(m, r, "enqueued", &enqueued) && enqueued < seq &&
             !of_rank[rank].waits) {

@@ -98,14 +98,14 @@ bool nsc_has_all_up_to(const struct ncclscope_model *m, nsc_text group, int64_t 
 }
 
 /* "[Rank 1] Some NCCL operations have failed or timed out": of whichever group, the rank is heard of. */
-static bool is_of_any_group(const struct nsc_own_record *r)
+bool nsc_is_of_any_group(const struct nsc_own_record *r)
 {
     return r->number == NCCLSCOPE_KIND_TORCH_ABORTS || r->number == NCCLSCOPE_KIND_TORCH_DOWN;
 }
 
 bool nsc_is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group)
 {
-    return !group.len || is_of_any_group(r) || nsc_text_eq(nsc_group_of(m, r), group);
+    return !group.len || nsc_is_of_any_group(r) || nsc_text_eq(nsc_group_of(m, r), group);
 }
 
 /* A line that says what work the rank had enqueued. */
@@ -124,7 +124,7 @@ bool nsc_timed_out(const struct nsc_own_record *r)
 /* A line that says that the rank waits, or waited, as the others do: in that it is not silent. */
 bool nsc_tells_waiting(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
-    return nsc_timed_out(r) || nsc_gave_up(m, r) || is_of_any_group(r);
+    return nsc_timed_out(r) || nsc_gave_up(m, r) || nsc_is_of_any_group(r);
 }
 
 int64_t nsc_size_of_job(const struct ncclscope_model *m)

@@ -14,6 +14,8 @@ bool nsc_is_name_of_several(const struct ncclscope_model *m, nsc_text group);
 bool nsc_has_all_up_to(const struct ncclscope_model *m, nsc_text group, int64_t last);
 /* "PG ID 3 PG GUID 14(mesh_tp)"; len 0: neither the line nor one near it names the group. */
 nsc_text nsc_group_of(const struct ncclscope_model *m, const struct nsc_own_record *r);
+/* A line that tells of the rank, and not of which group. */
+bool nsc_is_of_any_group(const struct nsc_own_record *r);
 bool nsc_is_of_group(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text group);
 /* A line that says what work the rank had enqueued; one that says that it waits, or waited. */
 bool nsc_tells_work(const struct ncclscope_model *m, const struct nsc_own_record *r);
