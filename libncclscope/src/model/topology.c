@@ -92,6 +92,9 @@ static void path_of_gpu(struct ncclscope_model *m, const ncclscope_record *rec, 
     g->switched = g->switched || (nsc_text_starts(to->id, "NVS/") && nsc_level_of(to->type) == NSC_LEVEL_NVL);
     if (net && nsc_level_of(to->type) <= NSC_LEVEL_PXB && to->bw > g->nic)
         g->nic = to->bw;
+    enum nsc_level level = nsc_level_of(to->type);
+    if (nsc_text_starts(to->id, "CPU/") && (level == NSC_LEVEL_PHB || level == NSC_LEVEL_SYS) && to->bw > g->to_cpu)
+        g->to_cpu = to->bw;
     if (!gpu && !net)
         return;
     nsc_str host = g->host, bus_id = g->bus_id;

@@ -204,13 +204,22 @@ static bool wonders_at_stop(const struct nsc_report *r)
 static const double part_expected =
     0.6; /* less is told: PCIe between two CPUs was seen to reach that much, NVLink and RDMA more */
 
-/* NCCL_COLLNET_ENABLE=1, and NCCL went on without. */
-static bool lacks_collnet(const struct nsc_report *r)
+static bool is_found(const struct nsc_report *r, enum nsc_id id)
 {
     for (size_t i = 0; i < r->f->list.len; i++)
-        if (r->f->list.item[i].rule->key == NSC_ID_NET_COLLNET_REFUSED)
-            return nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");
+        if (r->f->list.item[i].rule->key == id)
+            return true;
     return false;
+}
+
+/* What a note tells that those who look for nothing but paths should know: NULL, nothing. */
+static const char *beside_paths(const struct nsc_report *r)
+{
+    if (is_found(r, NSC_ID_NET_COLLNET_REFUSED) && nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1"))
+        return "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was not had: see below.";
+    if (is_found(r, NSC_ID_HOST_PCIE_LINK))
+        return "; GPUs of one host have PCIe links of different width: see below.";
+    return NULL;
 }
 
 /* What keeps "nothing is wrong" from being the whole answer. */
@@ -250,17 +259,13 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (wonders_at_stop(r))
         return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that no line "
                "tells.";
-    bool unproven = false; /* else the model of the GPU has no NVLink */
-    for (size_t i = 0; i < r->f->list.len; i++)
-        unproven = unproven || r->f->list.item[i].rule->key == NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN;
+    bool unproven = is_found(r, NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN); /* else the model of the GPU has no NVLink */
     if (nsc_lacks_results(r->m) && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
         return ", as far as this input goes: nccl-tests printed no result in it.";
     if (is_told(r, "FEWER_ONE_USED") && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
         return "; whether one network device is all that they should use stands below.";
-    if ((!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]) && lacks_collnet(r))
-        return "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was not had: see below.";
     if (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE])
-        return ", nothing to mend.";
+        return beside_paths(r) ? beside_paths(r) : ", nothing to mend.";
     if (r->m->hosts.len <= 1 && nsc_first_heard(r->m, NCCLSCOPE_KIND_PROGRAM_NVLINK)) /* it looked at one node */
         return "; over NVLink by the program's own word, which stands below.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."

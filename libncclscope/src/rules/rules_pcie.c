@@ -1,0 +1,60 @@
+/* rules_pcie.c - GPUs whose way to the CPU is narrower than that of others of their host, by NCCL's picture of the machine. */
+#include "rules/ask.h"
+
+#include <stdlib.h>
+
+static const double part_of_widest =
+    0.5; /* a slot of half the lanes, or of a generation before: PCI-SIG doubles the speed each time */
+static const double least_real_gb_s =
+    1.0; /* below: what a virtual machine shows of a link whose width it does not know */
+
+static int by_host(const void *a, const void *b)
+{
+    const struct nsc_gpu_node *x = *(const struct nsc_gpu_node *const *)a, *y = *(const struct nsc_gpu_node *const *)b;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return x->to_cpu != y->to_cpu ? (x->to_cpu > y->to_cpu ? -1 : 1) : x->where.line > y->where.line ? 1 : -1;
+}
+
+/* GPUs of one host, the widest link first: n of them, of which those from `narrow` on have half of the first's or less. */
+static void tell_host(struct nsc_case *c, const struct nsc_gpu_node *const *gpus, size_t n, size_t narrow)
+{
+    enum { NAMED = 4 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_gpu_node *widest = gpus[0], *least = gpus[n - 1];
+    const char *names = "", *apart = gpus[narrow]->to_cpu > least->to_cpu ? " at most" : "";
+    for (size_t i = narrow; i < n && i < narrow + NAMED; i++)
+        names = nsc_words(c, "%s%s%s", names, i > narrow ? ", " : "", nsc_say(m, gpus[i]->bus_id).ptr);
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
+    f->count = n - narrow;
+    f->title = nsc_words(c,
+                         "%zu of %zu GPUs of %s (%s%s) %s%s %.1f GB/s to the CPU in NCCL's picture of the machine, "
+                         "where others have %.1f: a narrower PCIe link",
+                         n - narrow, n, nsc_say(m, widest->host).ptr, names, n - narrow > NAMED ? " ..." : "",
+                         n - narrow == 1 ? "has" : "have", apart, gpus[narrow]->to_cpu, widest->to_cpu);
+    nsc_explain_by(c, f, 0);
+    nsc_name_host(c, f, widest->host);
+    nsc_show(c, f, &gpus[narrow]->where);
+    nsc_show(c, f, &widest->where);
+}
+
+void nsc_rule_pcie_link(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    size_t n = 0, end;
+    const struct nsc_gpu_node **gpus = nsc_alloc((m->gpu_nodes.len + 1) * sizeof(struct nsc_gpu_node *));
+    c->f->no_memory = c->f->no_memory || !gpus;
+    for (size_t i = 0; gpus && i < m->gpu_nodes.len; i++)
+        if (m->gpu_nodes.item[i].to_cpu >= least_real_gb_s)
+            gpus[n++] = &m->gpu_nodes.item[i];
+    if (n)
+        qsort(gpus, n, sizeof *gpus, by_host);
+    for (size_t i = 0; i < n; i = end) {
+        size_t narrow = 0;
+        for (end = i; end < n && gpus[end]->host == gpus[i]->host; end++)
+            narrow = !narrow && gpus[end]->to_cpu <= part_of_widest * gpus[i]->to_cpu ? end - i : narrow;
+        if (narrow)
+            tell_host(c, gpus + i, end - i, narrow);
+    }
+    nsc_free(gpus);
+}
