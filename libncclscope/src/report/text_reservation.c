@@ -137,6 +137,9 @@ static const char *about_host_memory(const struct nsc_report *r)
     if (is_told(r, "P2P_NONE_FOR_GPU") || is_told(r, "P2P_NONE_MAY"))
         return "; CUDA offers them no P2P, and whether it should cannot be told from this log: `nvidia-smi topo -m` "
                "and `nvidia-smi topo -p2p r` on the node.";
+    if (is_told(r, "SHM_PROGRAM_ASKED"))
+        return "; CUDA offers the program no peer access between GPUs, and whether it should cannot be told from this "
+               "log: `nvidia-smi topo -p2p r` on the node.";
     if (nsc_is_rccl(r->m))
         return "; whether GPUs that share host memory could do better cannot be told from this log: `rocm-smi "
                "--showtopo` on the node.";

@@ -345,6 +345,24 @@ enum nsc_answer nsc_ask_sees_several(struct nsc_ask *q)
     return NSC_NO;
 }
 
+/* "vm:100:100 [0]" and "vm:101:101 [0]" */
+enum nsc_answer nsc_ask_one_device(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    const struct nsc_proc *before = NULL;
+    for (size_t i = 0; i < m->proc_order.len; i++) { /* by host */
+        const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
+        if (p->nameless || !p->devices)
+            continue;
+        if (before && before->host == p->host && (before->devices != p->devices || (p->devices & (p->devices - 1))))
+            return NSC_NO;
+        if (before && before->host == p->host)
+            return NSC_YES;
+        before = p;
+    }
+    return NSC_NO;
+}
+
 /* "cudaDev 0 nvmlDev 5" and "cudaDev 0 nvmlDev 2" of one host (0: of any): what is device 0 to each is another GPU. */
 static enum nsc_answer hides_gpus_of(const struct ncclscope_model *m, nsc_str host)
 {

@@ -113,6 +113,8 @@ enum nsc_answer nsc_ask_one_nic(struct nsc_ask *q);
 #define ONE_NIC nsc_ask_one_nic(q)
 enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id);
 #define BUS(bus_id) nsc_ask_bus(q, bus_id) /* is a GPU of the process there? */
+enum nsc_answer nsc_ask_one_device(struct nsc_ask *q);
+#define ONE_DEVICE nsc_ask_one_device(q) /* do several processes of a host name one device, each no other? */
 enum nsc_answer nsc_ask_hides_gpus(struct nsc_ask *q);
 #define HIDES_GPUS nsc_ask_hides_gpus(q) /* does each process of the host see one GPU, its own? */
 /* Did all ranks of each communicator begin it, is none complete, and does nothing tell of a failure? */
