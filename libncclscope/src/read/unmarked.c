@@ -218,13 +218,28 @@ static bool take_test_row(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
+/* "NET/IB : No device found.", "Using network Socket": what is left where somebody took "NCCL INFO" away from all lines. */
+static bool tells_network(nsc_text body)
+{
+    static const char *const begins[] = {"NET/Plugin", "NET/IB : No device found", "NET/IB : Using [",
+                                         "NET/Socket : Using [", "NET/Socket: Using ["};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (body.ptr[0] == 'N' && nsc_text_starts(body, begins[i]))
+            return true;
+    nsc_text name = nsc_text_starts(body, "Using network ") ? nsc_text_trim_end(nsc_text_from(body, 14)) : NSC_TEXT("");
+    return nsc_text_is(name, "Socket") || nsc_text_is(name, "IB"); /* another name may be another program's */
+}
+
 /* "Channel 00/0 : 0[6000] -> 1[d000] via P2P/IPC": a whole message of NCCL's and no header: somebody took even "NCCL INFO" away. Where connections
  * have their headers it is the rest of a torn one, which would stand beside them as one of nobody's. */
 static bool take_bare_message(ncclscope_reader *r, nsc_text body)
 {
     nsc_text message = nsc_text_trim_end(body);
     bool stripped = !r->seen.headers, connects = nsc_text_find(message, " via ") >= 0;
-    if (r->connected || !(stripped || connects) || nsc_worth_of_message(r, message) != NSC_WORTH_WHOLE)
+    if (r->connected || !(stripped || connects))
+        return false;
+    enum nsc_worth worth = nsc_worth_of_message(r, message);
+    if (worth != NSC_WORTH_WHOLE && (worth == NSC_WORTH_CUT || !tells_network(message)))
         return false;
     struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = -1, .tid = -1, .dev = -1, .stripped = stripped};
     nsc_new_record(r);
@@ -259,11 +274,13 @@ bool nsc_take_unmarked(ncclscope_reader *r)
         return take_broken_in(r, body, &bare);
     if (take_test_row(r, body) || take_foreign(r, body) || take_joined(r, body))
         return true;
-    if (!nsc_is_residue(body))
+    bool residue = nsc_is_residue(body);
+    if (!residue && (r->seen.headers || !tells_network(body)))
         return false;
     if (take_bare_message(r, body))
         return true;
-    nsc_mark_torn(r);
+    if (residue)
+        nsc_mark_torn(r);
     return false;
 }
 

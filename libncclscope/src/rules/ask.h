@@ -132,7 +132,13 @@ enum nsc_retry_reason { NSC_RETRY_REFUSED = 1, NSC_RETRY_PEER_LEFT, NSC_RETRY_NO
 enum nsc_slow_reason { NSC_SLOW_KERNELS = 1, NSC_SLOW_LATE, NSC_SLOW_ITSELF };
 
 /* What is odd of what was measured (rules_measured.c). */
-enum nsc_measured_reason { NSC_MEASURED_STEP = 1, NSC_MEASURED_FALL, NSC_RDMA_ONE_CORE, NSC_RDMA_SLOW };
+enum nsc_measured_reason {
+    NSC_MEASURED_STEP = 1,
+    NSC_MEASURED_FALL,
+    NSC_RDMA_ONE_CORE,
+    NSC_RDMA_SLOW,
+    NSC_MEASURED_UNSTEADY
+};
 
 /* What is odd of P2P, channels and NVLS (rules_p2p.c). */
 enum nsc_p2p_reason {

@@ -84,11 +84,51 @@ static void tell_falls(struct nsc_case *c)
     }
 }
 
+static const double unsteady_told = 3.0;        /* times as long in one column as in the other */
+static const double part_unsteady = 0.1;        /* of the rows: one of ten and more is no chance ... */
+enum { UNSTEADY_ROWS = 3, UNSTEADY_SHOWN = 2 }; /* ... where it is so many */
+
+/* How many times as long the slower of the two took; 0: not known. */
+static double apart(const struct nsc_test *t)
+{
+    double a = t->time_us[0], b = t->time_us[1];
+    return !t->bytes || t->sides != 2 || a <= 0 || b <= 0 ? 0 : a < b ? b / a : a / b;
+}
+
+/* One size is measured twice, out of place and in place: do the two differ so much that no choice by size explains it? */
+static bool tell_unsteady(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_test *worst = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < m->tests.len; i++) {
+        const struct nsc_test *t = &m->tests.item[i];
+        worst = !worst || apart(t) > apart(worst) ? t : worst;
+        n += apart(t) >= unsteady_told;
+    }
+    if (n < UNSTEADY_ROWS || (double)n < part_unsteady * (double)m->tests.len)
+        return false;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
+    f->count = n;
+    f->title = nsc_words(c,
+                         "nccl-tests' times are unsteady: %zu of %zu rows differ by %g times and more between out of "
+                         "place and in place (%llu bytes: %g and %g us)",
+                         n, m->tests.len, unsteady_told, (unsigned long long)worst->bytes, worst->time_us[0],
+                         worst->time_us[1]);
+    nsc_explain_by(c, f, NSC_MEASURED_UNSTEADY);
+    for (size_t i = 0; i < m->tests.len && f->evidences < UNSTEADY_SHOWN; i++)
+        if (apart(&m->tests.item[i]) >= unsteady_told)
+            nsc_show(c, f, &m->tests.item[i].where);
+    return true;
+}
+
 void nsc_rule_slow_sizes(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     tell_falls(c);
+    if (tell_unsteady(c)) /* then one slow row says nothing of its size */
+        return;
     for (size_t i = 2; i < m->tests.len; i++) { /* two below it */
         const struct nsc_test *t = &m->tests.item[i], *slow = t - 1;
         bool step = goes_on(t - 2, slow) && goes_on(slow, t) && is_step(t - 2, slow, t);

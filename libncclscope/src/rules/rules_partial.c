@@ -80,6 +80,29 @@ static bool are_listed(const struct ncclscope_model *m, const struct nsc_comm *k
     return all;
 }
 
+/* "; the end of rank 8's initialisation is not here, those of the 6 others are" */
+static const char *unfinished_here(struct nsc_case *c, const struct nsc_comm *k)
+{
+    enum { NAMED = 4 };
+    const char *names = "";
+    uint32_t open = 0, ended = 0;
+    for (uint32_t n = 0; n < k->count; n++) {
+        const struct nsc_rank *r = &c->m->ranks.item[c->m->members.item[k->first + n]];
+        ended += r->complete.line > 0;
+        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line)
+            continue;
+        if (++open > NAMED)
+            return "";
+        names = nsc_words(c, "%s%s%lld", names, open > 1 ? ", " : "", (long long)r->rank);
+    }
+    return !open || !ended ? ""
+           : open == 1
+               ? nsc_words(c, "; the end of rank %s's initialisation is not here, %s", names,
+                           ended == 1 ? "that of the other is" : nsc_words(c, "those of the %u others are", ended))
+               : nsc_words(c, "; the ends of the initialisation of ranks %s are not here, those of %u are", names,
+                           ended);
+}
+
 void nsc_rule_partial(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -108,6 +131,8 @@ void nsc_rule_partial(struct nsc_case *c)
         }
         nsc_finding_free(&lacks);
         f->title = title_of_part(c, f, k->nranks, comms);
+        if (comms == 1)
+            f->title = nsc_words(c, "%s%s", f->title, unfinished_here(c, k));
         nsc_show(c, f, &k->where);
     }
     nsc_map_free(&here);
