@@ -216,6 +216,17 @@ static void apply_hca(struct ncclscope_model *m, const ncclscope_record *rec, ui
 }
 
 /* "GPU Direct RDMA Disabled for ..." of a device that could have it; its number, where the line has one that is decimal for sure. */
+/* "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'": NCCL puts the network of the communicator that it makes before it. */
+static void take_network_of_comm(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p)
+{
+    nsc_text net = nsc_record_field(rec, NCCLSCOPE_FIELD_NET);
+    m->builds = true;
+    if (p->network || !net.len)
+        return;
+    p->network = nsc_keep(m, net);
+    p->network_at = nsc_here(m, rec);
+}
+
 static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     bool off = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE), "Disabled");
@@ -238,6 +249,8 @@ static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, ui
     if (off && !nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_NET), "Socket"))
         nsc_event_at(m, rec, proc, number, about);
     struct nsc_proc *p = &m->procs.item[proc];
+    if (rec->kind == NCCLSCOPE_KIND_GDR_NIC && !nsc_record_field(rec, NCCLSCOPE_FIELD_REASON).len)
+        take_network_of_comm(m, rec, p);
     if (off || !n)
         return;
     if (!p->gdr_pair_at.line)

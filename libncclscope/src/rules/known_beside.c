@@ -380,7 +380,7 @@ static const char *forbidden_by_command(struct nsc_case *c)
                 : "";
 }
 
-/* " on eth0", " on eth0, eth1, eth2 and others": the interfaces that NCCL lists for its sockets, where that is the network. */
+/* " on eth0", " on mlx5_0, mlx5_1, mlx5_2 and others": what NCCL lists for one of its own two networks, where that is the one. */
 static const char *interfaces_of(struct nsc_case *c, nsc_str net)
 {
     enum { MOST = 3 };
@@ -392,7 +392,8 @@ static const char *interfaces_of(struct nsc_case *c, nsc_str net)
         size_t k = 0;
         while (k < n && names[k] != d->name)
             k++;
-        if (!d->name || d->net != net || !nsc_text_is(nsc_say(c->m, net), "Socket") || k < n)
+        bool own = nsc_text_is(nsc_say(c->m, net), "Socket") || nsc_text_is(nsc_say(c->m, net), "IB");
+        if (!d->name || d->net != net || !own || k < n)
             continue;
         if (n == MOST)
             return nsc_words(c, "%s and others", list);
