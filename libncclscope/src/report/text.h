@@ -26,7 +26,8 @@ void nsc_text_paths(const struct nsc_report *r);
 /* text_tests.c: tables of nccl-tests; and the part of what NCCL laid its rings out for that the best of them reached, -1: not known. */
 void nsc_text_tests(const struct nsc_report *r);
 bool nsc_lacks_results(const struct ncclscope_model *m); /* did nccl-tests begin, and print none? */
-bool nsc_lists_one_gpu_a_host(const struct ncclscope_model *m); /* does nccl-tests list ranks, each on a host of its own? */
+bool nsc_lists_one_gpu_a_host(
+    const struct ncclscope_model *m); /* does nccl-tests list ranks, each on a host of its own? */
 double nsc_part_of_layout(const struct ncclscope_model *m);
 void nsc_text_warnings(const struct nsc_report *r); /* text_warnings.c */
 void nsc_text_findings(const struct nsc_report *r); /* report_text.c: those that are wrong in full, notes in a line */
@@ -45,6 +46,7 @@ bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links); /* no
 bool nsc_is_open_question(const struct nsc_report *r);
 bool nsc_is_cut_as_it_connects(const struct nsc_report *r); /* the input ends while ranks connect */
 bool nsc_is_damaged(const struct nsc_report *r);
+nsc_text nsc_text_of_warning(const struct nsc_where *w);        /* what it says, without who said it */
 bool nsc_is_open(const struct nsc_warning *w);                  /* a warning of NCCL that no rule judges */
 uint64_t nsc_count_named_gpus(const struct ncclscope_model *m); /* by lines of communicators; 0: none names one */
 bool nsc_lacks_ranks(const struct ncclscope_model *m);          /* of a communicator some are not in the input */

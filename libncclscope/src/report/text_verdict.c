@@ -520,6 +520,25 @@ static void what_others_say(const struct nsc_report *r)
     }
 }
 
+/* Where no path shows, a warning that no rule knows may be what the log is about: its own words come first. */
+static void tell_open_warning(const struct nsc_report *r)
+{
+    enum { SHOWN = 240 };
+    const struct nsc_warning *w = NULL;
+    for (size_t i = 0; i < r->m->warnings.len && !w; i++)
+        w = nsc_is_open(&r->m->warnings.item[i]) ? &r->m->warnings.item[i] : NULL;
+    if (!w)
+        return;
+    char line[SHOWN + 120], where[60] = "";
+    nsc_text said = nsc_text_trim_end(nsc_text_of_warning(&w->where));
+    if (r->m->sources.len == 1)
+        snprintf(where, sizeof where, " (line %llu)", (unsigned long long)w->where.line);
+    snprintf(line, sizeof line, "NCCL warns%s, and no rule here judges it: \"%.*s%s\"", where,
+             (int)(said.len < SHOWN ? said.len : SHOWN), said.ptr, said.len < SHOWN ? "" : "...");
+    nsc_wrap(r, 3, nsc_text_of(line));
+    nsc_indent(r, 3);
+}
+
 static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
 {
     char line[400];
@@ -561,6 +580,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
             if (f->rule->key != NSC_ID_LOG_NO_CHANNELS)
                 continue;
             nsc_mark(r, NSC_MARK_UNKNOWN);
+            tell_open_warning(r);
             snprintf(line, sizeof line, "%s.", f->title);
             nsc_wrap(r, 3, nsc_text_of(line));
             nsc_indent(r, 3);

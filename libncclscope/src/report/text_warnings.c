@@ -3,9 +3,9 @@
 
 enum { WARNINGS_SHOWN = 6 };
 
-/* What a warning says, without who said it. */
-static nsc_text said(nsc_text line)
+nsc_text nsc_text_of_warning(const struct nsc_where *w)
 {
+    nsc_text line = nsc_text_trim(w->text);
     ptrdiff_t at = nsc_text_find(line, "NCCL WARN ");
     return at < 0 ? line : nsc_text_from(line, (size_t)at + sizeof "NCCL WARN " - 1);
 }
@@ -32,7 +32,7 @@ static void one_warning(const struct nsc_report *r, const struct nsc_warning *w)
     nsc_printf(r->out, w->lines > 1 ? "line %llu, and %llu more such\n" : "line %llu\n",
                (unsigned long long)w->where.line, (unsigned long long)w->lines - 1);
     nsc_indent(r, 5);
-    nsc_wrap(r, 5, said(nsc_text_trim(w->where.text)));
+    nsc_wrap(r, 5, nsc_text_of_warning(&w->where));
 }
 
 static struct nsc_key place_of(const struct nsc_where *w)
