@@ -636,7 +636,7 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     if (!effect && rec->level == NCCLSCOPE_LEVEL_WARN)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
     bool builds = effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected ||
-                  effect == nsc_apply_graph_pattern;
+                  effect == nsc_apply_graph_pattern || effect == nsc_apply_chunk_size || effect == nsc_apply_p2p_type;
     m->procs.item[proc].past_connect |=
         effect == nsc_apply_connected || rec->kind == NCCLSCOPE_KIND_CALL || rec->kind == NCCLSCOPE_KIND_LAUNCH_MODE;
     bool cut = is_cut_init(rec);

@@ -298,8 +298,9 @@ static bool count_neighbours(const struct ncclscope_model *m, struct nsc_map *co
         const struct nsc_proc *p = &m->procs.item[r ? r->proc : i - m->ranks.len];
         struct nsc_key key = {r ? r->comm : NSC_NONE, p->host, !r};
         uint32_t before = nsc_map_get(counts, key);
-        if (!p->nameless && (r || p->devices))
-            fine = !nsc_map_put(counts, key, before == NSC_NONE ? 1 : before + 1) && fine;
+        uint32_t more = r ? 1 : (uint32_t)__builtin_popcountll(p->devices); /* one process may speak for several GPUs */
+        if (!p->nameless && more)
+            fine = !nsc_map_put(counts, key, before == NSC_NONE ? more : before + more) && fine;
     }
     return fine;
 }
