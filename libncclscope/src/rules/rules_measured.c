@@ -100,13 +100,17 @@ static bool tell_unsteady(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_test *worst = NULL;
-    size_t n = 0;
+    size_t n = 0, in_place = 0; /* of them slower in place */
     for (size_t i = 0; i < m->tests.len; i++) {
         const struct nsc_test *t = &m->tests.item[i];
+        bool far = apart(t) >= unsteady_told;
         worst = !worst || apart(t) > apart(worst) ? t : worst;
-        n += apart(t) >= unsteady_told;
+        n += far;
+        in_place += far && t->time_us[1] > t->time_us[0];
     }
-    if (n < UNSTEADY_ROWS || (double)n < part_unsteady * (double)m->tests.len)
+    bool both =
+        in_place && in_place < n; /* else one of the two is another thing: in place a single rank does nothing */
+    if (!both || n < UNSTEADY_ROWS || (double)n < part_unsteady * (double)m->tests.len)
         return false;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
     f->count = n;
