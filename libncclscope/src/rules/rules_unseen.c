@@ -225,6 +225,7 @@ static const char *came_up(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     const struct nsc_comm *largest = NULL;
     const struct nsc_where *last = NULL;
+    double slowest = -1;
     size_t up = 0;
     for (size_t i = 0; i < m->comms.len; i++)
         if (!largest || m->comms.item[i].nranks > largest->nranks)
@@ -236,17 +237,19 @@ static const char *came_up(struct nsc_case *c)
         const struct nsc_where *w = &r->complete;
         if (r->start.line && !nsc_is_done(r))
             return "";
-        up += w->line > 0;
+        up += w->line > 0 || r->init_seconds >= 0; /* "Init timings" is printed at its end */
         last = w->line && (!last || w->line > last->line) ? w : last;
+        slowest = r->init_seconds > slowest ? r->init_seconds : slowest;
     }
     const char *where = m->sources.len == 1 && last ? nsc_words(c, " (%sline %llu)", up > 1 ? "the last in " : "",
                                                                 (unsigned long long)last->line)
                                                     : "";
-    return !last ? ""
-                 : nsc_words(c,
-                             "NCCL came up: Init COMPLETE of %zu of %lld ranks%s, and no warning of it. If these ranks "
-                             "hang or fail, it is behind that. ",
-                             up, (long long)largest->nranks, where);
+    return !up ? ""
+               : nsc_words(c,
+                           "NCCL came up: %s of %zu of %lld ranks%s%s, and no warning of it. If these ranks hang or "
+                           "fail, it is behind that. ",
+                           last ? "Init COMPLETE" : "the end of the initialisation", up, (long long)largest->nranks,
+                           where, slowest >= 0 ? nsc_words(c, ", in %.2f s at most", slowest) : "");
 }
 
 /* How far they came whose lines have lost their header. */
