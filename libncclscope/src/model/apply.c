@@ -221,7 +221,7 @@ static void take_network_of_comm(struct ncclscope_model *m, const ncclscope_reco
 {
     nsc_text net = nsc_record_field(rec, NCCLSCOPE_FIELD_NET);
     m->builds = true;
-    if (p->network || !net.len)
+    if (p->network || !net.len || nsc_text_starts(net, "SHARP")) /* CollNet's own, which may stand before */
         return;
     p->network = nsc_keep(m, net);
     p->network_at = nsc_here(m, rec);

@@ -284,12 +284,14 @@ struct nsc_gpu_path {
 struct nsc_gpu_node {
     nsc_str host, bus_id;
     double nvlink; /* GB/s to its NVSwitch or the nearest other GPU, as NCCL reckons; 0: no NVLink */
-    double to_cpu; /* GB/s to the CPU that it is nearest to; 0: not said */
+    double
+        to_cpu; /* GB/s over PCIe to the CPU that it is nearest to; 0: not said; below: it has a link of its own to it */
     double nic;    /* GB/s of the widest network device at PXB or nearer; 0: none so near */
     bool switched; /* NVLink goes to an NVSwitch */
     bool closed;   /* a dump in XML shows all of it */
     bool in_tree;  /* the dump of the machine shows where it hangs: */
     nsc_str under; /* the PCI device right below the CPU; 0: it hangs at the CPU itself */
+    struct nsc_where to_cpu_at;
     struct nsc_where where;
 };
 

@@ -65,6 +65,8 @@ struct nsc_gpu_node *nsc_add_gpu_node(struct ncclscope_model *m, nsc_str host, n
     return g;
 }
 
+static const double most_gb_s = 1e6; /* NCCL has 5000 for what is local: beyond is no bandwidth */
+
 /* "(2/370.8/NVL)" to 370.8 and NVL; "(1/21/1)" of NCCL 2.5 to 21 and NVL: of its numbers that one names one class alone. */
 static bool split_path(nsc_text path, double *bw, nsc_text *type)
 {
@@ -75,13 +77,26 @@ static bool split_path(nsc_text path, double *bw, nsc_text *type)
     *type = (nsc_text){last + 1, (size_t)(path.ptr + path.len - last) - 2};
     if (nsc_text_is(*type, "1"))
         *type = nsc_text_of("NVL");
-    return nsc_to_f64((nsc_text){first + 1, (size_t)(last - first) - 1}, bw);
+    return nsc_to_f64((nsc_text){first + 1, (size_t)(last - first) - 1}, bw) && *bw <= most_gb_s;
 }
 
 struct far_end {
     nsc_text id, type;
     double bw;
 };
+
+/* "CPU/0-0 (2/24.0/PHB)" is over PCIe to the nearest; "CPU/0-0 (1/380.0/C2C)" is the CPU's own link, beside which PCIe counts little. */
+static void path_to_cpu(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_gpu_node *g,
+                        const struct far_end *to)
+{
+    enum nsc_level level = nsc_level_of(to->type);
+    if (level == NSC_LEVEL_C2C || level == NSC_LEVEL_NVL)
+        g->to_cpu = -1;
+    if (level != NSC_LEVEL_PHB || g->to_cpu < 0 || to->bw <= g->to_cpu)
+        return;
+    g->to_cpu = to->bw;
+    g->to_cpu_at = nsc_here(m, rec);
+}
 
 static void path_of_gpu(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_gpu_node *g,
                         const struct far_end *to)
@@ -92,9 +107,8 @@ static void path_of_gpu(struct ncclscope_model *m, const ncclscope_record *rec, 
     g->switched = g->switched || (nsc_text_starts(to->id, "NVS/") && nsc_level_of(to->type) == NSC_LEVEL_NVL);
     if (net && nsc_level_of(to->type) <= NSC_LEVEL_PXB && to->bw > g->nic)
         g->nic = to->bw;
-    enum nsc_level level = nsc_level_of(to->type);
-    if (nsc_text_starts(to->id, "CPU/") && (level == NSC_LEVEL_PHB || level == NSC_LEVEL_SYS) && to->bw > g->to_cpu)
-        g->to_cpu = to->bw;
+    if (nsc_text_starts(to->id, "CPU/"))
+        path_to_cpu(m, rec, g, to);
     if (!gpu && !net)
         return;
     nsc_str host = g->host, bus_id = g->bus_id;

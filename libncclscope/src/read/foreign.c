@@ -120,7 +120,7 @@ static const struct hint *const hints[256] = {
     ['O'] = HINTS(HINT(0, "Out of bounds values"), HINT(0, "ORTE ")),
     ['I'] = HINTS(HINT(0, "INTERNAL ASSERT FAILED"), HINT(0, "Illegal instruction"), HINT(0, "Initialization error")),
     ['B'] = HINTS(HINT(0, "Bus error"), HINT(0, "Benchmark Result ="), HINT(9, "monitoredBarrier in ")),
-    ['M'] = HINTS(HINT(5, "Open MPI "), HINT(1, "[MPI Rank ")),
+    ['M'] = HINTS(HINT(5, "Open MPI ")),
     [':'] = HINTS(HINT(0, ": runtime error: ")),
     ['E'] = HINTS(HINT(0, "EFA device, "), HINT(0, "Exception raised from ")),
     ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
@@ -137,7 +137,7 @@ static const struct hint *const hints[256] = {
     ['w'] = HINTS(HINT(7, "finish within "), HINT(9, "complete within "), HINT(7, "return within "),
                   HINT(0, "was unable to launch the "), HINT(0, "was unable to start the "),
                   HINT(0, "was unable to find the ")),
-    ['p'] = HINTS(HINT(3, "no progress "), HINT(0, "peer access Device "), HINT(18, "can_device_access_peer(")),
+    ['p'] = HINTS(HINT(3, "no progress "), HINT(0, "peer access Device ")),
 };
 #undef HINTS
 #undef HINT

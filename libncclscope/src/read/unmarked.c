@@ -221,8 +221,13 @@ static bool take_test_row(ncclscope_reader *r, nsc_text body)
 /* "NET/IB : No device found.", "Using network Socket": what is left where somebody took "NCCL INFO" away from all lines. */
 static bool tells_network(nsc_text body)
 {
-    static const char *const begins[] = {"NET/Plugin", "NET/IB : No device found", "NET/IB : Using [",
-                                         "NET/Socket : Using [", "NET/Socket: Using ["};
+    static const char *const begins[] = {"NET/Plugin: Could not find",
+                                         "NET/Plugin: No plugin found",
+                                         "NET/Plugin : No plugin found",
+                                         "NET/IB : No device found",
+                                         "NET/IB : Using [",
+                                         "NET/Socket : Using [",
+                                         "NET/Socket: Using ["};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
         if (body.ptr[0] == 'N' && nsc_text_starts(body, begins[i]))
             return true;

@@ -216,12 +216,16 @@ static bool is_found(const struct nsc_report *r, enum nsc_id id)
 }
 
 /* What a note tells that those who look for nothing but paths should know: NULL, nothing. */
-static const char *beside_paths(const struct nsc_report *r)
+static const char *beside_paths(const struct nsc_report *r, const uint64_t *links)
 {
-    if (is_found(r, NSC_ID_NET_COLLNET_REFUSED) && nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1"))
+    bool reduces = false; /* another communicator has it */
+    for (size_t i = 0; i < r->m->links.len; i++)
+        reduces = reduces || r->m->links.item[i].family == NSC_COLLNET;
+    if (!reduces && is_found(r, NSC_ID_NET_COLLNET_REFUSED) && nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1"))
         return "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was not had: see below.";
-    if (is_found(r, NSC_ID_HOST_PCIE_LINK))
-        return "; GPUs of one host have PCIe links of different width: see below.";
+    bool pcie = links[NSC_PATH_PCIE] || links[NSC_PATH_P2P] || links[NSC_PATH_SHM];
+    if (pcie && is_found(r, NSC_ID_HOST_PCIE_LINK))
+        return "; GPUs of one host have PCIe links of different bandwidth: see below.";
     return NULL;
 }
 
@@ -268,7 +272,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (is_told(r, "FEWER_ONE_USED") && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
         return "; whether one network device is all that they should use stands below.";
     if (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE])
-        return beside_paths(r) ? beside_paths(r) : ", nothing to mend.";
+        return beside_paths(r, links) ? beside_paths(r, links) : ", nothing to mend.";
     if (r->m->hosts.len <= 1 && nsc_first_heard(r->m, NCCLSCOPE_KIND_PROGRAM_NVLINK)) /* it looked at one node */
         return "; over NVLink by the program's own word, which stands below.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."

@@ -531,10 +531,13 @@ static void tell_open_warning(const struct nsc_report *r)
         return;
     char line[SHOWN + 120], where[60] = "";
     nsc_text said = nsc_text_trim_end(nsc_text_of_warning(&w->where));
+    size_t n = said.len < SHOWN ? said.len : SHOWN;
+    while (n && n < said.len && (said.ptr[n] & 0xc0) == 0x80) /* not within a letter of UTF-8 */
+        n--;
     if (r->m->sources.len == 1)
         snprintf(where, sizeof where, " (line %llu)", (unsigned long long)w->where.line);
-    snprintf(line, sizeof line, "NCCL warns%s, and no rule here judges it: \"%.*s%s\"", where,
-             (int)(said.len < SHOWN ? said.len : SHOWN), said.ptr, said.len < SHOWN ? "" : "...");
+    snprintf(line, sizeof line, "NCCL warns%s, and no rule here judges it: \"%.*s%s\"", where, (int)n, said.ptr,
+             n < said.len ? "..." : "");
     nsc_wrap(r, 3, nsc_text_of(line));
     nsc_indent(r, 3);
 }

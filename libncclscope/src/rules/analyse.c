@@ -36,9 +36,6 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
     bool goes = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_FAILURE_ASYNC;
     if (goes && f->part == NSC_WAKE)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    else if (nsc_is_explained_by(
-                 f, "EXIT_ONE")) /* an exit code, and nothing that says what failed: perhaps a script around it */
-        f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
 /* Where the elastic launcher began anew behind it. */

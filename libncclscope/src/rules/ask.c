@@ -345,22 +345,23 @@ enum nsc_answer nsc_ask_sees_several(struct nsc_ask *q)
     return NSC_NO;
 }
 
-/* "vm:100:100 [0]" and "vm:101:101 [0]" */
+/* "vm:100:100 [0]" and "vm:101:101 [0]", where no line of an initialisation tells the GPUs. */
 enum nsc_answer nsc_ask_one_device(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;
     const struct nsc_proc *before = NULL;
-    for (size_t i = 0; i < m->proc_order.len; i++) { /* by host */
+    bool same = false;
+    for (size_t i = 0; i < m->proc_order.len && !m->ranks.len; i++) { /* by host */
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         if (p->nameless || !p->devices)
             continue;
-        if (before && before->host == p->host && (before->devices != p->devices || (p->devices & (p->devices - 1))))
+        bool beside = before && before->host == p->host;
+        if (beside && (before->devices != p->devices || (p->devices & (p->devices - 1))))
             return NSC_NO;
-        if (before && before->host == p->host)
-            return NSC_YES;
+        same = same || beside;
         before = p;
     }
-    return NSC_NO;
+    return yes_or(same, NSC_NO);
 }
 
 /* "cudaDev 0 nvmlDev 5" and "cudaDev 0 nvmlDev 2" of one host (0: of any): what is device 0 to each is another GPU. */

@@ -17,18 +17,23 @@ static bool has_loopback_alone(const struct ncclscope_model *m)
     return any;
 }
 
-/* "Pattern 4, crossNic 0, nChannels 1, bw 4.0/4.0, type SYS/SYS": over what the rings go inside a node, as NCCL searched them. */
-static const char *ring_of_graph(struct nsc_case *c)
+/* "Pattern 4, crossNic 0, nChannels 1, bw 4.0/4.0, type SYS/SYS": over what the rings go inside a node, as NCCL searched them, unless that
+ * is known. */
+static const char *ring_of_graph(struct nsc_case *c, nsc_text known)
 {
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->threads.len; i++) {
         nsc_text type = nsc_say(m, m->threads.item[i].ring_type);
+        if (type.len && nsc_text_eq(type, known))
+            return "";
         if (type.len)
             return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
                              type.ptr, (unsigned long long)m->threads.item[i].ring_type_at.line);
     }
     for (size_t i = 0; i < m->ranks.len; i++) {
         nsc_text type = nsc_say(m, m->ranks.item[i].ring_type);
+        if (type.len && nsc_text_eq(type, known))
+            return "";
         if (type.len)
             return nsc_words(c, " NCCL's search found rings over %.*s inside a node (line %llu).", (int)type.len,
                              type.ptr, (unsigned long long)m->ranks.item[i].ring_type_at.line);
@@ -62,12 +67,13 @@ static const char *name_reach(struct nsc_case *c, const struct reach *reach, siz
 }
 
 /* "GPU/0-60 :GPU/0-60 (0/5000.0/LOC) GPU/0-70 (2/370.8/NVL)": of the first host that has such lines. */
-static const char *paths_of_machine(struct nsc_case *c, size_t *classes)
+static const char *paths_of_machine(struct nsc_case *c, nsc_text *only)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_gpu_path *first = NULL;
     struct reach reach[NSC_LEVEL_UNKNOWN] = {{NULL, 0, 0}};
-    *classes = 0;
+    size_t classes = 0;
+    *only = (nsc_text){"", 0};
     for (size_t i = 0; i < m->gpu_paths.len; i++) {
         const struct nsc_gpu_path *p = &m->gpu_paths.item[i];
         enum nsc_level level = nsc_level_of(nsc_say(m, p->type));
@@ -78,13 +84,15 @@ static const char *paths_of_machine(struct nsc_case *c, size_t *classes)
             return "";
         first = first ? first : p;
         struct reach *x = &reach[level];
-        *classes += !x->first;
+        classes += !x->first;
         *x = x->first ? (struct reach){x->first, p->bw < x->least ? p->bw : x->least, p->bw > x->most ? p->bw : x->most}
                       : (struct reach){p, p->bw, p->bw};
     }
-    return first ? nsc_words(c, " In NCCL's picture of the machine (line %llu) GPUs reach each other over %s.",
-                             (unsigned long long)first->where.line, name_reach(c, reach, *classes))
-                 : "";
+    if (!first)
+        return "";
+    *only = classes == 1 ? nsc_say(m, first->type) : *only;
+    return nsc_words(c, " In NCCL's picture of the machine (line %llu) GPUs reach each other over %s.",
+                     (unsigned long long)first->where.line, name_reach(c, reach, classes));
 }
 
 /* "+ XGMI[24.0] - GPU/4C000" below a GPU: of the first host whose tree shows such links. */
@@ -104,9 +112,9 @@ static const char *links_of_machine(struct nsc_case *c)
 /* What NCCL takes the machine for, and over what its rings go where that does not follow. */
 static const char *picture_of_machine(struct nsc_case *c)
 {
-    size_t classes;
-    const char *paths = paths_of_machine(c, &classes);
-    return nsc_words(c, "%s%s", *paths ? paths : links_of_machine(c), classes == 1 ? "" : ring_of_graph(c));
+    nsc_text only; /* class of path between them */
+    const char *paths = paths_of_machine(c, &only);
+    return nsc_words(c, "%s%s", *paths ? paths : links_of_machine(c), ring_of_graph(c, only));
 }
 
 /* "; somebody stopped 2 from the keyboard (line 1376)" */
@@ -298,9 +306,8 @@ static bool count_neighbours(const struct ncclscope_model *m, struct nsc_map *co
         const struct nsc_proc *p = &m->procs.item[r ? r->proc : i - m->ranks.len];
         struct nsc_key key = {r ? r->comm : NSC_NONE, p->host, !r};
         uint32_t before = nsc_map_get(counts, key);
-        uint32_t more = r ? 1 : (uint32_t)__builtin_popcountll(p->devices); /* one process may speak for several GPUs */
-        if (!p->nameless && more)
-            fine = !nsc_map_put(counts, key, before == NSC_NONE ? more : before + more) && fine;
+        if (!p->nameless && (r || p->devices))
+            fine = !nsc_map_put(counts, key, before == NSC_NONE ? 1 : before + 1) && fine;
     }
     return fine;
 }
@@ -428,8 +435,9 @@ static const char *lists_one_gpu(const struct ncclscope_model *m)
         if (++ranks > 1 || !nsc_number_said(m, &m->happened.item[i], "rank", &rank) || rank)
             return "";
     }
-    return ranks && !m->comms.len ? " nccl-tests lists one GPU: where that list is whole, there is no pair to connect."
-                                  : "";
+    return ranks && !m->comms.len && m->proc_order.len < 2
+               ? " nccl-tests lists one GPU: where that list is whole, there is no pair to connect."
+               : "";
 }
 
 /* "NET/IB: Dev 0 Port 1 qpn 1193 mtu 5 GID 3 (80FE/6D2A0003BA5CEC08)": RDMA connects, though no line says which ranks. */
@@ -441,7 +449,8 @@ static const char *queue_pairs(struct nsc_case *c)
     ptrdiff_t gid = nsc_text_find(e->where.text, " GID "), lid = nsc_text_find(e->where.text, " LID ");
     nsc_text rest = nsc_text_from(e->where.text, gid < 0 ? e->where.text.len : (size_t)gid + 5);
     nsc_text index = nsc_next_word(&rest);
-    return nsc_words(c, " Connections over RDMA (NET/IB) are set up (line %llu: a queue pair%s%.*s).",
+    index.len = index.len < 4 && index.len && nsc_is_digit(index.ptr[0]) ? index.len : 0;
+    return nsc_words(c, " Connections over RDMA (NET/IB) are being set up (line %llu: a queue pair%s%.*s).",
                      (unsigned long long)e->where.line,
                      index.len ? ", by GID index "
                      : lid < 0 ? ""
@@ -459,7 +468,9 @@ const char *nsc_known_beside(struct nsc_case *c)
         one = one && (!net || !m->procs.item[i].network || m->procs.item[i].network == net);
         net = net ? net : m->procs.item[i].network;
     }
-    const char *none = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE) ? ", having found no InfiniBand or RoCE device"
+    bool sockets = net && nsc_text_is(nsc_say(m, net), "Socket");
+    const char *none = sockets && nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)
+                           ? ", having found no InfiniBand or RoCE device"
                        : net && nsc_text_is(nsc_say(m, net), "Socket") && has_loopback_alone(m)
                            ? ", over the loopback, which reaches none"
                            : "";

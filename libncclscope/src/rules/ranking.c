@@ -36,20 +36,59 @@ static int sureness(const struct nsc_finding *f)
     return !strcmp(f->confidence, "certain") ? 2 : !strcmp(f->confidence, "likely");
 }
 
-/* Of two hangs in one input: the line of the first that gave up; 0: there is none. */
-static uint64_t gave_up_at(const struct nsc_finding *f, uint32_t source)
+/* "[E228 09:08:53.551535723 ProcessGroupNCCL.cpp:629]": seconds of the day; -1: no time is in the beginning of the line. */
+static double clock_of(nsc_text line)
 {
-    uint64_t first = 0;
-    for (size_t i = 0; f->rule->key == NSC_ID_RANKS_HUNG && i < f->evidences; i++)
-        if (f->evidence[i].source == source && (!first || f->evidence[i].line < first))
-            first = f->evidence[i].line;
+    enum { BEGINNING = 100, CLOCK = 8 }; /* "09:08:53" */
+    for (size_t i = 0; i + CLOCK <= line.len && i < BEGINNING; i++) {
+        const char *s = line.ptr + i;
+        size_t end = CLOCK;
+        double h, m, seconds;
+        if (s[2] != ':' || s[5] != ':' || !nsc_is_digit(s[0]) || (i && nsc_is_digit(s[-1])))
+            continue;
+        while (i + end < line.len && end < CLOCK + 10 && (s[end] == '.' || nsc_is_digit(s[end])))
+            end++;
+        if (nsc_to_f64((nsc_text){s, 2}, &h) && nsc_to_f64((nsc_text){s + 3, 2}, &m) &&
+            nsc_to_f64((nsc_text){s + 6, end - 6}, &seconds))
+            return h * 3600 + m * 60 + seconds;
+    }
+    return -1;
+}
+
+/* When the first that it shows gave up a collective: by its line's time, or by the line. */
+static double gave_up(const struct nsc_finding *f, bool by_time)
+{
+    double first = -1;
+    for (size_t i = 0; i < f->evidences; i++) {
+        const struct nsc_where *w = &f->evidence[i];
+        double at = by_time ? clock_of(w->text) : (double)w->line;
+        bool tells = nsc_text_find(w->text, "Watchdog caught") >= 0 || nsc_text_find(w->text, "imeout") >= 0;
+        first = tells && at >= 0 && (first < 0 || at < first) ? at : first;
+    }
     return first;
 }
 
-static bool waited_first(const struct nsc_finding *a, const struct nsc_finding *b)
+/* Of several hangs that which began first may be what the others wait for, however sure its own cause is. */
+static void rank_hangs(struct ncclscope_findings *f)
 {
-    uint32_t source = a->evidence[0].source;
-    return b->evidence[0].source == source && gave_up_at(a, source) && gave_up_at(a, source) < gave_up_at(b, source);
+    int sure = 0;
+    bool timed = true;
+    for (size_t i = 0; i < f->list.len; i++) {
+        struct nsc_finding *x = &f->list.item[i];
+        x->sure = sureness(x);
+        x->waited = 0;
+        if (x->rule->key != NSC_ID_RANKS_HUNG)
+            continue;
+        sure = x->sure > sure ? x->sure : sure;
+        timed = timed && gave_up(x, true) >= 0;
+    }
+    for (size_t i = 0; i < f->list.len; i++) {
+        struct nsc_finding *x = &f->list.item[i];
+        if (x->rule->key != NSC_ID_RANKS_HUNG)
+            continue;
+        x->sure = sure;
+        x->waited = gave_up(x, timed);
+    }
 }
 
 static int by_urgency(const void *a, const void *b)
@@ -63,10 +102,8 @@ static int by_urgency(const void *a, const void *b)
         return x->severity > y->severity ? -1 : 1;
     if (breaks(x) != breaks(y))
         return breaks(x) > breaks(y) ? -1 : 1;
-    if (waited_first(x, y) || waited_first(y, x)) /* who began to wait first may be what the others wait for */
-        return waited_first(x, y) ? -1 : 1;
-    if (sureness(x) != sureness(y))
-        return sureness(x) > sureness(y) ? -1 : 1;
+    if (x->sure != y->sure)
+        return x->sure > y->sure ? -1 : 1;
     bool dated = x->began && y->began && x->began->where.source == y->began->where.source;
     if (dated && x->began->where.line != y->began->where.line)
         return x->began->where.line < y->began->where.line ? -1 : 1;
@@ -74,6 +111,8 @@ static int by_urgency(const void *a, const void *b)
         return -1;
     if (!x->cost && y->cost)
         return 1;
+    if (!c && x->waited != y->waited)
+        return x->waited < y->waited ? -1 : 1;
     if (c || p->source != q->source)
         return c ? c : p->source < q->source ? -1 : 1;
     return p->line != q->line ? (p->line < q->line ? -1 : 1) : x->found < y->found ? -1 : x->found > y->found;
@@ -87,6 +126,7 @@ static void put_in_order(struct ncclscope_findings *f)
     bool *done = nsc_alloc(n + 1);
     f->no_memory = f->no_memory || !told || !done;
     find_urgency(f);
+    rank_hangs(f);
     for (size_t i = 0; i < n; i++) {
         f->list.item[i].found = i;
         open[f->list.item[i].rule->key]++;

@@ -65,6 +65,8 @@ struct nsc_finding {
     uint64_t count;       /* lines, processes or things: what the title counts */
     int urgency;          /* the worst severity among it and what it causes */
     size_t found;         /* its place before findings were put in order */
+    int sure;             /* by its confidence; of hangs that of the surest */
+    double waited;        /* of hangs: when the first gave up, to order them */
     enum nsc_failure_part part;
     const struct nsc_event *began; /* of a failure: the first event; NULL if none dates it */
     struct nsc_where evidence[NSC_EVIDENCE];

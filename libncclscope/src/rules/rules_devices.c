@@ -169,21 +169,29 @@ static int64_t used_of(const struct ncclscope_model *m, const struct nsc_map *us
     return n;
 }
 
-/* "16 coll channels", and not each of them has a connection over IB here: by which devices the others go is not known. */
+/* "16 coll channels, ... 32 p2p channels", and neither all of the ones nor all of the others have a connection over IB here: by which
+ * devices the rest goes is not known. */
 static bool lacks_channels(const struct ncclscope_model *m)
 {
-    uint64_t seen[NSC_CHANNEL_WORDS] = {0};
-    int64_t most = -1, n = 0;
+    enum { COLLECTIVE, P2P, SORTS };
+    uint64_t seen[SORTS][NSC_CHANNEL_WORDS] = {{0}};
+    int64_t most[SORTS] = {-1, -1}, n[SORTS] = {0, 0};
     for (size_t i = 0; i < m->links.len; i++) {
         const struct nsc_link *l = &m->links.item[i];
-        for (int w = 0; w < NSC_CHANNEL_WORDS && nsc_text_starts(nsc_say(m, l->network), "IB"); w++)
-            seen[w] |= l->channels[0][w];
+        for (int w = 0; w < NSC_CHANNEL_WORDS && nsc_text_starts(nsc_say(m, l->network), "IB"); w++) {
+            seen[COLLECTIVE][w] |= l->channels[0][w];
+            seen[P2P][w] |= l->channels[1][w];
+        }
     }
-    for (size_t i = 0; i < m->ranks.len; i++)
-        most = m->ranks.item[i].coll > most ? m->ranks.item[i].coll : most;
-    for (int w = 0; w < NSC_CHANNEL_WORDS; w++)
-        n += __builtin_popcountll(seen[w]);
-    return n < most;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        most[COLLECTIVE] = r->coll > most[COLLECTIVE] ? r->coll : most[COLLECTIVE];
+        most[P2P] = r->p2p > most[P2P] ? r->p2p : most[P2P];
+    }
+    for (int k = 0; k < SORTS; k++)
+        for (int w = 0; w < NSC_CHANNEL_WORDS; w++)
+            n[k] += __builtin_popcountll(seen[k][w]);
+    return n[COLLECTIVE] < most[COLLECTIVE] && !(n[P2P] && n[P2P] >= most[P2P]);
 }
 
 /* Each host lists several devices, and all that crosses between them goes over one. */

@@ -12,6 +12,15 @@ static bool goes_on(const struct nsc_test *a, const struct nsc_test *b)
            b->bytes > a->bytes && b->where.line - a->where.line <= LINES_APART;
 }
 
+/* Where the table ends that begins at row i: one behind its last. */
+static size_t end_of_table(const struct ncclscope_model *m, size_t i)
+{
+    size_t end = i + 1;
+    while (end < m->tests.len && goes_on(&m->tests.item[end - 1], &m->tests.item[end]))
+        end++;
+    return end;
+}
+
 /* So many times longer than the next larger size; a single slow row may be chance ... */
 static const double step_told = 2.0;
 /* ... and is worth a note where it is so slow twice, out of place and in place. */
@@ -62,8 +71,7 @@ static void tell_falls(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     for (size_t i = 0, end; i < m->tests.len; i = end) {
-        for (end = i + 1; end < m->tests.len && goes_on(&m->tests.item[end - 1], &m->tests.item[end]);)
-            end++;
+        end = end_of_table(m, i);
         double most;
         const struct nsc_test *best, *at = falls(&m->tests.item[i], end - i, &best, &most);
         if (!at)
@@ -95,48 +103,50 @@ static double apart(const struct nsc_test *t)
     return !t->bytes || t->sides != 2 || a <= 0 || b <= 0 ? 0 : a < b ? b / a : a / b;
 }
 
-/* One size is measured twice, out of place and in place: do the two differ so much that no choice by size explains it? */
-static bool tell_unsteady(struct nsc_case *c)
+/* One size is measured twice, out of place and in place: of how many of a table do the two differ so much that no choice by size explains
+ * it? 0: too few. */
+static size_t unsteady_rows(const struct nsc_test *first, size_t rows, const struct nsc_test **worst)
 {
-    const struct ncclscope_model *m = c->m;
-    const struct nsc_test *worst = NULL;
     size_t n = 0, in_place = 0; /* of them slower in place */
-    for (size_t i = 0; i < m->tests.len; i++) {
-        const struct nsc_test *t = &m->tests.item[i];
+    for (const struct nsc_test *t = first; t < first + rows; t++) {
         bool far = apart(t) >= unsteady_told;
-        worst = !worst || apart(t) > apart(worst) ? t : worst;
+        *worst = t == first || apart(t) > apart(*worst) ? t : *worst;
         n += far;
         in_place += far && t->time_us[1] > t->time_us[0];
     }
     bool both =
         in_place && in_place < n; /* else one of the two is another thing: in place a single rank does nothing */
-    if (!both || n < UNSTEADY_ROWS || (double)n < part_unsteady * (double)m->tests.len)
-        return false;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
-    f->count = n;
-    f->title = nsc_words(c,
-                         "nccl-tests' times are unsteady: %zu of %zu rows differ by %g times and more between out of "
-                         "place and in place (%llu bytes: %g and %g us)",
-                         n, m->tests.len, unsteady_told, (unsigned long long)worst->bytes, worst->time_us[0],
-                         worst->time_us[1]);
-    nsc_explain_by(c, f, NSC_MEASURED_UNSTEADY);
-    for (size_t i = 0; i < m->tests.len && f->evidences < UNSTEADY_SHOWN; i++)
-        if (apart(&m->tests.item[i]) >= unsteady_told)
-            nsc_show(c, f, &m->tests.item[i].where);
-    return true;
+    return both && n >= UNSTEADY_ROWS && (double)n >= part_unsteady * (double)rows ? n : 0;
 }
 
-void nsc_rule_slow_sizes(struct nsc_case *c)
+static void tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size_t rows)
 {
-    const struct ncclscope_model *m = c->m;
-    struct nsc_finding *f = NULL;
-    tell_falls(c);
-    if (tell_unsteady(c)) /* then one slow row says nothing of its size */
+    const struct nsc_test *worst;
+    size_t n = unsteady_rows(first, rows, &worst);
+    if (!n)
         return;
-    for (size_t i = 2; i < m->tests.len; i++) { /* two below it */
-        const struct nsc_test *t = &m->tests.item[i], *slow = t - 1;
-        bool step = goes_on(t - 2, slow) && goes_on(slow, t) && is_step(t - 2, slow, t);
-        if (!step && !(goes_on(slow, t) && is_peak(slow, t)))
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
+    f->count = n;
+    f->title =
+        nsc_words(c,
+                  "nccl-tests' times are unsteady: %zu of %zu rows differ by %g times and more between out of "
+                  "place and in place (%llu bytes: %.8g and %.8g us)",
+                  n, rows, unsteady_told, (unsigned long long)worst->bytes, worst->time_us[0], worst->time_us[1]);
+    nsc_explain_by(c, f, NSC_MEASURED_UNSTEADY);
+    for (const struct nsc_test *t = first; t < first + rows && f->evidences < UNSTEADY_SHOWN; t++)
+        if (apart(t) >= unsteady_told)
+            nsc_show(c, f, &t->where);
+}
+
+/* Sizes of one table that take longer than the next larger one; `told`, the finding of those before, if there is one. */
+static struct nsc_finding *tell_steps(struct nsc_case *c, const struct nsc_test *first, size_t rows,
+                                      struct nsc_finding *told)
+{
+    struct nsc_finding *f = told;
+    for (const struct nsc_test *t = first + 1; t < first + rows; t++) {
+        const struct nsc_test *slow = t - 1;
+        bool step = slow > first && is_step(slow - 1, slow, t); /* two below it */
+        if (!step && !is_peak(slow, t))
             continue;
         if (!f || (step && f->severity == NCCLSCOPE_SEVERITY_NOTE)) {
             f = nsc_found(c, step ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
@@ -150,6 +160,24 @@ void nsc_rule_slow_sizes(struct nsc_case *c)
         f->count++;
         nsc_show(c, f, &slow->where);
         nsc_show(c, f, &t->where);
+    }
+    return f;
+}
+
+void nsc_rule_slow_sizes(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_test *tests = m->tests.item, *worst;
+    struct nsc_finding *f = NULL;
+    tell_falls(c);
+    for (size_t i = 0, end; i < m->tests.len; i = end) {
+        end = end_of_table(m, i);
+        tell_unsteady(c, &tests[i], end - i);
+    }
+    for (size_t i = 0, end; i < m->tests.len; i = end) {
+        end = end_of_table(m, i);
+        if (!unsteady_rows(&tests[i], end - i, &worst)) /* there one slow row says nothing of its size */
+            f = tell_steps(c, &tests[i], end - i, f);
     }
 }
 

@@ -95,12 +95,11 @@ static const char *unfinished_here(struct nsc_case *c, const struct nsc_comm *k)
             return "";
         names = nsc_words(c, "%s%s%lld", names, open > 1 ? ", " : "", (long long)r->rank);
     }
-    return !open || !ended ? ""
-           : open == 1
-               ? nsc_words(c, "; the end of rank %s's initialisation is not here, %s", names,
-                           ended == 1 ? "that of the other is" : nsc_words(c, "those of the %u others are", ended))
-               : nsc_words(c, "; the ends of the initialisation of ranks %s are not here, those of %u are", names,
-                           ended);
+    if (!open || !ended)
+        return "";
+    const char *others = ended == 1 ? "that of the other is" : nsc_words(c, "those of the %u others are", ended);
+    return open == 1 ? nsc_words(c, "; the end of rank %s's initialisation is not here, %s", names, others)
+                     : nsc_words(c, "; the ends of the initialisation of ranks %s are not here, %s", names, others);
 }
 
 void nsc_rule_partial(struct nsc_case *c)

@@ -1,4 +1,4 @@
-/* rules_pcie.c - GPUs whose way to the CPU is narrower than that of others of their host, by NCCL's picture of the machine. */
+/* rules_pcie.c - GPUs whose way to the CPU is slower than that of others of their host, by NCCL's picture of the machine. */
 #include "rules/ask.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int by_host(const void *a, const void *b)
     const struct nsc_gpu_node *x = *(const struct nsc_gpu_node *const *)a, *y = *(const struct nsc_gpu_node *const *)b;
     if (x->host != y->host)
         return x->host < y->host ? -1 : 1;
-    return x->to_cpu != y->to_cpu ? (x->to_cpu > y->to_cpu ? -1 : 1) : x->where.line > y->where.line ? 1 : -1;
+    return x->to_cpu != y->to_cpu ? (x->to_cpu > y->to_cpu ? -1 : 1) : x->to_cpu_at.line > y->to_cpu_at.line ? 1 : -1;
 }
 
 /* GPUs of one host, the widest link first: n of them, of which those from `narrow` on have half of the first's or less. */
@@ -29,13 +29,13 @@ static void tell_host(struct nsc_case *c, const struct nsc_gpu_node *const *gpus
     f->count = n - narrow;
     f->title = nsc_words(c,
                          "%zu of %zu GPUs of %s (%s%s) %s%s %.1f GB/s to the CPU in NCCL's picture of the machine, "
-                         "where others have %.1f: a narrower PCIe link",
+                         "where the fastest has %.1f: a slower PCIe link",
                          n - narrow, n, nsc_say(m, widest->host).ptr, names, n - narrow > NAMED ? " ..." : "",
                          n - narrow == 1 ? "has" : "have", apart, gpus[narrow]->to_cpu, widest->to_cpu);
     nsc_explain_by(c, f, 0);
     nsc_name_host(c, f, widest->host);
-    nsc_show(c, f, &gpus[narrow]->where);
-    nsc_show(c, f, &widest->where);
+    nsc_show(c, f, &gpus[narrow]->to_cpu_at);
+    nsc_show(c, f, &widest->to_cpu_at);
 }
 
 void nsc_rule_pcie_link(struct nsc_case *c)
