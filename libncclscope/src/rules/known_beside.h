@@ -10,4 +10,7 @@ const char *nsc_known_beside(struct nsc_case *c);
  * findings. */
 const char *nsc_failed_network(struct nsc_case *c);
 
+/* picture.c: how GPUs reach each other, and over what rings go, by NCCL's picture of the machine; "" without one. Belongs to the findings. */
+const char *nsc_picture_of_machine(struct nsc_case *c);
+
 #endif
