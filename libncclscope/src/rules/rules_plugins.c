@@ -197,6 +197,17 @@ static void tell_other_network(struct nsc_case *c, struct nsc_finding *f, const 
         f->cause = nsc_words(c, "%s It found sockets over %s.", f->cause, nsc_say(c->m, d->name).ptr);
 }
 
+/* " (first of 4 such lines)": where no line says whose it is. */
+static const char *how_often(struct nsc_case *c, const struct nsc_event *e)
+{
+    uint64_t lines = 0;
+    for (size_t i = 0; i < c->m->warnings.len && !lines; i++) {
+        const struct nsc_warning *w = &c->m->warnings.item[i];
+        lines = w->where.source == e->where.source && w->where.line == e->where.line ? w->lines : 0;
+    }
+    return lines > 1 ? nsc_words(c, " (first of %llu such lines)", (unsigned long long)lines) : "";
+}
+
 void nsc_rule_plugin_failed(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -219,7 +230,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                 : e->kind == NCCLSCOPE_KIND_NET_NONE
                     ? nsc_words(c, "No network could be started%s: NCCL's initialisation fails there",
                                 m->procs.item[e->proc].nameless
-                                    ? ""
+                                    ? how_often(c, e)
                                     : nsc_words(c, " (%s)", nsc_say(m, m->procs.item[e->proc].host).ptr))
                 : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
                     ? nsc_words(c, "There is no network %s here, which NCCL_NET or the program asks for",
