@@ -161,11 +161,21 @@ static bool ends_near(const struct nsc_proc *p, const struct nsc_source_info *s)
     return p->last_connect && !(p->nameless && p->past_connect) && p->last_connect + NEAR >= s->stats.lines;
 }
 
-/* NCCL's start is here, no communicator, and the input ends with NCCL's lines, shortly behind a connection: of how many? */
+/* Does a line of an initialisation name one, its beginning or its end? Rings and connections alone make others. */
+static bool names_communicator(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].start.line || m->ranks.item[i].complete.line)
+            return true;
+    return false;
+}
+
+/* NCCL's start is here, no line that names a communicator, and the input ends with NCCL's lines, shortly behind a connection: of how many? */
 static bool ends_as_it_connects(const struct nsc_report *r)
 {
     const struct ncclscope_model *m = r->m;
-    if (m->comms.len || m->bare_comms || m->bare_size || m->sources.len != 1 || m->tests.len || nsc_success_of(m))
+    if (names_communicator(m) || m->bare_comms || m->bare_size || m->sources.len != 1 || m->tests.len ||
+        nsc_success_of(m))
         return false;
     const struct nsc_source_info *s = &m->sources.item[0];
     bool starts = s->bare_version, near = false, past = false;
@@ -218,11 +228,10 @@ static bool is_found(const struct nsc_report *r, enum nsc_id id)
 /* What a note tells that those who look for nothing but paths should know: NULL, nothing. */
 static const char *beside_paths(const struct nsc_report *r, const uint64_t *links)
 {
-    bool reduces = false; /* another communicator has it */
-    for (size_t i = 0; i < r->m->links.len; i++)
-        reduces = reduces || r->m->links.item[i].family == NSC_COLLNET;
-    if (!reduces && is_found(r, NSC_ID_NET_COLLNET_REFUSED) && nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1"))
-        return "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was not had: see below.";
+    if (is_found(r, NSC_ID_NET_COLLNET_REFUSED))
+        return nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1")
+                   ? "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was refused: see below."
+                   : "; CollNet (SHARP) could not be set up: see below.";
     bool pcie = links[NSC_PATH_PCIE] || links[NSC_PATH_P2P] || links[NSC_PATH_SHM];
     if (pcie && is_found(r, NSC_ID_HOST_PCIE_LINK))
         return "; GPUs of one host have PCIe links of different bandwidth: see below.";
