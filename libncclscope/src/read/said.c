@@ -18,14 +18,14 @@ static bool begins_with(nsc_text t, const char *words)
     return !words[i];
 }
 
-/* "failed", "ERROR", "Invalid ...": in whatever case. A frame of a traceback says where, not what; "Last error:" leaves it to the next line. */
+/* "failed", "ERROR", "Invalid ...": in whatever case. One word says nothing ("State=FAILED", a job's in Slurm's table); a frame of a traceback says where, not what; "Last error:" leaves it to the next line. */
 static bool speaks_of_trouble(nsc_text t)
 {
     static const char *const words[] = {"error",   "fail",    "invalid",   "unsupported", "not support",   "denied",
                                         "refused", "cannot ", "unable to", "no resource", "not permitted", "no such"};
     nsc_text trimmed = nsc_text_trim(t);
-    if (trimmed.len < 8 || nsc_text_starts(trimmed, "File \"") || nsc_text_starts(trimmed, "Traceback") ||
-        trimmed.ptr[trimmed.len - 1] == ':')
+    if (trimmed.len < 8 || !memchr(trimmed.ptr, ' ', trimmed.len) || nsc_text_starts(trimmed, "File \"") ||
+        nsc_text_starts(trimmed, "Traceback") || trimmed.ptr[trimmed.len - 1] == ':')
         return false;
     for (size_t i = 0; i < t.len; i++)
         for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
