@@ -94,14 +94,36 @@ static const char *devices_at_hand(struct nsc_case *c)
              : "";
 }
 
-/* "NET/FastSocket : Using [0]ens8:192.0.2.1<0>", of a plugin that has no RDMA devices: the first that is listed. */
+/* "eth0", "mlx5_0, mlx5_1, mlx5_2 and others": the devices that NCCL lists for a network. */
+static const char *names_of(struct nsc_case *c, nsc_str net)
+{
+    enum { MOST = 3 };
+    nsc_str names[MOST];
+    size_t n = 0;
+    const char *list = "";
+    for (size_t i = 0; i < c->m->devices.len; i++) {
+        const struct nsc_net_device *d = &c->m->devices.item[i];
+        size_t k = 0;
+        while (k < n && names[k] != d->name)
+            k++;
+        if (!d->name || d->net != net || k < n)
+            continue;
+        if (n == MOST)
+            return nsc_words(c, "%s and others", list);
+        names[n++] = d->name;
+        list = nsc_words(c, "%s%s%s", list, n == 1 ? "" : ", ", nsc_say(c->m, d->name).ptr);
+    }
+    return list;
+}
+
+/* "NET/FastSocket : Using [0]ens8:192.0.2.1<0>", of a plugin that has no RDMA devices: the first network that devices are listed of. */
 static const char *interface_at_hand(struct nsc_case *c)
 {
     for (size_t i = 0; i < c->m->devices.len; i++) {
         const struct nsc_net_device *d = &c->m->devices.item[i];
         if (d->name && d->net && !nsc_text_is(nsc_say(c->m, d->net), "IB"))
             return nsc_words(c, " NCCL lists %s for the network %s; which network it took no line tells.",
-                             nsc_say(c->m, d->name).ptr, nsc_say(c->m, d->net).ptr);
+                             names_of(c, d->net), nsc_say(c->m, d->net).ptr);
     }
     return "";
 }
@@ -286,27 +308,12 @@ static const char *forbidden_by_command(struct nsc_case *c)
                 : "";
 }
 
-/* " on eth0", " on mlx5_0, mlx5_1, mlx5_2 and others": what NCCL lists for one of its own two networks, where that is the one. */
+/* " on eth0": what NCCL lists for one of its own two networks, where that is the one. */
 static const char *interfaces_of(struct nsc_case *c, nsc_str net)
 {
-    enum { MOST = 3 };
-    nsc_str names[MOST];
-    size_t n = 0;
-    const char *list = "";
-    for (size_t i = 0; i < c->m->devices.len; i++) {
-        const struct nsc_net_device *d = &c->m->devices.item[i];
-        size_t k = 0;
-        while (k < n && names[k] != d->name)
-            k++;
-        bool own = nsc_text_is(nsc_say(c->m, net), "Socket") || nsc_text_is(nsc_say(c->m, net), "IB");
-        if (!d->name || d->net != net || !own || k < n)
-            continue;
-        if (n == MOST)
-            return nsc_words(c, "%s and others", list);
-        names[n++] = d->name;
-        list = nsc_words(c, "%s%s%s", list, n == 1 ? " on " : ", ", nsc_say(c->m, d->name).ptr);
-    }
-    return list;
+    bool own = nsc_text_is(nsc_say(c->m, net), "Socket") || nsc_text_is(nsc_say(c->m, net), "IB");
+    const char *names = own ? names_of(c, net) : "";
+    return *names ? nsc_words(c, " on %s", names) : "";
 }
 
 /* " by libfabric's provider efa, 16 NICs (line 12)": what libfabric's plugin goes over. */
