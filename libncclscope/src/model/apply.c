@@ -215,7 +215,6 @@ static void apply_hca(struct ncclscope_model *m, const ncclscope_record *rec, ui
     nsc_event_at(m, rec, proc, nsc_number(rec, NCCLSCOPE_FIELD_HCA), nsc_record_field(rec, NCCLSCOPE_FIELD_NAME));
 }
 
-/* "GPU Direct RDMA Disabled for ..." of a device that could have it; its number, where the line has one that is decimal for sure. */
 /* "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'": NCCL puts the network of the communicator that it makes before it. */
 static void take_network_of_comm(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_proc *p)
 {
@@ -227,6 +226,7 @@ static void take_network_of_comm(struct ncclscope_model *m, const ncclscope_reco
     p->network_at = nsc_here(m, rec);
 }
 
+/* "GPU Direct RDMA Disabled for ..." of a device that could have it; its number, where the line has one that is decimal for sure. */
 static void apply_gdr(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, struct nsc_thread *t)
 {
     bool off = nsc_text_is(nsc_record_field(rec, NCCLSCOPE_FIELD_VALUE), "Disabled");

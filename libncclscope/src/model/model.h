@@ -284,8 +284,7 @@ struct nsc_gpu_path {
 struct nsc_gpu_node {
     nsc_str host, bus_id;
     double nvlink; /* GB/s to its NVSwitch or the nearest other GPU, as NCCL reckons; 0: no NVLink */
-    double
-        to_cpu; /* GB/s over PCIe to the CPU that it is nearest to; 0: not said; below: it has a link of its own to it */
+    double to_cpu; /* GB/s over PCIe to its nearest CPU; 0: not said; below 0: it has a link of its own to it */
     double nic;    /* GB/s of the widest network device at PXB or nearer; 0: none so near */
     bool switched; /* NVLink goes to an NVSwitch */
     bool closed;   /* a dump in XML shows all of it */

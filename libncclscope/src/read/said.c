@@ -18,7 +18,8 @@ static bool begins_with(nsc_text t, const char *words)
     return !words[i];
 }
 
-/* "failed", "ERROR", "Invalid ...": in whatever case. One word says nothing ("State=FAILED", a job's in Slurm's table); a frame of a traceback says where, not what; "Last error:" leaves it to the next line. */
+/* "failed", "ERROR", "Invalid ...": in whatever case. One word says nothing ("State=FAILED", a job's in Slurm's table), a frame of a
+ * traceback says where, not what, and "Last error:" leaves it to the next line. */
 static bool speaks_of_trouble(nsc_text t)
 {
     static const char *const words[] = {"error",   "fail",    "invalid",   "unsupported", "not support",   "denied",

@@ -376,9 +376,8 @@ const char *nsc_known_beside(struct nsc_case *c)
     bool sockets = net && nsc_text_is(nsc_say(m, net), "Socket");
     const char *none = sockets && nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)
                            ? ", having found no InfiniBand or RoCE device"
-                       : net && nsc_text_is(nsc_say(m, net), "Socket") && has_loopback_alone(m)
-                           ? ", over the loopback, which reaches none"
-                           : "";
+                       : sockets && has_loopback_alone(m) ? ", over the loopback, which reaches none"
+                                                          : "";
     const char *runs =
         m->tests_begun < 2
             ? ""

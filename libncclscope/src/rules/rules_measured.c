@@ -110,7 +110,7 @@ static size_t unsteady_rows(const struct nsc_test *first, size_t rows, const str
     size_t n = 0, in_place = 0; /* of them slower in place */
     for (const struct nsc_test *t = first; t < first + rows; t++) {
         bool far = apart(t) >= unsteady_told;
-        *worst = t == first || apart(t) > apart(*worst) ? t : *worst;
+        *worst = apart(t) > apart(*worst) ? t : *worst;
         n += far;
         in_place += far && t->time_us[1] > t->time_us[0];
     }
@@ -119,12 +119,12 @@ static size_t unsteady_rows(const struct nsc_test *first, size_t rows, const str
     return both && n >= UNSTEADY_ROWS && (double)n >= part_unsteady * (double)rows ? n : 0;
 }
 
-static void tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size_t rows)
+static bool tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size_t rows)
 {
-    const struct nsc_test *worst;
+    const struct nsc_test *worst = first;
     size_t n = unsteady_rows(first, rows, &worst);
     if (!n)
-        return;
+        return false;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
     f->count = n;
     f->title =
@@ -136,13 +136,13 @@ static void tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size
     for (const struct nsc_test *t = first; t < first + rows && f->evidences < UNSTEADY_SHOWN; t++)
         if (apart(t) >= unsteady_told)
             nsc_show(c, f, &t->where);
+    return true;
 }
 
-/* Sizes of one table that take longer than the next larger one; `told`, the finding of those before, if there is one. */
-static struct nsc_finding *tell_steps(struct nsc_case *c, const struct nsc_test *first, size_t rows,
-                                      struct nsc_finding *told)
+/* Sizes of one table that take longer than the next larger one. *told: where the finding of all tables stands, once there is one. */
+static void tell_steps(struct nsc_case *c, const struct nsc_test *first, size_t rows, size_t *told)
 {
-    struct nsc_finding *f = told;
+    struct nsc_finding *f = *told < c->f->list.len ? &c->f->list.item[*told] : NULL;
     for (const struct nsc_test *t = first + 1; t < first + rows; t++) {
         const struct nsc_test *slow = t - 1;
         bool step = slow > first && is_step(slow - 1, slow, t); /* two below it */
@@ -156,28 +156,24 @@ static struct nsc_finding *tell_steps(struct nsc_case *c, const struct nsc_test 
                                  (unsigned long long)slow->bytes, slow->time_us[0], (unsigned long long)t->bytes,
                                  t->time_us[0]);
             nsc_explain_by(c, f, NSC_MEASURED_STEP);
+            *told = c->f->list.len - 1;
         }
         f->count++;
         nsc_show(c, f, &slow->where);
         nsc_show(c, f, &t->where);
     }
-    return f;
 }
 
 void nsc_rule_slow_sizes(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    const struct nsc_test *tests = m->tests.item, *worst;
-    struct nsc_finding *f = NULL;
+    size_t told = SIZE_MAX;
     tell_falls(c);
     for (size_t i = 0, end; i < m->tests.len; i = end) {
+        const struct nsc_test *first = &m->tests.item[i];
         end = end_of_table(m, i);
-        tell_unsteady(c, &tests[i], end - i);
-    }
-    for (size_t i = 0, end; i < m->tests.len; i = end) {
-        end = end_of_table(m, i);
-        if (!unsteady_rows(&tests[i], end - i, &worst)) /* there one slow row says nothing of its size */
-            f = tell_steps(c, &tests[i], end - i, f);
+        if (!tell_unsteady(c, first, end - i)) /* there one slow row says nothing of its size */
+            tell_steps(c, first, end - i, &told);
     }
 }
 

@@ -3,17 +3,20 @@
 
 #include <stdlib.h>
 
-static const double part_of_widest =
-    0.5; /* a slot of half the lanes, or of a generation before: PCI-SIG doubles the speed each time */
-static const double least_real_gb_s =
-    1.0; /* below: what a virtual machine shows of a link whose width it does not know */
+/* A slot of half the lanes, or of a generation before: PCI-SIG doubles the speed each time. */
+static const double part_of_widest = 0.5;
+/* Below that is what a virtual machine shows of a link whose width it does not know. */
+static const double least_real_gb_s = 1.0;
 
-static int by_host(const void *a, const void *b)
+/* The widest link first; by names then, so that the order of files does not matter. */
+static int by_host(const void *a, const void *b, void *context)
 {
+    const struct ncclscope_model *m = ((const struct nsc_case *)context)->m;
     const struct nsc_gpu_node *x = *(const struct nsc_gpu_node *const *)a, *y = *(const struct nsc_gpu_node *const *)b;
     if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    return x->to_cpu != y->to_cpu ? (x->to_cpu > y->to_cpu ? -1 : 1) : x->to_cpu_at.line > y->to_cpu_at.line ? 1 : -1;
+        return nsc_compare(nsc_say(m, x->host), nsc_say(m, y->host));
+    return x->to_cpu != y->to_cpu ? (x->to_cpu > y->to_cpu ? -1 : 1)
+                                  : nsc_compare(nsc_say(m, x->bus_id), nsc_say(m, y->bus_id));
 }
 
 /* GPUs of one host, the widest link first: n of them, of which those from `narrow` on have half of the first's or less. */
@@ -48,7 +51,7 @@ void nsc_rule_pcie_link(struct nsc_case *c)
         if (m->gpu_nodes.item[i].to_cpu >= least_real_gb_s)
             gpus[n++] = &m->gpu_nodes.item[i];
     if (n)
-        qsort(gpus, n, sizeof *gpus, by_host);
+        qsort_r(gpus, n, sizeof *gpus, by_host, c);
     for (size_t i = 0; i < n; i = end) {
         size_t narrow = 0;
         for (end = i; end < n && gpus[end]->host == gpus[i]->host; end++)
