@@ -88,8 +88,9 @@ struct hint {
 static const struct hint *const hints[256] = {
     ['N'] = HINTS(HINT(0, "NCCL"), HINT(14, "connected via NVLink")),
     ['U'] = HINTS(HINT(1, "CUDA "), HINT(0, "UCX  ERROR ")),
-    ['x'] = HINTS(HINT(1, "exitc"), HINT(1, "exits"), HINT(1, "exite"), HINT(8, "died unexpectedly"),
-                  HINT(25, "command terminated with exit code"), HINT(1, "exceeded memory allocation")),
+    ['x'] =
+        HINTS(HINT(3, "+ exit "), HINT(1, "exitc"), HINT(1, "exits"), HINT(1, "exite"), HINT(8, "died unexpectedly"),
+              HINT(25, "command terminated with exit code"), HINT(1, "exceeded memory allocation")),
     ['P'] = HINTS(HINT(1, "GPU P2P"), HINT(0, "Pid "), HINT(0, "PRTE has lost "), HINT(0, "Pcie atomics"),
                   HINT(0, "Primary job ")),
     ['v'] = HINTS(HINT(0, "vLLM NCCL "), HINT(1, "nvshmem"), HINT(5, "libibverbs: ")),
@@ -125,9 +126,9 @@ static const struct hint *const hints[256] = {
     ['E'] = HINTS(HINT(0, "EFA device, "), HINT(0, "Exception raised from ")),
     ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
     ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess "), HINT(0, "KeyboardInterrupt")),
-    ['T'] =
-        HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Test failure "), HINT(0, "There are not enough slots"),
-              HINT(0, "Training Container Exec"), HINT(0, "Training completed"), HINT(0, "Training Completed")),
+    ['T'] = HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Terminated"), HINT(0, "Test failure "),
+                  HINT(0, "There are not enough slots"), HINT(0, "Training Container Exec"),
+                  HINT(0, "Training completed"), HINT(0, "Training Completed")),
     ['R'] = HINTS(HINT(0, "Reporting training S")),
     ['q'] = HINTS(HINT(3, "sigquit from a child")),
     ['_'] = HINTS(HINT(0, "_hmem_dl_init"), HINT(6, "'train_runtime'"), HINT(9, "raysubmit_"),

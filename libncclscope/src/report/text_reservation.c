@@ -214,6 +214,12 @@ static bool wonders_at_stop(const struct nsc_report *r)
     return is_told(r, "EXIT_BY_HAND") && !nsc_success_of(r->m) && !r->m->tests.len;
 }
 
+/* The program, or the shell that ran it, tells of an end that NCCL prints nothing of. */
+static bool wonders_at_own_words(const struct nsc_report *r)
+{
+    return is_told(r, "EXIT_OWN_WORDS") || is_told(r, "EXIT_SCRIPT_STOPPED");
+}
+
 static const double part_expected =
     0.6; /* less is told: PCIe between two CPUs was seen to reach that much, NVLink and RDMA more */
 
@@ -275,6 +281,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (wonders_at_stop(r))
         return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that no line "
                "tells.";
+    if (wonders_at_own_words(r))
+        return ", as far as NCCL's lines go; of the end of the job its own words tell, which stand below.";
     bool unproven = is_found(r, NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN); /* else the model of the GPU has no NVLink */
     if (nsc_lacks_results(r->m) && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
         return ", as far as this input goes: nccl-tests printed no result in it.";
@@ -292,5 +300,5 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 bool nsc_is_open_question(const struct nsc_report *r)
 {
     return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || wonders_at_sockets(r) ||
-           ends_in_init(r) || wonders_at_stop(r) || nsc_is_cut_as_it_connects(r);
+           ends_in_init(r) || wonders_at_stop(r) || wonders_at_own_words(r) || nsc_is_cut_as_it_connects(r);
 }

@@ -104,13 +104,16 @@ enum nsc_exit_reason {
     NSC_EXIT_CANCELLED, /* by the scheduler, for none */
     NSC_EXIT_STOPPED,   /* by the launcher, which does not say why */
     NSC_EXIT_BY_HAND,
-    NSC_EXIT_TOLD,          /* the launcher got SIGTERM */
-    NSC_EXIT_HANGUP,        /* or SIGHUP */
-    NSC_EXIT_NODE_GONE,     /* with its node */
-    NSC_EXIT_REFUSED,       /* it was never started: Slurm refused the step */
-    NSC_EXIT_NOT_LAUNCHED,  /* nor by mpirun: no program, or no slots */
-    NSC_EXIT_LAUNCH_FAILED, /* nor by mpirun, for another reason */
-    NSC_EXIT_UNREACHED,     /* it was never started: the launcher did not come to its host */
+    NSC_EXIT_TOLD,           /* the launcher got SIGTERM */
+    NSC_EXIT_HANGUP,         /* or SIGHUP */
+    NSC_EXIT_NODE_GONE,      /* with its node */
+    NSC_EXIT_REFUSED,        /* it was never started: Slurm refused the step */
+    NSC_EXIT_NOT_LAUNCHED,   /* nor by mpirun: no program, or no slots */
+    NSC_EXIT_LAUNCH_FAILED,  /* nor by mpirun, for another reason */
+    NSC_EXIT_UNREACHED,      /* it was never started: the launcher did not come to its host */
+    NSC_EXIT_OWN_WORDS,      /* by its program's word alone */
+    NSC_EXIT_SCRIPT,         /* by the trace of its script */
+    NSC_EXIT_SCRIPT_STOPPED, /* and a process of that was ended from outside */
     NSC_EXIT_OTHER
 };
 
@@ -342,14 +345,21 @@ bool nsc_lists_name(nsc_text list, nsc_text name);
 /* Is no rank of the communicator seen beyond its initialisation? */
 bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k);
 
+/* How a rank was lost (rules_lost.c). */
+enum nsc_lost_reason { NSC_LOST_BY_ITS_WORD = 1 };
+
+/* How releases show to differ (rules_start.c). */
+enum nsc_apart_reason { NSC_APART_BY_IDS = 1 };
+
 /* How a communicator is not seen to come up (rules_missing.c). */
 enum nsc_missing_reason {
-    NSC_MISSING_OLD_ID = 1,   /* ranks have different ids, one of an older communicator */
-    NSC_MISSING_OTHER_ID,     /* the same, both new */
-    NSC_MISSING_PARENT,       /* ranks of the communicator that it was split off are not in the input either */
-    NSC_MISSING_MET,          /* all ranks had found each other */
-    NSC_MISSING_MET_FAILED,   /* and it failed then */
-    NSC_MISSING_DEDUPLICATED, /* Ray left lines out */
+    NSC_MISSING_OLD_ID = 1,    /* ranks have different ids, one of an older communicator */
+    NSC_MISSING_OTHER_RELEASE, /* the same, by processes of two releases */
+    NSC_MISSING_OTHER_ID,      /* the same, both new */
+    NSC_MISSING_PARENT,        /* ranks of the communicator that it was split off are not in the input either */
+    NSC_MISSING_MET,           /* all ranks had found each other */
+    NSC_MISSING_MET_FAILED,    /* and it failed then */
+    NSC_MISSING_DEDUPLICATED,  /* Ray left lines out */
     NSC_MISSING_FAILED,
     NSC_MISSING_SPOKE,      /* a process that never named its rank failed */
     NSC_MISSING_UNANSWERED, /* the others end in connections that time out */

@@ -289,7 +289,8 @@ static const struct nsc_where *beginning(const struct nsc_finding *f)
         return NULL;
     if (f->began)
         return &f->began->where;
-    bool is = !strncmp(f->rule->id, "failure/", 8) || f->part == NSC_ROOT;
+    bool raised = f->rule->key == NSC_ID_RANKS_EXITED && f->severity == NCCLSCOPE_SEVERITY_ERROR;
+    bool is = !strncmp(f->rule->id, "failure/", 8) || f->part == NSC_ROOT || raised;
     return is && f->evidences ? &f->evidence[0] : NULL;
 }
 

@@ -1,6 +1,8 @@
 /* rules_devices.c - the network devices of hosts: fewer than others have, of another kind, or there and not to be opened. */
 #include "rules/ask.h"
 
+#include <strings.h>
+
 #include <stdio.h>
 
 static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
@@ -406,6 +408,17 @@ static void tell_unopened(struct nsc_case *c)
 
 /* ---- networks that reduce ---- */
 
+/* "ignoring NCCL_ALGO=COLLNET", where the line above it sets NCCL_ALGO to a word that NCCL does not know: up to 2.19 it then prints this. */
+static bool blames_another_value(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_env *algo = nsc_env_of(m, e->proc, "NCCL_ALGO");
+    nsc_text value = algo ? nsc_say(m, algo->value) : (nsc_text){NULL, 0};
+    for (size_t i = 0; i + 4 <= value.len; i++)
+        if (!strncasecmp(value.ptr + i, "coll", 4))
+            return false;
+    return value.len && nsc_text_find(e->where.text, "ignoring NCCL_ALGO=COLLNET") >= 0;
+}
+
 /* SHARP or CollNet was tried, and NCCL went back to ordinary connections. */
 void nsc_rule_collnet_refused(struct nsc_case *c)
 {
@@ -414,7 +427,7 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
     size_t shown[2] = {0}; /* SHARP's own lines, and NCCL's that it goes on without */
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (!nsc_refuses_collnet(e))
+        if (!nsc_refuses_collnet(e) || blames_another_value(m, e))
             continue;
         if (!f) {
             const struct nsc_env *asked = nsc_env_is(m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1");

@@ -616,5 +616,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         tell_stop(c);
         if (c->f->list.len == before)
             tell_unnamed(c);
+        if (c->f->list.len == before)
+            nsc_tell_own_words(c);
     }
 }

@@ -1,6 +1,7 @@
 /* rules_lost.c - ranks that vanished, by what the other processes of their host say: "[Service thread] Connection closed by localRank 3". A
  * rank has a local rank in each of its communicators, and the line does not name one. */
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 static bool closes_itself(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
@@ -318,6 +319,19 @@ static void tell_nameless_loss(struct nsc_case *c, struct closings *all)
     nsc_explain_by(c, f, 0);
 }
 
+/* "rank 3: timed out waiting for a collective" before the first connection of that rank closes: it left of its own accord. */
+static bool tell_own_word(struct nsc_case *c, struct nsc_finding *f, const struct nsc_rank *first)
+{
+    const struct nsc_own_record *r = nsc_last_words(c->m, first->rank);
+    if (!r || !nsc_is_earlier(&r->where, &f->began->where) || r->where.source != f->began->where.source ||
+        nsc_is_earlier(&r->where, &first->first))
+        return false;
+    f->title = nsc_words(c, "%s; before that %s", f->title, nsc_quote_rank(c, r));
+    nsc_show_first(c, f, &r->where);
+    nsc_explain_by(c, f, NSC_LOST_BY_ITS_WORD);
+    return true;
+}
+
 /* False: there is none. */
 static bool tell_losses(struct nsc_case *c, struct closings *all, bool ordered, bool surely)
 {
@@ -350,7 +364,8 @@ static bool tell_losses(struct nsc_case *c, struct closings *all, bool ordered, 
         c, "Rank %lld vanished%s (host %s, pid %lld): its peers saw its connections close before any teardown",
         (long long)first->rank, before || !ordered ? "" : " first", nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
-    nsc_explain_by(c, f, 0);
+    if (!tell_own_word(c, f, first))
+        nsc_explain_by(c, f, 0);
     if (!ordered) {
         f->severity = NCCLSCOPE_SEVERITY_WARNING;
         f->confidence = "possible";

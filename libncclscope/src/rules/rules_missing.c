@@ -2,6 +2,7 @@
 #include "read/changes.h"
 #include "model/machines.h"
 #include "rules/ask.h"
+#include "rules/halves.h"
 #include "rules/raised.h"
 #include "rules/reruns.h"
 
@@ -97,65 +98,6 @@ static bool have_met(const struct ncclscope_model *m, const struct nsc_comm *k)
     return false;
 }
 
-static bool has_place(const struct ncclscope_model *m, const struct nsc_comm *k, int64_t rank)
-{
-    for (uint32_t i = 0; i < k->count; i++)
-        if (m->ranks.item[m->members.item[k->first + i]].rank == rank)
-            return true;
-    return false;
-}
-
-/* Communicators that wait and print their id, by size, how many of their ranks there are, and the lowest of these. */
-struct halves {
-    struct nsc_map first;
-    uint32_t *next; /* by communicator: the next that is alike, or NSC_NONE */
-};
-
-static bool may_be_half(const struct ncclscope_model *m, const struct nsc_comm *k)
-{
-    return nsc_text_starts(nsc_say(m, k->id), "0x") && k->parent == NSC_NONE && k->count &&
-           k->nranks < NSC_NAMED_ABSENT;
-}
-
-static bool list_halves(const struct ncclscope_model *m, struct halves *h)
-{
-    bool fine = (h->next = nsc_alloc(m->comms.len * sizeof *h->next)) != NULL;
-    for (uint32_t i = (uint32_t)m->comms.len; fine && i-- > 0;) {
-        const struct nsc_comm *k = &m->comms.item[i];
-        struct nsc_key key = {(uint64_t)k->nranks, (uint64_t)k->seen, 0};
-        if (!may_be_half(m, k) || (k->state != NSC_INCOMPLETE && k->state != NSC_FAILED))
-            continue;
-        key.c = (uint64_t)m->ranks.item[m->members.item[k->first]].rank;
-        h->next[i] = nsc_map_get(&h->first, key);
-        fine = !nsc_map_put(&h->first, key, i);
-    }
-    return fine;
-}
-
-static int64_t lowest_missing(const struct ncclscope_model *m, const struct nsc_comm *k)
-{
-    int64_t rank = 0;
-    for (uint32_t i = 0; i < k->count; i++)
-        rank += m->ranks.item[m->members.item[k->first + i]].rank == rank;
-    return rank;
-}
-
-/* Another communicator of that size which waits for just those ranks that wait in this one; NSC_NONE if there is none. */
-static uint32_t other_half(const struct ncclscope_model *m, const struct halves *h, uint32_t comm)
-{
-    const struct nsc_comm *k = &m->comms.item[comm];
-    struct nsc_key key = {(uint64_t)k->nranks, (uint64_t)(k->nranks - k->seen), (uint64_t)lowest_missing(m, k)};
-    for (uint32_t i = may_be_half(m, k) ? nsc_map_get(&h->first, key) : NSC_NONE; i != NSC_NONE; i = h->next[i]) {
-        const struct nsc_comm *x = &m->comms.item[i];
-        bool waits = i != comm;
-        for (uint32_t n = 0; waits && n < x->count; n++)
-            waits = !has_place(m, k, m->ranks.item[m->members.item[x->first + n]].rank);
-        if (waits)
-            return i;
-    }
-    return NSC_NONE;
-}
-
 static const char *ranks_of(struct nsc_case *c, uint32_t comm)
 {
     const struct nsc_comm *k = &c->m->comms.item[comm];
@@ -189,7 +131,8 @@ static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     nsc_text id = nsc_say(m, k->id), id2 = nsc_say(m, x->id);
     f->comm = one;
-    f->part = NSC_ROOT;
+    bool apart = nsc_halves_are_apart(m, one, other);
+    f->part = apart ? f->part : NSC_ROOT;
     f->count = (uint64_t)k->nranks;
     for (int64_t rank = 0; rank < k->nranks; rank++)
         nsc_name_rank(c, f, (uint64_t)rank);
@@ -197,7 +140,11 @@ static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
         nsc_words(c, "Ranks of one communicator were given different ids and never meet: %s (0x%.*s), %s (0x%.*s)",
                   ranks_of(c, one), length_of_id(nsc_text_from(id, 2)), id.ptr + 2, ranks_of(c, other),
                   length_of_id(nsc_text_from(id2, 2)), id2.ptr + 2);
-    nsc_explain_by(c, f, is_again(m, one) || is_again(m, other) ? NSC_MISSING_OLD_ID : NSC_MISSING_OTHER_ID);
+    f->caused_by = apart ? NSC_ID_RANKS_VERSION_MISMATCH : f->caused_by;
+    nsc_explain_by(c, f,
+                   apart                                    ? NSC_MISSING_OTHER_RELEASE
+                   : is_again(m, one) || is_again(m, other) ? NSC_MISSING_OLD_ID
+                                                            : NSC_MISSING_OTHER_ID);
     for (uint32_t i = 0; i < k->count; i++)
         nsc_show(c, f, &m->ranks.item[m->members.item[k->first + i]].first);
     for (uint32_t i = 0; i < x->count; i++)
@@ -482,9 +429,9 @@ static void tell_unfinished(const struct absence *a)
     nsc_explain_by(a->c, a->f, is_certain(a) ? NSC_MISSING_UNFINISHED : NSC_MISSING_END);
 }
 
-static void tell_missing(struct nsc_case *c, const struct halves *h, uint32_t comm)
+static void tell_missing(struct nsc_case *c, const struct nsc_halves *h, uint32_t comm)
 {
-    uint32_t other = other_half(c->m, h, comm);
+    uint32_t other = nsc_other_half(c->m, h, comm);
     if (other != NSC_NONE) {
         if (comm < other)
             tell_two_ids(c, comm, other);
@@ -585,10 +532,10 @@ static void tell_unmet(struct nsc_case *c)
 
 void nsc_rule_ranks_missing(struct nsc_case *c)
 {
-    struct halves halves = {0};
+    struct nsc_halves halves = {0};
     bool refused = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_DUPLICATE_GPU);
     struct nsc_came_up *came_up = nsc_list_came_up(c->m);
-    bool fine = list_halves(c->m, &halves) && came_up;
+    bool fine = nsc_list_halves(c->m, &halves) && came_up;
     c->f->no_memory = c->f->no_memory || !fine;
     tell_unmet(c);
     for (size_t i = 0; fine && i < c->m->comms.len; i++) {
@@ -601,7 +548,6 @@ void nsc_rule_ranks_missing(struct nsc_case *c)
         else if (state == NSC_INCOMPLETE || state == NSC_FAILED)
             tell_missing(c, &halves, (uint32_t)i);
     }
-    nsc_map_free(&halves.first);
-    nsc_free(halves.next);
+    nsc_free_halves(&halves);
     nsc_free(came_up);
 }

@@ -45,13 +45,25 @@ static nsc_text path_within(nsc_text file)
     return (nsc_text){file.ptr + sizeof begin - 2, file.len - (sizeof begin - 2) - 3};
 }
 
+/* The plugin was not found. Releases from 2.17 on, but for some, say so in a line of its own; the others have the loader's line alone,
+ * which stands there for the usual name too, on every machine without plugins: so it counts for a file that somebody named. */
+static bool is_not_found(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    if (e->kind != NCCLSCOPE_KIND_PLUGIN_LOAD_ERROR)
+        return e->kind == NCCLSCOPE_KIND_PLUGIN_MISSING;
+    const struct nsc_event *named = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_NAMED);
+    return named && !nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_MISSING) &&
+           nsc_text_find(e->where.text, nsc_say(m, named->text).ptr) >= 0 &&
+           nsc_text_find(e->where.text, "cannot open shared object file") >= 0;
+}
+
 void nsc_rule_plugin_missing(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_PLUGIN_MISSING)
+        if (!is_not_found(m, e))
             continue;
         const struct nsc_event *named = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_PLUGIN_NAMED);
         const struct nsc_env *env = nsc_env_of(m, e->proc, "NCCL_NET_PLUGIN");

@@ -1,6 +1,7 @@
 /* rules_start.c - what shows while ranks start: one that is slow, another release, one GPU for two. */
 #include "model/machines.h"
 #include "rules/ask.h"
+#include "rules/halves.h"
 #include "rules/raised.h"
 
 #include <stdio.h>
@@ -181,50 +182,80 @@ static void tell_unlike_words(struct nsc_case *c)
                      older, newer);
 }
 
-/* Two members of one communicator that say different releases, where NCCL's own warning is not in the log. */
-void nsc_rule_version_mismatch(struct nsc_case *c)
+/* Two ranks that were to be in one communicator, and say different releases. */
+static void tell_apart(struct nsc_case *c, uint32_t comm, const struct nsc_rank *one, const struct nsc_rank *other,
+                       const char *ending)
 {
     const struct ncclscope_model *m = c->m;
+    const struct nsc_proc *p = &m->procs.item[one->proc], *q = &m->procs.item[other->proc];
+    const struct nsc_rank *both[2] = {one, other};
+    bool works = m->comms.item[comm].state == NSC_COMPLETE;
+    struct nsc_finding *f = nsc_found(c, works ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error",
+                                      works ? "likely" : "certain");
+    f->comm = comm;
+    f->count = 2;
+    f->title = nsc_words(
+        c, "Ranks of one communicator run different versions of NCCL: rank %lld (host %s) %s, rank %lld (host %s) %s%s",
+        (long long)one->rank, nsc_say(m, p->host).ptr, nsc_say(m, p->version).ptr, (long long)other->rank,
+        nsc_say(m, q->host).ptr, nsc_say(m, q->version).ptr, ending);
+    f->part = works ? f->part : NSC_ROOT; /* what never came up could not */
+    nsc_explain_by(c, f, *ending ? NSC_APART_BY_IDS : 0);
+    for (int n = 0; n < 2; n++) {
+        nsc_name_rank(c, f, (uint64_t)both[n]->rank);
+        nsc_name_host(c, f, m->procs.item[both[n]->proc].host);
+        nsc_show(c, f, &m->procs.item[both[n]->proc].version_at);
+    }
+}
+
+/* Two members of one communicator that say different releases; false: there are none. */
+static bool tell_apart_in_one(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->comms.len; i++) {
+        const struct nsc_comm *k = &m->comms.item[i];
+        const struct nsc_rank *one = NULL;
+        for (uint32_t n = 0; k->parent == NSC_NONE && n < k->count; n++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
+            unsigned release = release_of(m, r);
+            one = one || !release ? one : r;
+            if (!one || !release || release == release_of(m, one) ||
+                nsc_may_be_torn(m, one->proc, m->procs.item[one->proc].version, r->proc,
+                                m->procs.item[r->proc].version))
+                continue;
+            tell_apart(c, (uint32_t)i, one, r, "");
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The ranks have two ids of what was to be one communicator, as each release makes the id in its own way; false: it is not so. */
+static bool tell_apart_by_ids(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_halves halves = {0};
+    bool told = false, fine = nsc_list_halves(m, &halves);
+    c->f->no_memory = c->f->no_memory || !fine;
+    for (uint32_t i = 0; fine && !told && i < m->comms.len; i++) {
+        uint32_t other = nsc_other_half(m, &halves, i);
+        told = other != NSC_NONE && nsc_halves_are_apart(m, i, other);
+        if (told)
+            tell_apart(c, i, nsc_that_says_its_release(m, i), nsc_that_says_its_release(m, other),
+                       "; their ids of it differ too");
+    }
+    nsc_free_halves(&halves);
+    return told;
+}
+
+/* Where NCCL's own warning is not in the log. */
+void nsc_rule_version_mismatch(struct nsc_case *c)
+{
     if (nsc_raised(c, NSC_ID_RANKS_VERSION_MISMATCH)) {
         name_mixed(c, &c->f->list.item[c->f->list.len - 1]);
         return;
     }
-    for (size_t i = 0; i < m->comms.len; i++) {
-        const struct nsc_comm *k = &m->comms.item[i];
-        const struct nsc_rank *one = NULL, *other = NULL;
-        for (uint32_t n = 0; k->parent == NSC_NONE && !other && n < k->count; n++) {
-            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + n]];
-            unsigned release = release_of(m, r);
-            one = one || !release ? one : r;
-            bool differs = one && release && release != release_of(m, one);
-            other = differs && !nsc_may_be_torn(m, one->proc, m->procs.item[one->proc].version, r->proc,
-                                                m->procs.item[r->proc].version)
-                        ? r
-                        : NULL;
-        }
-        if (!other)
-            continue;
-        bool works = k->state == NSC_COMPLETE;
-        const struct nsc_rank *both[2] = {one, other};
-        struct nsc_finding *f = nsc_found(c, works ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error",
-                                          works ? "likely" : "certain");
-        f->comm = (uint32_t)i;
-        f->count = 2;
-        f->title = nsc_words(
-            c,
-            "Ranks of one communicator run different versions of NCCL: rank %lld (host %s) %s, rank %lld (host %s) %s",
-            (long long)one->rank, nsc_say(m, m->procs.item[one->proc].host).ptr,
-            nsc_say(m, m->procs.item[one->proc].version).ptr, (long long)other->rank,
-            nsc_say(m, m->procs.item[other->proc].host).ptr, nsc_say(m, m->procs.item[other->proc].version).ptr);
-        f->part = works ? f->part : NSC_ROOT; /* what never came up could not */
-        nsc_explain_by(c, f, 0);
-        for (int n = 0; n < 2; n++) {
-            nsc_name_rank(c, f, (uint64_t)both[n]->rank);
-            nsc_name_host(c, f, m->procs.item[both[n]->proc].host);
-            nsc_show(c, f, &m->procs.item[both[n]->proc].version_at);
-        }
+    if (tell_apart_in_one(c) || tell_apart_by_ids(c))
         return;
-    }
     tell_unlike_lines(c);
     tell_unlike_words(c);
 }

@@ -271,7 +271,7 @@ void nsc_rule_unjudged(struct nsc_case *c)
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
         bool behind_end = !open && end && end->source == w->where.source && end->line < w->where.line;
         if ((!broke && !explained) || behind_end || (!open && !explained && is_begun_with(c, w)) ||
-            (!open && !explained && nsc_any_error(c)) || (named && !explained && nsc_lived_on(m, w->proc, &w->where)) ||
+            (!open && !explained && any_failure(c)) || (named && !explained && nsc_lived_on(m, w->proc, &w->where)) ||
             was_optional(m, w, failed))
             continue;
         nsc_text words = nsc_say(m, w->message);
