@@ -2,6 +2,7 @@
 #include "read/changes.h"
 #include "rules/ask.h"
 #include "rules/expect.h"
+#include "rules/questions.h"
 
 /* ---- what the driver forbids ---- */
 
@@ -462,4 +463,34 @@ void nsc_rule_nvls_off(struct nsc_case *c)
         }
         f->count++;
     }
+}
+
+/* ---- P2P that one end has and the other has not ---- */
+
+enum { P2P_FREE = 1, P2P_OFF = 2 };
+
+/* Which of the two a process shows: it prints what variables it has. 0: neither. */
+static uint32_t p2p_of(const struct ncclscope_model *m, uint32_t proc)
+{
+    return !m->procs.item[proc].host                   ? 0
+           : nsc_p2p_disabled(m, proc)                 ? P2P_OFF
+           : m->procs.item[proc].last_rank == NSC_NONE ? 0
+                                                       : P2P_FREE;
+}
+
+enum nsc_answer nsc_ask_one_sided_p2p(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    struct nsc_map hosts = {0};
+    bool both = false;
+    for (size_t i = 0; nsc_p2p_disabled(m, NSC_NONE) && !both && i < m->proc_order.len; i++) {
+        uint32_t proc = m->proc_order.item[i], is = p2p_of(m, proc);
+        struct nsc_key host = {m->procs.item[proc].host, 0, 0};
+        uint32_t had = nsc_map_get(&hosts, host);
+        both = is && had != NSC_NONE && had != is;
+        if (is && had == NSC_NONE && nsc_map_put(&hosts, host, is))
+            q->c->f->no_memory = true;
+    }
+    nsc_map_free(&hosts);
+    return both ? NSC_YES : NSC_NO;
 }
