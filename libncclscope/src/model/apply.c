@@ -552,13 +552,14 @@ static bool is_cut_at_rank(nsc_text message)
            !nsc_next_word(&rest).len;
 }
 
-/* "ncclCommInitRank comm 0x55d9607ee240 rank 1 nranks 2 cudaDev 0", up to 2.20.5 without the function, and no more: it began a communicator,
- * whatever the rest said, or, without the function, may have ended one. */
+/* "ncclCommInitRank comm 0x55d9", up to 2.20.5 "comm 0x55d9607ee240 rank 1 nranks 2 cudaDev 0" without the function, and no more: it began a
+ * communicator, whatever the rest said, or, without the function, may have ended one. */
 static bool is_cut_init(const ncclscope_record *rec)
 {
-    return rec->kind == NCCLSCOPE_KIND_UNKNOWN &&
-           (nsc_text_starts(rec->message, "ncclCommInit") || nsc_text_starts(rec->message, "comm 0x")) &&
-           (nsc_text_find(rec->message, " nranks ") > 0 || is_cut_at_rank(rec->message)) &&
+    bool named = nsc_text_starts(rec->message, "ncclCommInit");
+    return rec->kind == NCCLSCOPE_KIND_UNKNOWN && (named || nsc_text_starts(rec->message, "comm 0x")) &&
+           ((named && nsc_text_find(rec->message, " comm 0x") > 0) || nsc_text_find(rec->message, " nranks ") > 0 ||
+            is_cut_at_rank(rec->message)) &&
            nsc_text_find(rec->message, " - D") < 0 && nsc_text_find(rec->message, " - A") < 0;
 }
 

@@ -260,7 +260,9 @@ size_t nsc_without_tail(nsc_text line, size_t start)
         case '\x82':
         case '\x83':
         case '\x91': cut = start && cut_any_end(&line, frames); break;
-        case '|': cut = start && memchr(line.ptr, '|', start) && cut_end(&line, "|"); break;
+        case '|': /* of a table in Markdown, of which a page may have left the end alone */
+            cut = cut_end(&line, " | |") || (start && memchr(line.ptr, '|', start) && cut_end(&line, "|"));
+            break;
         case ',':
         case '"':
         case '\'': cut = (before == '"' || before == '\'') && cut_quote(&line, before); break;

@@ -236,9 +236,9 @@ static void tell_bridges_for_data(struct nsc_case *c)
     f->title = over ? nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), an interface %s", name,
                                 (long long)bad->index, what)
                : others
-                   ? nsc_words(c, "NCCL spreads its data over %u interfaces too that %s (%s and others)", others + 1,
+                   ? nsc_words(c, "Among NCCL's interfaces for data are %u that %s (%s and others)", others + 1,
                                bridge ? "seldom reach another host" : "have a link-local address", name)
-                   : nsc_words(c, "NCCL spreads its data over %s too, an interface %s", name, what);
+                   : nsc_words(c, "Among NCCL's interfaces for data is %s, one %s", name, what);
     if (aside)
         f->title = nsc_words(
             c,
