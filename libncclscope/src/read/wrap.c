@@ -241,6 +241,14 @@ static bool cut_quote(nsc_text *line, char before)
     return true;
 }
 
+/* "The point is **vm:1:1 [0] NCCL WARN ...**, as one sees": where the end of what is set apart stands, or the end of the line. */
+static size_t end_of_emphasis(nsc_text line, size_t start)
+{
+    bool bold = start >= 2 && line.ptr[start - 1] == '*' && line.ptr[start - 2] == '*';
+    const char *end = bold ? memmem(line.ptr + start, line.len - start, "**", 2) : NULL;
+    return end ? (size_t)(end - line.ptr) : line.len;
+}
+
 size_t nsc_without_tail(nsc_text line, size_t start)
 {
     static const char *const tags[] = {"<br>",    "<br/>",  "<br />", "</p>",  "</pre>", "</code>",
@@ -249,6 +257,7 @@ size_t nsc_without_tail(nsc_text line, size_t start)
     static const char *const frames[] = {"\xe2\x94\x82", "\xe2\x94\x83", "\xe2\x95\x91",
                                          NULL}; /* thin, thick, double */
     char before = start ? line.ptr[start - 1] : 0;
+    line.len = end_of_emphasis(line, start);
     for (bool cut = true; cut && line.len > start + 1;) {
         switch (line.ptr[line.len - 1]) {
         case ' ':
