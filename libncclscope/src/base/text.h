@@ -68,6 +68,12 @@ static inline bool nsc_text_starts(nsc_text a, const char *s)
     return a.ptr && a.len >= n && memcmp(a.ptr, s, n) == 0;
 }
 
+static inline bool nsc_text_ends(nsc_text a, const char *s)
+{
+    size_t n = strlen(s);
+    return a.ptr && a.len >= n && memcmp(a.ptr + a.len - n, s, n) == 0;
+}
+
 static inline nsc_text nsc_text_from(nsc_text a, size_t at)
 {
     return (nsc_text){a.ptr ? a.ptr + at : a.ptr, a.len - at};

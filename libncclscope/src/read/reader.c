@@ -418,6 +418,8 @@ static void take_glued(ncclscope_reader *r)
 {
     if (split_banner(r))
         return;
+    if (nsc_text_ends((nsc_text){r->line.ptr, r->next.start}, "**")) /* a text that quotes it, in bold */
+        return;
     strip_glued(r);
     nsc_text before = {r->line.ptr, r->next.start}, rest = nsc_text_from(before, r->prefix.known);
     if (nsc_test_row_piece(&r->test_row, before) || nsc_test_row_piece(&r->test_row, rest))

@@ -244,7 +244,7 @@ static bool cut_quote(nsc_text *line, char before)
 /* "The point is **vm:1:1 [0] NCCL WARN ...**, as one sees": where the end of what is set apart stands, or the end of the line. */
 static size_t end_of_emphasis(nsc_text line, size_t start)
 {
-    bool bold = start >= 2 && line.ptr[start - 1] == '*' && line.ptr[start - 2] == '*';
+    bool bold = nsc_text_ends((nsc_text){line.ptr, start}, "**");
     const char *end = bold ? memmem(line.ptr + start, line.len - start, "**", 2) : NULL;
     return end ? (size_t)(end - line.ptr) : line.len;
 }
