@@ -229,6 +229,14 @@ bool nsc_any_error(const struct nsc_case *c)
     return false;
 }
 
+bool nsc_any_failure(const struct nsc_case *c)
+{
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(c->f->list.item[i].cls, "error"))
+            return true;
+    return false;
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

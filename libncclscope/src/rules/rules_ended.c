@@ -541,15 +541,6 @@ static void tell_abort_of(struct nsc_case *c, const struct nsc_own_record *r, co
     }
 }
 
-/* Of what is told so far, is it that something failed? A path that is slower than it might be is none. */
-static bool any_failure(const struct nsc_case *c)
-{
-    for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(c->f->list.item[i].cls, "error"))
-            return true;
-    return false;
-}
-
 /* Somebody failed, by torchrun's word, and nothing else in the input tells of a failure. */
 static void tell_unnamed(struct nsc_case *c)
 {
@@ -611,7 +602,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         follow_exception(c, f, code);
         told = true;
     }
-    if (!told && !failed && !limited && !any_failure(c)) {
+    if (!told && !failed && !limited && !nsc_any_failure(c)) {
         size_t before = c->f->list.len;
         tell_stop(c);
         if (c->f->list.len == before)

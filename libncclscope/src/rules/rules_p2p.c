@@ -409,9 +409,9 @@ static void tell_forced_channels(struct nsc_case *c)
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
             f->caused_by = NSC_ID_ENV_CHANNELS_LIMITED;
-            f->title =
-                nsc_words(c, "Only %lld channels between GPUs on NVLink: %s=%s", (long long)m->ranks.item[l->rank].coll,
-                          nsc_say(m, e->name).ptr, nsc_say(m, e->value).ptr);
+            f->title = nsc_words(c, "Only %lld channel%s between GPUs on NVLink: %s=%s",
+                                 (long long)m->ranks.item[l->rank].coll, m->ranks.item[l->rank].coll == 1 ? "" : "s",
+                                 nsc_say(m, e->name).ptr, nsc_say(m, e->value).ptr);
             nsc_explain_by(c, f, NSC_FEW_BY_VARIABLE);
             nsc_show(c, f, &e->where);
         }

@@ -119,7 +119,7 @@ static struct unseen look_around(const struct ncclscope_model *m)
 
 static bool failed_at_start(struct nsc_case *c, const struct unseen *s)
 {
-    return !s->init && s->starts && !c->m->builds && nsc_any_error(c);
+    return !s->init && s->starts && !c->m->builds && nsc_any_failure(c);
 }
 
 /* "init.cc:771 -> 3": did an error take its way back through the initialisation? */
@@ -292,6 +292,10 @@ void nsc_rule_no_channels(struct nsc_case *c)
     int why = no_pair ? NSC_UNSEEN_NO_PAIR : why_unseen(c, &s);
     const char *beside = nsc_known_beside(c);
     nsc_explain_with(c, f, why, why == NSC_UNSEEN_BARE ? nsc_words(c, "%s%s", bare_progress(c), beside) : beside, NULL);
+    bool waits = why == NSC_UNSEEN_UNMET || nsc_is_explained_by(f, "UNSEEN_START_UNMET");
+    if (!alone && waits) /* of a note the text shows no more */
+        f->title =
+            nsc_words(c, "%s; nor does a line name a communicator: ranks may wait for one that has not come", f->title);
     const char *up = alone && !no_pair ? came_up(c) : "";
     if (*up)
         f->cause = nsc_words(c, "%s%s", up, f->cause);
@@ -305,7 +309,8 @@ void nsc_rule_no_channels(struct nsc_case *c)
     else if (m->repeated)
         f->fix = "Run again with RAY_DEDUP_LOGS=0, as Ray left lines out of this log, and with NCCL_DEBUG=INFO "
                  "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
-    else if ((s.early || why == NSC_UNSEEN_BETWEEN) && !alone_together(m) && !(nsc_any_unmet(m) && !s.init))
+    else if ((s.early || why == NSC_UNSEEN_BETWEEN) && !alone_together(m) && !(nsc_any_unmet(m) && !s.init) &&
+             !nsc_is_explained_by(f, "UNSEEN_START_UNMET"))
         f->fix = "Run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";
     for (size_t i = 0; i < m->sources.len; i++)
         nsc_show(c, f, m->sources.item[i].bare_version ? &m->sources.item[i].bare_version_at : NULL);
