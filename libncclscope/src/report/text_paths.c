@@ -279,7 +279,8 @@ static void host_table(const struct nsc_report *r, uint32_t comm)
             say_host(r, p->to);
         }
         if (p->alike)
-            nsc_printf(r->out, " and %u more %s", p->alike, p->from == p->to ? "hosts" : "such pairs");
+            nsc_printf(r->out, " and %u more %s%s", p->alike, p->from == p->to ? "host" : "such pair",
+                       p->alike == 1 ? "" : "s");
         nsc_puts(r->out, ":");
         for (int path = 0; path <= NSC_PATH_UNKNOWN; path++)
             if (p->links[path])

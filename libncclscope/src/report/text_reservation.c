@@ -259,7 +259,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (part >= 0 && part < part_expected)
         return "; but nccl-tests reach much less than NCCL laid its rings out for: see below.";
     if (wonders_at_sends(r))
-        return "; only sends are in this input: whether receives have it too cannot be told.";
+        return "; only sends are in this input: whether receives have GPUDirect cannot be told.";
     if (nsc_lacks_inside(r, links) && shows_nvlink(r->m))
         return " between nodes; no connection within a node is in this input, where NCCL's topology has NVLink between "
                "the GPUs.";
@@ -267,7 +267,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return " between nodes; no connection within a node is in this input: how the GPUs of a node talk cannot be "
                "told.";
     if (ends_as_it_connects(r))
-        return ", as far as this input goes: it ends while ranks connect. It is cut there, or they hang.";
+        return ", as far as this input goes: it ends while ranks connect. It is cut there, or the job hangs.";
     if (ends_in_init(r))
         return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
                "ranks wait for others.";

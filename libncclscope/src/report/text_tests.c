@@ -239,7 +239,7 @@ void nsc_text_tests(const struct nsc_report *r)
         alone = alone && r->m->comms.item[i].nranks <= 1;
     if (alone)
         nsc_wrap(r, 3,
-                 NSC_TEXT("nccl-tests lists no rank but 0: each of its jobs has one GPU, nothing travels, and its "
+                 NSC_TEXT("nccl-tests lists no rank but 0: with one GPU nothing travels, and its "
                           "bandwidths mean nothing"));
     for (size_t i = 0; i < r->m->tests.len && !alone;) {
         struct table x = table_from(r->m, i);

@@ -245,11 +245,11 @@ static void tell_open_end(const struct nsc_report *r)
     const struct nsc_finding *f = nsc_explained_by(r->f, "MISSING_CUT");
     f = f ? f : nsc_explained_by(r->f, "MISSING_CUT_SHORT");
     if (f && f->title)
-        snprintf(line, sizeof line, "%.220s: it is cut there, or they hang.", f->title);
+        snprintf(line, sizeof line, "%.220s: it is cut there, or the job hangs.", f->title);
     else if (nsc_lacks_results(r->m))
         snprintf(line, sizeof line, "nccl-tests printed no result in this input: it is cut there, or it hangs.");
     else if (ends_connecting(r->m))
-        snprintf(line, sizeof line, "The input ends while ranks connect: it is cut there, or they hang.");
+        snprintf(line, sizeof line, "The input ends while ranks connect: it is cut there, or the job hangs.");
     if (!line[0])
         return;
     nsc_indent(r, 3);
