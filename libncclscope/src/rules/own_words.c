@@ -1,6 +1,24 @@
-/* own_words.c - how a job ends in the words of its own program or script, where no line of NCCL's, PyTorch's or a launcher's tells of it. */
+/* own_words.c - what ranks say of themselves in their program's words, and how a job ends by these, or by its script, where no line of NCCL's,
+ * PyTorch's or a launcher's tells of it. */
+#include "rules/own_words.h"
+
 #include "rules/ask.h"
-#include "rules/raised.h"
+
+const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank)
+{
+    uint32_t i = nsc_map_get(&m->whole.words, (struct nsc_key){(uint64_t)rank, 0, 0});
+    return i == NSC_NONE ? NULL : &m->happened.item[i];
+}
+
+enum { WORDS_SHOWN = 120 };
+
+const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r)
+{
+    nsc_text who = nsc_said(c->m, r, "rank"), words = nsc_text_trim(nsc_said(c->m, r, "text"));
+    return nsc_words(c, "rank %.*s says: %.*s%s", (int)who.len, who.ptr,
+                     (int)(words.len < WORDS_SHOWN ? words.len : WORDS_SHOWN), words.ptr,
+                     words.len > WORDS_SHOWN ? " ..." : "");
+}
 
 /* Do the words say that a rank came to a bad end, and not only that a call or a check failed, which a program may well survive? */
 static bool tells_of_an_end(nsc_text words)

@@ -456,22 +456,6 @@ const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_faile
     return r ? r : tell(c, nccl_failed, LATER);
 }
 
-const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank)
-{
-    uint32_t i = nsc_map_get(&m->whole.words, (struct nsc_key){(uint64_t)rank, 0, 0});
-    return i == NSC_NONE ? NULL : &m->happened.item[i];
-}
-
-enum { WORDS_SHOWN = 120 };
-
-const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r)
-{
-    nsc_text who = nsc_said(c->m, r, "rank"), words = nsc_text_trim(nsc_said(c->m, r, "text"));
-    return nsc_words(c, "rank %.*s says: %.*s%s", (int)who.len, who.ptr,
-                     (int)(words.len < WORDS_SHOWN ? words.len : WORDS_SHOWN), words.ptr,
-                     words.len > WORDS_SHOWN ? " ..." : "");
-}
-
 bool nsc_dies_of(const struct nsc_own_record *raised)
 {
     const struct words *w = raised ? words_of(raised, FIRST) : NULL;

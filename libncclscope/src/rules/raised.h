@@ -9,12 +9,6 @@
 const struct nsc_own_record *nsc_tell_raised(struct nsc_case *c, bool nccl_failed);
 /* Ranks that are missing, or that others waited for in vain behind that line, are so by what it tells: a finding of `by`. */
 void nsc_blame_for_waiting(struct nsc_case *c, const struct nsc_where *raised, enum nsc_id by);
-/* The last line in which this rank tells of itself in words of its own ("rank 3: ..."); NULL: there is none. */
-/* How the job ends in the words of its program or script, where nothing else tells of it (own_words.c). */
-void nsc_tell_own_words(struct nsc_case *c);
-const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank);
-/* "rank 3 says: NaN loss, giving up", for a title. */
-const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r);
 /* The first line by which somebody stopped the job, or a tool did by SIGINT; NULL: none. */
 const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m);
 /* Is it one by which the process aborts? */

@@ -1,8 +1,6 @@
 /* rules_devices.c - the network devices of hosts: fewer than others have, of another kind, or there and not to be opened. */
 #include "rules/ask.h"
 
-#include <strings.h>
-
 #include <stdio.h>
 
 static int64_t devices_of(const struct ncclscope_model *m, nsc_str host, nsc_str net)
@@ -413,8 +411,9 @@ static bool blames_another_value(const struct ncclscope_model *m, const struct n
 {
     const struct nsc_env *algo = nsc_env_of(m, e->proc, "NCCL_ALGO");
     nsc_text value = algo ? nsc_say(m, algo->value) : (nsc_text){NULL, 0};
-    for (size_t i = 0; i + 4 <= value.len; i++)
-        if (!strncasecmp(value.ptr + i, "coll", 4))
+    for (size_t i = 0; i + 4 <= value.len; i++) /* CollNet, CollnetDirect, CollnetChain: in any case */
+        if (nsc_lower(value.ptr[i]) == 'c' && nsc_lower(value.ptr[i + 1]) == 'o' &&
+            nsc_lower(value.ptr[i + 2]) == 'l' && nsc_lower(value.ptr[i + 3]) == 'l')
             return false;
     return value.len && nsc_text_find(e->where.text, "ignoring NCCL_ALGO=COLLNET") >= 0;
 }

@@ -1,5 +1,6 @@
 /* rules_ended.c - processes that ended: by a signal, an exception, a launcher or a scheduler. */
 #include "rules/ask.h"
+#include "rules/own_words.h"
 #include "rules/raised.h"
 
 /* Of an exit code as torchrun gives it: below 0 a signal. */

@@ -1,5 +1,6 @@
 /* rules_hang.c - what other programs say of a job that stopped or failed: PyTorch, nccl-tests, launchers. */
 #include "rules/ask.h"
+#include "rules/own_words.h"
 #include "rules/raised.h"
 #include "rules/stuck.h"
 

@@ -1,7 +1,7 @@
 /* rules_lost.c - ranks that vanished, by what the other processes of their host say: "[Service thread] Connection closed by localRank 3". A
  * rank has a local rank in each of its communicators, and the line does not name one. */
 #include "rules/ask.h"
-#include "rules/raised.h"
+#include "rules/own_words.h"
 
 static bool closes_itself(const struct ncclscope_model *m, const struct nsc_rank *r)
 {

@@ -2,6 +2,7 @@
 #include "read/changes.h"
 #include "model/machines.h"
 #include "rules/ask.h"
+#include "rules/own_words.h"
 #include "rules/halves.h"
 #include "rules/raised.h"
 #include "rules/reruns.h"

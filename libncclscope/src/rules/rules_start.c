@@ -1,6 +1,7 @@
 /* rules_start.c - what shows while ranks start: one that is slow, another release, one GPU for two. */
 #include "model/machines.h"
 #include "rules/ask.h"
+#include "rules/own_words.h"
 #include "rules/halves.h"
 #include "rules/raised.h"
 
