@@ -166,10 +166,18 @@ static struct judged list_judged(const struct ncclscope_model *m)
     return all;
 }
 
-/* Is it the beginning of a warning that another process has whole, and that is judged? Its line was torn. */
+static size_t common_beginning(nsc_text a, nsc_text b)
+{
+    size_t n = 0;
+    while (n < a.len && n < b.len && a.ptr[n] == b.ptr[n])
+        n++;
+    return n;
+}
+
+/* Is it the beginning of a warning that another process has whole, and that is judged? Its line was torn; another's may stand behind that. */
 static bool is_cut_short(const struct ncclscope_model *m, const struct judged *all, const struct nsc_warning *w)
 {
-    enum { LEAST = 20 };
+    enum { LEAST = 20, SURE = 40 };
     nsc_text words = nsc_say(m, w->message);
     size_t low = 0, high = all->n; /* what follows the words themselves begins with them, or nothing does */
     while (low < high) {
@@ -179,8 +187,9 @@ static bool is_cut_short(const struct ncclscope_model *m, const struct judged *a
         else
             high = mid;
     }
-    return words.len >= LEAST && low < all->n && all->words[low].len > words.len &&
-           !memcmp(all->words[low].ptr, words.ptr, words.len);
+    size_t behind = low < all->n ? common_beginning(all->words[low], words) : 0,
+           before = low ? common_beginning(all->words[low - 1], words) : 0;
+    return (behind >= LEAST && behind == words.len) || behind >= SURE || before >= SURE;
 }
 
 /* Was a failure found, and not only a path that is slow, or a rank that others wait for? */
