@@ -670,7 +670,8 @@ uint64_t nsc_model_bytes(const struct ncclscope_model *m); /* that it takes, but
 /* Was its initialisation over, as far as this log can tell? A rank of which no START was seen is not one that started and hangs. */
 static inline bool nsc_is_done(const struct nsc_rank *r)
 {
-    return r->complete.line || r->used || r->called || r->split_off || r->destroyed.line || !r->start.line;
+    return r->complete.line || r->used || r->called || r->split_off || r->destroyed.line || r->init_seconds >= 0 ||
+           !r->start.line;
 }
 
 /* Is it of `nvidia-smi topo -p2p`: what is supported, and no class of path? */

@@ -142,6 +142,14 @@ static bool is_flat_frame(nsc_text text)
     return nsc_text_starts(text, "File \"") && nsc_text_find(text, "\", line ") > 0;
 }
 
+/* "RuntimeError: mat1 and mat2 must have the same dtype" */
+static bool names_error(nsc_text line)
+{
+    nsc_text name = nsc_next_word(&line);
+    return name.len > 6 && nsc_text_ends(name, "Error:") && name.ptr[name.len - 7] >= 'a' &&
+           name.ptr[name.len - 7] <= 'z' && !memchr(name.ptr, '/', name.len);
+}
+
 /* A frame in its column; where none is open, the first line of one was cut off. */
 static void take_frame(struct nsc_tracebacks *all, nsc_text line, size_t column, uint64_t number)
 {
@@ -177,7 +185,8 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
     }
     size_t column;
     struct nsc_traceback *t = owner_of(all, line, number, &column);
-    if (!t && is_flat_frame(line))
+    if (!t &&
+        (is_flat_frame(line) || (number == 1 && names_error(line)))) /* an excerpt that begins with its last line */
         t = begin(all, line, column = 0, number);
     if (!t)
         return NULL;

@@ -217,6 +217,8 @@ uint32_t nsc_comm_of_link(const struct ncclscope_model *m, const struct nsc_link
 const struct nsc_env *nsc_p2p_disabled(const struct ncclscope_model *m, uint32_t proc);
 /* NCCL_P2P_LEVEL below SYS, the widest level, beyond which nothing is. */
 const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t proc);
+/* A connection over this device, by its host's lines; NULL: none is in the input. */
+const struct nsc_link *nsc_link_over(const struct ncclscope_model *m, const struct nsc_net_device *d);
 /* Shared memory is switched off, and where the peer runs no line says: it may be on this very machine. */
 bool nsc_may_be_within_node(const struct ncclscope_model *m, const struct nsc_link *l);
 bool nsc_crosses_nodes(const struct ncclscope_model *m, const struct nsc_link *l, bool *certain);

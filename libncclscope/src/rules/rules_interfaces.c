@@ -103,18 +103,6 @@ static bool stopped_at_start(const struct ncclscope_model *m)
     return nsc_stopped_by_hand(m);
 }
 
-/* The first connection that goes over this interface: "NET/Socket/1" is the second of those that its host lists. */
-static const struct nsc_link *link_over(const struct ncclscope_model *m, const struct nsc_net_device *d)
-{
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        if (l->family == NSC_NET && l->net_dev == d->index && l->proc != NSC_NONE && l->network == d->net &&
-            m->procs.item[l->proc].host == d->host)
-            return l;
-    }
-    return NULL;
-}
-
 /* The line by which this process tries in vain to connect. */
 static const struct nsc_event *tries_in_vain(const struct ncclscope_model *m, uint32_t proc)
 {
@@ -143,7 +131,7 @@ static bool tell_vain_bridge(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->devices.len; i++) {
         const struct nsc_net_device *d = &m->devices.item[i];
-        const struct nsc_link *l = is_astray(m, d) ? link_over(m, d) : NULL;
+        const struct nsc_link *l = is_astray(m, d) ? nsc_link_over(m, d) : NULL;
         const struct nsc_event *vain = l ? tries_in_vain(m, l->proc) : NULL;
         if (!vain)
             continue;
@@ -224,7 +212,7 @@ static void tell_bridges_for_data(struct nsc_case *c)
         !(sockets_cross(m) ||
           (loopback && (nsc_raised(c, NSC_ID_NET_SOCKET) || (!m->warnings.len && host_meets_others(m, bad->host))))))
         return;
-    const struct nsc_link *over = link_over(m, bad);
+    const struct nsc_link *over = nsc_link_over(m, bad);
     const struct nsc_event *aside = over || !good ? NULL : leaves_aside(m, bad);
     bool note = aside || nsc_success_of(m) || (!bridge && !stopped_at_start(m));
     int severity = note ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING;
@@ -233,12 +221,11 @@ static void tell_bridges_for_data(struct nsc_case *c)
     const char *what = loopback ? "that reaches no other host"
                        : bridge ? "that seldom reaches another host"
                                 : "with a link-local address";
-    f->title = over ? nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), an interface %s", name,
-                                (long long)bad->index, what)
-               : others
-                   ? nsc_words(c, "Among NCCL's interfaces for data are %u that %s (%s and others)", others + 1,
-                               bridge ? "seldom reach another host" : "have a link-local address", name)
-                   : nsc_words(c, "Among NCCL's interfaces for data is %s, one %s", name, what);
+    f->title = over     ? nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), an interface %s", name,
+                                    (long long)bad->index, what)
+               : others ? nsc_words(c, "Among NCCL's interfaces for data are %u that %s (%s and others)", others + 1,
+                                    bridge ? "seldom reach another host" : "have a link-local address", name)
+                        : nsc_words(c, "Among NCCL's interfaces for data is %s, one %s", name, what);
     if (aside)
         f->title = nsc_words(
             c,

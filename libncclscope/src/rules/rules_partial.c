@@ -88,8 +88,9 @@ static const char *unfinished_here(struct nsc_case *c, const struct nsc_comm *k)
     uint32_t open = 0, ended = 0;
     for (uint32_t n = 0; n < k->count; n++) {
         const struct nsc_rank *r = &c->m->ranks.item[c->m->members.item[k->first + n]];
-        ended += r->complete.line > 0;
-        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line)
+        bool timed = r->init_seconds >= 0; /* which is printed at its end */
+        ended += r->complete.line > 0 || timed;
+        if (r->complete.line || timed || r->used || r->called || r->split_off || r->destroyed.line)
             continue;
         if (++open > NAMED)
             return "";

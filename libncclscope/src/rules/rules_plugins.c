@@ -204,7 +204,7 @@ static void tell_other_network(struct nsc_case *c, struct nsc_finding *f, const 
     const struct nsc_proc *p = &c->m->procs.item[e->proc];
     const struct nsc_net_device *d = p->network || !is_unsupported(e) ? NULL : socket_of(c->m, p);
     if (p->network)
-        f->cause = nsc_words(c, "%s NCCL then chose the network %s.", f->cause, nsc_say(c->m, p->network).ptr);
+        f->title = nsc_words(c, "%s; NCCL goes on with the network %s", f->title, nsc_say(c->m, p->network).ptr);
     else if (d)
         f->cause = nsc_words(c, "%s It found sockets over %s.", f->cause, nsc_say(c->m, d->name).ptr);
 }
@@ -271,8 +271,6 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                           : !fails && severity == NCCLSCOPE_SEVERITY_ERROR ? NCCLSCOPE_SEVERITY_WARNING
                                                                            : severity;
             f->part = went_on ? NSC_NO_FAILURE : f->part;
-            if (f->severity > NCCLSCOPE_SEVERITY_NOTE)
-                tell_other_network(c, f, e);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
@@ -280,6 +278,8 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
     }
     if (f && follows_from_call(c, f))
         f->caused_by = f->rule->key;
-    if (f && f->severity > NCCLSCOPE_SEVERITY_NOTE)
-        tell_others_with_it(c, f);
+    if (!f || f->severity <= NCCLSCOPE_SEVERITY_NOTE)
+        return;
+    tell_others_with_it(c, f);
+    tell_other_network(c, f, f->began);
 }

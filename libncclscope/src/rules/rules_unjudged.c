@@ -60,7 +60,7 @@ static void tell_trail(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     const struct nsc_event *first = NULL;
     uint64_t n = 0;
-    bool beyond = false;
+    bool beyond = false, aborted = false;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->number < 1 || e->number > 6 ||
@@ -94,6 +94,7 @@ static void tell_trail(struct nsc_case *c)
                              (int)(words.len < 120 ? words.len : 120), words.ptr);
         nsc_show(c, f, &r->aborted);
         tell_left_open(c, f);
+        aborted = true;
         break;
     }
     struct nsc_ask ask = {.c = c,
@@ -104,6 +105,11 @@ static void tell_trail(struct nsc_case *c)
                           .distance = ""};
     const char *sure = f->confidence;
     nsc_explain(c, f, &ask);
+    if (!beyond && !aborted && nsc_is_explained_by(f, "RESULT_OF_ABORT"))
+        f->title = nsc_words(c,
+                             "Calls of NCCL returned an error out of its sockets, first %.*s: as where a communicator "
+                             "is aborted while its threads still talk",
+                             (int)(words.len < 120 ? words.len : 120), words.ptr);
     f->confidence = sure;
     if (!m->procs.item[first->proc].nameless)
         nsc_name_host(c, f, m->procs.item[first->proc].host);

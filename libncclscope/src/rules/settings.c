@@ -169,6 +169,15 @@ static const struct nsc_net_device *taken_along(const struct ncclscope_model *m,
     return NULL;
 }
 
+/* Is another device of that host in use, as far as the input shows? */
+static bool others_are_used(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    for (size_t i = 0; i < m->devices.len; i++)
+        if (m->devices.item[i].host == d->host && nsc_link_over(m, &m->devices.item[i]))
+            return true;
+    return false;
+}
+
 static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const struct nsc_env *e)
 {
     nsc_text by;
@@ -176,9 +185,11 @@ static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const st
     if (!d)
         return;
     const char *name = nsc_say(c->m, d->name).ptr;
-    f->title = nsc_words(c, "%s, and its %.*s takes %s along", f->title, (int)by.len, by.ptr, name);
+    bool idle = !nsc_link_over(c->m, d) && others_are_used(c->m, d);
+    f->title = nsc_words(c, "%s, and its %.*s takes %s along%s", f->title, (int)by.len, by.ptr, name,
+                         idle ? ", over which no connection here goes" : "");
     nsc_explain_with(c, f, NSC_HCA_BY_BEGINNING, nsc_words(c, "%.*s", (int)by.len, by.ptr), name);
-    f->severity = NCCLSCOPE_SEVERITY_WARNING;
+    f->severity = idle ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING;
 }
 
 /* NCCL_IB_HCA=rxe0 */

@@ -87,6 +87,17 @@ const struct nsc_env *nsc_p2p_limited(const struct ncclscope_model *m, uint32_t 
                : nsc_env_of(m, proc, "NCCL_P2P_LEVEL");
 }
 
+const struct nsc_link *nsc_link_over(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    for (size_t i = 0; i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (l->family == NSC_NET && l->net_dev == d->index && l->proc != NSC_NONE && l->network == d->net &&
+            m->procs.item[l->proc].host == d->host)
+            return l;
+    }
+    return NULL;
+}
+
 bool nsc_may_be_within_node(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     if (l->family != NSC_NET || l->proc == NSC_NONE || !nsc_env_is(m, l->proc, "NCCL_SHM_DISABLE", "1"))
