@@ -44,7 +44,8 @@ bool nsc_lacks_inside(const struct nsc_report *r,
                       const uint64_t *links); /* nodes, and connections between them alone */
 bool nsc_lacks_network(const struct nsc_report *r, const uint64_t *links); /* nodes, and no connection between them */
 bool nsc_is_open_question(const struct nsc_report *r);
-bool nsc_is_cut_as_it_connects(const struct nsc_report *r); /* the input ends while ranks connect */
+bool nsc_sends_and_receives(const struct ncclscope_model *m); /* is a connection in it that only such calls make? */
+bool nsc_is_cut_as_it_connects(const struct nsc_report *r);   /* the input ends while ranks connect */
 bool nsc_is_damaged(const struct nsc_report *r);
 nsc_text nsc_text_of_warning(const struct nsc_where *w);        /* what it says, without who said it */
 bool nsc_is_open(const struct nsc_warning *w);                  /* a warning of NCCL that no rule judges */

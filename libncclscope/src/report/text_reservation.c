@@ -170,6 +170,16 @@ static bool names_communicator(const struct ncclscope_model *m)
     return false;
 }
 
+/* "Channel 00/1 : 0[60] -> 1[70]": for sends and receives, which a program calls when its communicator is made. */
+bool nsc_sends_and_receives(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->links.len; i++)
+        for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
+            if (m->links.item[i].channels[1][w])
+                return true;
+    return false;
+}
+
 /* NCCL's start is here, no line that names a communicator, and the input ends with NCCL's lines, shortly behind a connection: of how many? */
 static bool ends_as_it_connects(const struct nsc_report *r)
 {
@@ -178,7 +188,7 @@ static bool ends_as_it_connects(const struct nsc_report *r)
         nsc_success_of(m))
         return false;
     const struct nsc_source_info *s = &m->sources.item[0];
-    bool starts = s->bare_version, near = false, past = false;
+    bool starts = s->bare_version, near = false, past = nsc_sends_and_receives(m);
     uint64_t last = s->last_record; /* of NCCL's lines */
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];

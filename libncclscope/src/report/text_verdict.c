@@ -217,12 +217,8 @@ static bool ends_connecting(const struct ncclscope_model *m)
 {
     enum { NEAR = 12 };
     bool near = false;
-    if (m->sources.len != 1 || nsc_success_of(m) || m->tests.len)
+    if (m->sources.len != 1 || nsc_success_of(m) || m->tests.len || nsc_sends_and_receives(m))
         return false;
-    for (size_t i = 0; i < m->links.len; i++)
-        for (size_t w = 0; w < NSC_CHANNEL_WORDS; w++)
-            if (m->links.item[i].channels[1][w])
-                return false;
     for (size_t i = 0; i < m->ranks.len; i++)
         if (m->ranks.item[i].done || m->ranks.item[i].done_maybe || m->ranks.item[i].destroyed.line ||
             m->ranks.item[i].aborted.line)

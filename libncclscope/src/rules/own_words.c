@@ -53,7 +53,7 @@ static void tell_words_of_ranks(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *first = NULL;
     struct nsc_finding *f = NULL;
-    for (size_t i = 0; m->comms.len && !nsc_success_of(m) && i < m->happened.len; i++) {
+    for (size_t i = 0; !nsc_success_of(m) && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank;
         if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 ||

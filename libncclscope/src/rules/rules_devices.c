@@ -443,8 +443,10 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
                 asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
                         "uses the point-to-point network"
                 : by_name
-                    ? "NCCL_ALGO=COLLNET is set and ignored: CollNet (SHARP) is not supported here, or could not be "
-                      "set up"
+                    ? nsc_words(c, "NCCL_ALGO%s: CollNet (SHARP) is not supported here, or could not be set up",
+                                nsc_env_of(m, e->proc, "NCCL_ALGO")
+                                    ? "=COLLNET is set and ignored"
+                                    : " leaves neither Ring nor Tree, and NCCL takes these all the same")
                 : refused ? "CollNet (SHARP) could not be set up, as the fabric's aggregation manager gave it no "
                             "resource: NCCL uses the point-to-point network"
                           : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
