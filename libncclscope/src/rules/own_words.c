@@ -2,6 +2,8 @@
  * PyTorch's or a launcher's tells of it. */
 #include "rules/own_words.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "rules/ask.h"
 
 const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank)
@@ -34,17 +36,68 @@ static bool tells_of_an_end(nsc_text words)
     return false;
 }
 
-/* Did a rank of that number go on in NCCL's lines behind it, or come to its end? */
-static bool went_on(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t rank)
+/* How far NCCL's lines show each rank of an input. */
+struct lives {
+    struct nsc_map at; /* rank and source to its place in `of` */
+    struct life {
+        uint64_t last; /* line: it began, or came up */
+        bool closed;
+    } * of; /* NULL: there is no memory */
+};
+
+static struct lives list_lives(const struct ncclscope_model *m)
 {
-    for (size_t i = 0; i < m->ranks.len; i++) {
-        const struct nsc_rank *x = &m->ranks.item[i];
-        bool same = x->rank == rank && m->procs.item[x->proc].source == r->where.source;
-        if (same &&
-            (x->destroyed.line || nsc_is_earlier(&r->where, &x->first) || nsc_is_earlier(&r->where, &x->complete)))
-            return true;
+    struct lives all = {.of = nsc_alloc((m->ranks.len + 1) * sizeof *all.of)};
+    for (size_t i = 0; all.of && i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        uint32_t source = m->procs.item[r->proc].source;
+        struct nsc_key key = {(uint64_t)r->rank, source, 0};
+        uint32_t at = nsc_map_get(&all.at, key);
+        if (at == NSC_NONE && nsc_map_put(&all.at, key, at = (uint32_t)i)) {
+            nsc_free(all.of);
+            all.of = NULL;
+            break;
+        }
+        struct life *x = &all.of[at];
+        x->last = r->first.source == source && r->first.line > x->last ? r->first.line : x->last;
+        x->last = r->complete.source == source && r->complete.line > x->last ? r->complete.line : x->last;
+        x->closed = x->closed || r->destroyed.line;
     }
-    return false;
+    return all;
+}
+
+/* Did the rank go on in NCCL's lines behind it, or come to its end? */
+static bool went_on(const struct lives *all, const struct nsc_own_record *r, int64_t rank)
+{
+    uint32_t at = nsc_map_get(&all->at, (struct nsc_key){(uint64_t)rank, r->where.source, 0});
+    return at != NSC_NONE && (all->of[at].closed || all->of[at].last > r->where.line);
+}
+
+/* ", rank 3 does not": of the one communicator that has all of the job, those that say nothing, where they are few. */
+static const char *who_is_silent(struct nsc_case *c, const struct nsc_finding *f)
+{
+    enum { FEW = 4, MOST = 100000 };
+    const struct nsc_comm *all = NULL;
+    for (size_t i = 0; i < c->m->comms.len; i++)
+        if (!all || c->m->comms.item[i].nranks > all->nranks)
+            all = &c->m->comms.item[i];
+    int64_t n = all && all->nranks <= MOST ? all->nranks : 0, silent = n - (int64_t)f->ranks.len;
+    if (silent < 1 || silent > FEW || silent * 2 > n)
+        return "";
+    struct nsc_finding none = {.rule = c->rule};
+    struct nsc_map told = {0};
+    for (size_t i = 0; i < f->ranks.len; i++)
+        c->f->no_memory = nsc_map_put(&told, (struct nsc_key){f->ranks.item[i], 0, 0}, 1) || c->f->no_memory;
+    for (int64_t rank = 0; rank < n; rank++)
+        if (nsc_map_get(&told, (struct nsc_key){(uint64_t)rank, 0, 0}) == NSC_NONE)
+            nsc_name_rank(c, &none, (uint64_t)rank);
+    const char *words = (int64_t)none.ranks.len != silent /* the program counts otherwise */
+                            ? ""
+                            : nsc_words(c, ", %s do%s not", nsc_list_ranks(c, &none), silent == 1 ? "es" : "");
+    nsc_map_free(&told);
+    nsc_vec_free(&none.ranks);
+    nsc_map_free(&none.named);
+    return words;
 }
 
 /* "rank 0: timed out waiting for a collective". */
@@ -53,11 +106,13 @@ static void tell_words_of_ranks(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *first = NULL;
     struct nsc_finding *f = NULL;
-    for (size_t i = 0; !nsc_success_of(m) && i < m->happened.len; i++) {
+    struct lives lives = list_lives(m);
+    c->f->no_memory = c->f->no_memory || !lives.of;
+    for (size_t i = 0; lives.of && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank;
         if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 ||
-            !tells_of_an_end(nsc_said(m, r, "text")) || went_on(m, r, rank))
+            !tells_of_an_end(nsc_said(m, r, "text")) || went_on(&lives, r, rank))
             continue;
         first = first ? first : r;
         f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
@@ -65,11 +120,14 @@ static void tell_words_of_ranks(struct nsc_case *c)
         nsc_name_rank(c, f, (uint64_t)rank);
         nsc_show(c, f, &r->where);
     }
+    nsc_map_free(&lives.at);
+    nsc_free(lives.of);
     if (!f)
         return;
     f->part = NSC_NO_FAILURE;
-    f->title = nsc_words(c, "%s tell%s in the program's own words of an end that NCCL prints nothing of: %s",
-                         nsc_list_ranks(c, f), f->ranks.len == 1 ? "s" : "", nsc_quote_rank(c, first));
+    f->title =
+        nsc_words(c, "%s tell%s in the program's own words of an end that NCCL prints nothing of%s: %s",
+                  nsc_list_ranks(c, f), f->ranks.len == 1 ? "s" : "", who_is_silent(c, f), nsc_quote_rank(c, first));
     nsc_explain_by(c, f, NSC_EXIT_OWN_WORDS);
     f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
@@ -113,6 +171,6 @@ static bool tell_script(struct nsc_case *c)
 
 void nsc_tell_own_words(struct nsc_case *c)
 {
-    if (nsc_success_of(c->m) || !tell_script(c))
+    if (!nsc_success_of(c->m) && !tell_script(c))
         tell_words_of_ranks(c);
 }
