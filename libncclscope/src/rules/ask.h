@@ -258,7 +258,8 @@ enum nsc_unsaid_reason {
     NSC_ABSENT_OF_PROCESS,   /* one process has all ranks that are here */
     NSC_ABSENT_DEDUPLICATED, /* Ray left lines out */
     NSC_ABSENT_OF_OTHERS,
-    NSC_SAME_BY_HOSTID
+    NSC_SAME_BY_HOSTID,
+    NSC_RESULT_OF_ABORT /* 3, of sockets alone */
 };
 
 /* What NCCL's own diagnostics say (rules_diag.c). */
@@ -295,9 +296,10 @@ enum nsc_unseen_reason {
     NSC_UNSEEN_FAILED_AT_START,
     NSC_UNSEEN_START_AND_END,
     NSC_UNSEEN_START,
-    NSC_UNSEEN_CUT,      /* in the line that begins a communicator */
-    NSC_UNSEEN_UNMET,    /* ranks that wait for others */
-    NSC_UNSEEN_END_NVLS, /* of an initialisation */
+    NSC_UNSEEN_START_ENDS, /* and the input ends with them */
+    NSC_UNSEEN_CUT,        /* in the line that begins a communicator */
+    NSC_UNSEEN_UNMET,      /* ranks that wait for others */
+    NSC_UNSEEN_END_NVLS,   /* of an initialisation */
     NSC_UNSEEN_END,
     NSC_UNSEEN_MADE,
     NSC_UNSEEN_RING_OF_ONE,
@@ -342,6 +344,8 @@ bool nsc_any_unmet(const struct ncclscope_model *m);
 /* The next name of "=mlx5_0:1,^mlx5_2", without sign and port; len 0: there is none. Is a name of the list just this one? */
 nsc_text nsc_next_device(nsc_text *list);
 bool nsc_lists_name(nsc_text list, nsc_text name);
+/* Does the input end with NCCL's lines, or tell of trouble behind them? A program that goes on in good order waits for nobody. */
+bool nsc_ends_with_nccl(const struct ncclscope_model *m, uint32_t source);
 /* Is no rank of the communicator seen beyond its initialisation? */
 bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k);
 

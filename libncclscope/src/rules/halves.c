@@ -77,5 +77,6 @@ const struct nsc_rank *nsc_that_says_its_release(const struct ncclscope_model *m
 bool nsc_halves_are_apart(const struct ncclscope_model *m, uint32_t one, uint32_t other)
 {
     const struct nsc_rank *a = nsc_that_says_its_release(m, one), *b = nsc_that_says_its_release(m, other);
-    return a && b && nsc_version_of(m, a->proc).low != nsc_version_of(m, b->proc).low;
+    bool together = a && b && (m->procs.item[a->proc].source == m->procs.item[b->proc].source || m->warnings.len);
+    return together && nsc_version_of(m, a->proc).low != nsc_version_of(m, b->proc).low;
 }

@@ -25,63 +25,91 @@ const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r)
 /* Do the words say that a rank came to a bad end, and not only that a call or a check failed, which a program may well survive? */
 static bool tells_of_an_end(nsc_text words)
 {
-    static const char *const ends[] = {"timed out", "abort", "giv", "gave up", "killed", "died", "crash", "unhandled"};
-    char small[200];
-    size_t n = words.len < sizeof small ? words.len : sizeof small;
-    for (size_t i = 0; i < n; i++)
-        small[i] = nsc_lower(words.ptr[i]);
+    static const char *const ends[] = {"timed out", "aborting", "aborted", "giving up", "give up",
+                                       "gave up",   " killed",  " died",   "crashed",   "unhandled"},
+                             *const goes_on[] = {"retry", "again", "once more", "0 aborted", "0 errors"};
+    char small[200] = " ";
+    size_t n = 1 + (words.len < sizeof small - 1 ? words.len : sizeof small - 1);
+    bool ended = false, on = false;
+    for (size_t i = 1; i < n; i++)
+        small[i] = nsc_lower(words.ptr[i - 1]);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (nsc_text_find((nsc_text){small, n}, ends[i]) >= 0)
-            return true;
-    return false;
+        ended = ended || nsc_text_find((nsc_text){small, n}, ends[i]) >= 0;
+    for (size_t i = 0; i < sizeof goes_on / sizeof goes_on[0]; i++)
+        on = on || nsc_text_find((nsc_text){small, n}, goes_on[i]) >= 0;
+    return ended && !on;
 }
 
-/* How far NCCL's lines show each rank of an input. */
+const struct nsc_own_record *nsc_word_of_end(const struct ncclscope_model *m, int64_t rank,
+                                             const struct nsc_where *from, const struct nsc_where *before)
+{
+    const struct nsc_own_record *last = NULL;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t number;
+        bool between = r->where.source == before->source && r->where.line < before->line &&
+                       !(from->source == r->where.source && from->line > r->where.line);
+        if (between && r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &number) &&
+            number == rank)
+            last = r;
+    }
+    return last && tells_of_an_end(nsc_said(m, last, "text")) ? last : NULL;
+}
+
+/* The communicator that has most ranks: that of the job, by whose numbers a program calls them. */
+static int64_t size_of_job(const struct ncclscope_model *m)
+{
+    int64_t size = 0;
+    for (size_t i = 0; i < m->comms.len; i++)
+        size = m->comms.item[i].nranks > size ? m->comms.item[i].nranks : size;
+    return size;
+}
+
+/* How far NCCL's lines show each rank of the job. */
 struct lives {
-    struct nsc_map at; /* rank and source to its place in `of` */
-    struct life {
-        uint64_t last; /* line: it began, or came up */
-        bool closed;
-    } * of; /* NULL: there is no memory */
+    struct nsc_map last;   /* rank and source to the rank (of the model) that began, or came up, last there */
+    struct nsc_map closed; /* ranks that came to their end */
 };
 
-static struct lives list_lives(const struct ncclscope_model *m)
+static uint64_t last_line_of(const struct nsc_rank *r, uint32_t source)
 {
-    struct lives all = {.of = nsc_alloc((m->ranks.len + 1) * sizeof *all.of)};
-    for (size_t i = 0; all.of && i < m->ranks.len; i++) {
+    uint64_t first = r->first.source == source ? r->first.line : 0,
+             up = r->complete.source == source ? r->complete.line : 0;
+    return first > up ? first : up;
+}
+
+static void list_lives(struct nsc_case *c, struct lives *all)
+{
+    const struct ncclscope_model *m = c->m;
+    int64_t size = size_of_job(m);
+    for (size_t i = 0; i < m->ranks.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[i];
         uint32_t source = m->procs.item[r->proc].source;
         struct nsc_key key = {(uint64_t)r->rank, source, 0};
-        uint32_t at = nsc_map_get(&all.at, key);
-        if (at == NSC_NONE && nsc_map_put(&all.at, key, at = (uint32_t)i)) {
-            nsc_free(all.of);
-            all.of = NULL;
-            break;
-        }
-        struct life *x = &all.of[at];
-        x->last = r->first.source == source && r->first.line > x->last ? r->first.line : x->last;
-        x->last = r->complete.source == source && r->complete.line > x->last ? r->complete.line : x->last;
-        x->closed = x->closed || r->destroyed.line;
+        if (r->nranks != size)
+            continue;
+        uint32_t had = nsc_map_get(&all->last, key);
+        bool later = had == NSC_NONE || last_line_of(r, source) > last_line_of(&m->ranks.item[had], source);
+        int failed = later ? nsc_map_put(&all->last, key, (uint32_t)i) : 0;
+        failed |= r->destroyed.line ? nsc_map_put(&all->closed, (struct nsc_key){(uint64_t)r->rank, 0, 0}, 1) : 0;
+        c->f->no_memory = c->f->no_memory || failed;
     }
-    return all;
 }
 
 /* Did the rank go on in NCCL's lines behind it, or come to its end? */
-static bool went_on(const struct lives *all, const struct nsc_own_record *r, int64_t rank)
+static bool went_on(const struct ncclscope_model *m, const struct lives *all, const struct nsc_own_record *r,
+                    int64_t rank)
 {
-    uint32_t at = nsc_map_get(&all->at, (struct nsc_key){(uint64_t)rank, r->where.source, 0});
-    return at != NSC_NONE && (all->of[at].closed || all->of[at].last > r->where.line);
+    uint32_t at = nsc_map_get(&all->last, (struct nsc_key){(uint64_t)rank, r->where.source, 0});
+    return nsc_map_get(&all->closed, (struct nsc_key){(uint64_t)rank, 0, 0}) != NSC_NONE ||
+           (at != NSC_NONE && last_line_of(&m->ranks.item[at], r->where.source) > r->where.line);
 }
 
 /* ", rank 3 does not": of the one communicator that has all of the job, those that say nothing, where they are few. */
 static const char *who_is_silent(struct nsc_case *c, const struct nsc_finding *f)
 {
     enum { FEW = 4, MOST = 100000 };
-    const struct nsc_comm *all = NULL;
-    for (size_t i = 0; i < c->m->comms.len; i++)
-        if (!all || c->m->comms.item[i].nranks > all->nranks)
-            all = &c->m->comms.item[i];
-    int64_t n = all && all->nranks <= MOST ? all->nranks : 0, silent = n - (int64_t)f->ranks.len;
+    int64_t size = size_of_job(c->m), n = size <= MOST ? size : 0, silent = n - (int64_t)f->ranks.len;
     if (silent < 1 || silent > FEW || silent * 2 > n)
         return "";
     struct nsc_finding none = {.rule = c->rule};
@@ -106,13 +134,14 @@ static void tell_words_of_ranks(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *first = NULL;
     struct nsc_finding *f = NULL;
-    struct lives lives = list_lives(m);
-    c->f->no_memory = c->f->no_memory || !lives.of;
-    for (size_t i = 0; lives.of && i < m->happened.len; i++) {
+    struct lives lives = {0};
+    int64_t size = size_of_job(m);
+    list_lives(c, &lives);
+    for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank;
         if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 ||
-            !tells_of_an_end(nsc_said(m, r, "text")) || went_on(&lives, r, rank))
+            (size && rank >= size) || !tells_of_an_end(nsc_said(m, r, "text")) || went_on(m, &lives, r, rank))
             continue;
         first = first ? first : r;
         f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
@@ -120,8 +149,8 @@ static void tell_words_of_ranks(struct nsc_case *c)
         nsc_name_rank(c, f, (uint64_t)rank);
         nsc_show(c, f, &r->where);
     }
-    nsc_map_free(&lives.at);
-    nsc_free(lives.of);
+    nsc_map_free(&lives.last);
+    nsc_map_free(&lives.closed);
     if (!f)
         return;
     f->part = NSC_NO_FAILURE;
@@ -132,28 +161,33 @@ static void tell_words_of_ranks(struct nsc_case *c)
     f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
-enum { NEAR_THE_END = 20 };
-
-/* The last such line, if the input ends soon behind it. */
-static const struct nsc_own_record *at_the_end(const struct ncclscope_model *m, ncclscope_kind kind)
+/* The last such line of an input that ends so soon behind it. */
+static const struct nsc_own_record *at_the_end(const struct ncclscope_model *m, ncclscope_kind kind, uint64_t behind)
 {
     for (size_t i = m->happened.len; i-- > 0;) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number == kind)
-            return m->sources.item[r->where.source].stats.lines <= r->where.line + NEAR_THE_END ? r : NULL;
+        if (r->number == kind && m->sources.item[r->where.source].stats.lines <= r->where.line + behind)
+            return r;
     }
     return NULL;
 }
 
-/* "Terminated", "++ exit 1": what a shell says of a process that it waited for, and the trace (set -x) of how its script ends. */
+/* "Terminated", "++ exit 1": what a shell says of a process that it waited for, and the trace (set -x) of how its script ends. What stands
+ * behind an exit in the trace would be another's: that was of a sub-shell. */
 static bool tell_script(struct nsc_case *c)
 {
-    const struct nsc_own_record *ends = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_EXITS),
-                                *stopped = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_STOPPED);
+    enum { LAST_OF_TRACE = 0, NEAR_THE_END = 20 };
+    const struct nsc_where *done = nsc_success_of(c->m);
+    const struct nsc_own_record *ends = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_EXITS, LAST_OF_TRACE),
+                                *stopped = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_STOPPED, NEAR_THE_END);
+    nsc_text code = ends ? nsc_said(c->m, ends, "code") : (nsc_text){NULL, 0};
+    ends = nsc_text_is(code, "0") ? NULL : ends;
+    bool apart = stopped && (ends ? ends->where.source != stopped->where.source
+                                  : done && done->source == stopped->where.source); /* it had served its time */
+    stopped = apart ? NULL : stopped;
     if (!ends && !stopped)
         return false;
     struct nsc_finding *f = nsc_found(c, ends ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error", "likely");
-    nsc_text code = ends ? nsc_said(c->m, ends, "code") : (nsc_text){NULL, 0};
     f->count = 1;
     f->part = ends ? f->part : NSC_NO_FAILURE;
     f->title = ends && stopped
@@ -171,6 +205,6 @@ static bool tell_script(struct nsc_case *c)
 
 void nsc_tell_own_words(struct nsc_case *c)
 {
-    if (!nsc_success_of(c->m) && !tell_script(c))
+    if (!tell_script(c) && !nsc_success_of(c->m))
         tell_words_of_ranks(c);
 }

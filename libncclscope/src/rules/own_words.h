@@ -6,6 +6,9 @@
 
 /* The last line in which this rank tells of itself in words of its own ("rank 3: ..."); NULL: there is none. */
 const struct nsc_own_record *nsc_last_words(const struct ncclscope_model *m, int64_t rank);
+/* The last line between the two in which it does, if that tells of an end ("timed out", "giving up"); NULL: it is none, or tells of another thing. */
+const struct nsc_own_record *nsc_word_of_end(const struct ncclscope_model *m, int64_t rank,
+                                             const struct nsc_where *from, const struct nsc_where *before);
 /* "rank 3 says: NaN loss, giving up", for a title. */
 const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r);
 /* How the job ends in the words of its program or script, where nothing else tells of it: a finding of the rule in hand. */

@@ -342,6 +342,25 @@ static bool is_bare_and_caught(const struct ncclscope_model *m, const struct nsc
     return r->torch_rank < 0;
 }
 
+/* An exception in the first line of an input, of whose traceback nothing is here: it may be one that a program only tells of, as of a package
+ * that is not there. It counts where a launcher tells behind it that a process failed. */
+static bool is_only_told_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    static const ncclscope_kind ends[] = {NCCLSCOPE_KIND_ELASTIC_FAILED, NCCLSCOPE_KIND_CHILD_FAILED,
+                                          NCCLSCOPE_KIND_RUN_EXIT,       NCCLSCOPE_KIND_SRUN_ENDED,
+                                          NCCLSCOPE_KIND_MPI_EXIT,       NCCLSCOPE_KIND_LAUNCH_EXIT,
+                                          NCCLSCOPE_KIND_LAUNCHER_STOPS};
+    enum { NEAR = 60 };
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    if (r->where.line != 1 || r->number != NCCLSCOPE_KIND_PY_RAISED)
+        return false;
+    for (const struct nsc_own_record *x = r + 1; x < end && x->where.source == r->where.source; x++)
+        for (size_t k = 0; x->where.line <= NEAR && k < sizeof ends / sizeof ends[0]; k++)
+            if (x->number == ends[k])
+                return false;
+    return true;
+}
+
 /* "ValueError: Caught ValueError in DataLoader worker process 0.": what it says itself stands below "Original Traceback", as PyTorch hands it
  * on from a worker; of that name, and of no other that was raised on the way. NULL: it is one of CUDA's or NCCL's, which is told elsewhere. */
 static const struct nsc_own_record *original_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
@@ -377,7 +396,8 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         nsc_text name = name_of(m, w, r), reason = reason_of(m, r);
         look_at(m, r->where.source, &nccl);
         if (is_of_nccl_or_cuda(name, reason) || is_behind_interrupt(m, r) || is_of_barrier(m, reason) ||
-            is_bare_and_caught(m, r, reason) || (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
+            is_bare_and_caught(m, r, reason) || is_only_told_of(m, r) ||
+            (is_wake(m, w, r, &nccl, nccl_failed) && !is_before_cuda(reason)))
             continue;
         if (is_of_store(reason) && r->where.line < nccl.first && nccl.up) {
             before = before ? before : r;

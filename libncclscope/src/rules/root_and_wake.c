@@ -289,8 +289,7 @@ static const struct nsc_where *beginning(const struct nsc_finding *f)
         return NULL;
     if (f->began)
         return &f->began->where;
-    bool raised = f->rule->key == NSC_ID_RANKS_EXITED && f->severity == NCCLSCOPE_SEVERITY_ERROR;
-    bool is = !strncmp(f->rule->id, "failure/", 8) || f->part == NSC_ROOT || raised;
+    bool is = !strncmp(f->rule->id, "failure/", 8) || f->part == NSC_ROOT;
     return is && f->evidences ? &f->evidence[0] : NULL;
 }
 
@@ -311,6 +310,16 @@ static bool is_first_cause(const struct ncclscope_findings *all, enum nsc_id key
 static bool may_stand_behind(const struct nsc_finding *x)
 {
     return x->part == NSC_ROOT || x->rule->key == NSC_ID_NET_TIMEOUT;
+}
+
+/* A program's exception, shortly before peers saw a rank's connections close. */
+static bool raised_shortly_before(const struct nsc_finding *x, const struct nsc_finding *lost)
+{
+    enum { NEAR = 100 };
+    const struct nsc_where *end = &lost->began->where;
+    return x->rule->key == NSC_ID_RANKS_EXITED && x->severity == NCCLSCOPE_SEVERITY_ERROR && x->evidences &&
+           x->evidence[0].source == end->source && x->evidence[0].line < end->line &&
+           x->evidence[0].line + NEAR > end->line;
 }
 
 /* The launcher tells the end of a process in one line, behind what made it end: the first failure before that line. Of a rank that its
@@ -336,6 +345,11 @@ static void explain_exit(struct ncclscope_findings *all)
             if (before && (!root || began->line < beginning(root)->line))
                 root = x;
         }
+        for (size_t k = 0; lost && !root && k < all->list.len; k++)
+            if (!all->list.item[k].caused_by && raised_shortly_before(&all->list.item[k], f))
+                f->caused_by = all->list.item[k].rule->key;
+        if (f->caused_by)
+            continue;
         if (root && (f->later_run || end->line > nsc_started_anew(all->model, beginning(root))))
             root = NULL;
         f->caused_by = !root ? NSC_ID_NONE : root->caused_by ? root->caused_by : root->rule->key;

@@ -322,9 +322,8 @@ static void tell_nameless_loss(struct nsc_case *c, struct closings *all)
 /* "rank 3: timed out waiting for a collective" before the first connection of that rank closes: it left of its own accord. */
 static bool tell_own_word(struct nsc_case *c, struct nsc_finding *f, const struct nsc_rank *first)
 {
-    const struct nsc_own_record *r = nsc_last_words(c->m, first->rank);
-    if (!r || !nsc_is_earlier(&r->where, &f->began->where) || r->where.source != f->began->where.source ||
-        nsc_is_earlier(&r->where, &first->first))
+    const struct nsc_own_record *r = nsc_word_of_end(c->m, first->rank, &first->first, &f->began->where);
+    if (!r)
         return false;
     f->title = nsc_words(c, "%s; before that %s", f->title, nsc_quote_rank(c, r));
     nsc_show_first(c, f, &r->where);

@@ -156,7 +156,7 @@ bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
     for (uint32_t i = 0; i < k->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
-        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line)
+        if (r->complete.line || r->used || r->called || r->split_off || r->destroyed.line || r->init_seconds >= 0)
             return false;
     }
     return true;
@@ -479,8 +479,7 @@ static bool went_on(const struct ncclscope_model *m, const struct nsc_proc *p, u
 
 enum { LAST_WORDS = 1 };
 
-/* Does the input end with NCCL's lines, or tell of trouble behind them? A program that goes on in good order waits for nobody. */
-static bool ends_there(const struct ncclscope_model *m, uint32_t source)
+bool nsc_ends_with_nccl(const struct ncclscope_model *m, uint32_t source)
 {
     const struct nsc_source_info *s = &m->sources.item[source];
     return m->troubles || s->stats.lines <= s->last_record + LAST_WORDS;
@@ -496,7 +495,7 @@ static bool is_unmet(const struct ncclscope_model *m, const struct nsc_thread *t
     struct nsc_version v = nsc_version_of(m, t->proc);
     bool at_once = v.low >= NSC_CHANGE_START_BEFORE_MEETING;
     bool waits = !shown && v.low >= NSC_CHANGE_INIT_START && v.high < NSC_CHANGE_START_BEFORE_MEETING &&
-                 ends_there(m, p->source);
+                 nsc_ends_with_nccl(m, p->source);
     return (shown || waits) && !went_on(m, p, t->chose.line, at_once);
 }
 

@@ -481,16 +481,17 @@ static uint32_t p2p_of(const struct ncclscope_model *m, uint32_t proc)
 enum nsc_answer nsc_ask_one_sided_p2p(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;
-    struct nsc_map hosts = {0};
-    bool both = false;
-    for (size_t i = 0; nsc_p2p_disabled(m, NSC_NONE) && !both && i < m->proc_order.len; i++) {
-        uint32_t proc = m->proc_order.item[i], is = p2p_of(m, proc);
-        struct nsc_key host = {m->procs.item[proc].host, 0, 0};
-        uint32_t had = nsc_map_get(&hosts, host);
-        both = is && had != NSC_NONE && had != is;
-        if (is && had == NSC_NONE && nsc_map_put(&hosts, host, is))
-            q->c->f->no_memory = true;
+    uint32_t proc = q->event ? q->event->proc : q->proc;
+    if (proc == NSC_NONE || !m->procs.item[proc].host || m->repeated || !nsc_p2p_disabled(m, NSC_NONE))
+        return NSC_NO;
+    uint32_t last = m->procs.item[proc].last_rank, comm = last == NSC_NONE ? NSC_NONE : m->ranks.item[last].comm;
+    uint32_t had = 0;
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        uint32_t one = m->proc_order.item[i], rank = m->procs.item[one].last_rank;
+        bool beside = m->procs.item[one].host == m->procs.item[proc].host &&
+                      m->procs.item[one].source == m->procs.item[proc].source &&
+                      (comm == NSC_NONE || (rank != NSC_NONE && m->ranks.item[rank].comm == comm));
+        had |= beside ? p2p_of(m, one) : 0;
     }
-    nsc_map_free(&hosts);
-    return both ? NSC_YES : NSC_NO;
+    return had == (P2P_FREE | P2P_OFF) ? NSC_YES : NSC_NO;
 }

@@ -203,7 +203,8 @@ static void tell_other_network(struct nsc_case *c, struct nsc_finding *f, const 
 {
     const struct nsc_proc *p = &c->m->procs.item[e->proc];
     const struct nsc_net_device *d = p->network || !is_unsupported(e) ? NULL : socket_of(c->m, p);
-    if (p->network)
+    bool fails = e->kind == NCCLSCOPE_KIND_NET_NONE || e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND;
+    if (p->network && !p->nameless && !fails && nsc_is_earlier(&e->where, &p->network_at))
         f->title = nsc_words(c, "%s; NCCL goes on with the network %s", f->title, nsc_say(c->m, p->network).ptr);
     else if (d)
         f->cause = nsc_words(c, "%s It found sockets over %s.", f->cause, nsc_say(c->m, d->name).ptr);

@@ -235,7 +235,16 @@ static bool tell_apart_by_ids(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_halves halves = {0};
-    bool told = false, fine = nsc_list_halves(m, &halves);
+    unsigned one = 0;
+    bool told = false, differ = false;
+    for (size_t i = 0; i < m->ranks.len && !differ; i++) {
+        unsigned release = release_of(m, &m->ranks.item[i]);
+        differ = one && release && release != one;
+        one = release ? release : one;
+    }
+    if (!differ)
+        return false;
+    bool fine = nsc_list_halves(m, &halves);
     c->f->no_memory = c->f->no_memory || !fine;
     for (uint32_t i = 0; fine && !told && i < m->comms.len; i++) {
         uint32_t other = nsc_other_half(m, &halves, i);

@@ -54,21 +54,34 @@ static nsc_text without_folder(nsc_text words)
     return words;
 }
 
+/* A call that returned an error, and its process did not go on. */
+static bool is_return(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    return e->kind == NCCLSCOPE_KIND_BACKTRACE && e->number >= 1 && e->number <= 6 &&
+           !nsc_lived_on(m, e->proc, &e->where);
+}
+
 /* "transport/p2p.cc:352 -> 1", "transport.cc:197 -> 1", and no warning: only the way that an error took back is in this input. */
 static void tell_trail(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_event *first = NULL;
     uint64_t n = 0;
-    bool beyond = false, aborted = false;
-    for (size_t i = 0; i < m->events.len; i++) {
+    bool beyond = false, aborted = false, by_abort = true;
+    for (size_t i = 0; i < m->events.len && !beyond;
+         i++) { /* of a process that gives up more than a socket, or else of any */
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind != NCCLSCOPE_KIND_BACKTRACE || e->number < 1 || e->number > 6 ||
-            nsc_lived_on(m, e->proc, &e->where) || (first && e->proc != first->proc))
+        beyond = is_return(m, e) && !is_of_socket(e);
+        first = beyond || (!first && is_return(m, e)) ? e : first;
+    }
+    const struct nsc_event *of = first;
+    for (size_t i = 0; first && i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (!is_return(m, e) || e->proc != of->proc)
             continue;
-        first = first ? first : e;
+        first = n ? first : e;
         n += e->count;
-        beyond = beyond || !is_of_socket(e);
+        by_abort = by_abort && e->number == 3 && is_of_socket(e);
     }
     if (n < 2 || nsc_success_of(m))
         return;
@@ -101,11 +114,11 @@ static void tell_trail(struct nsc_case *c)
                           .m = m,
                           .proc = NSC_NONE,
                           .event = first,
-                          .reason = NSC_RESULT_CUDA + (int)first->number - 1,
+                          .reason = by_abort ? NSC_RESULT_OF_ABORT : NSC_RESULT_CUDA + (int)first->number - 1,
                           .distance = ""};
     const char *sure = f->confidence;
     nsc_explain(c, f, &ask);
-    if (!beyond && !aborted && nsc_is_explained_by(f, "RESULT_OF_ABORT"))
+    if (by_abort && !aborted)
         f->title = nsc_words(c,
                              "Calls of NCCL returned an error out of its sockets, first %.*s: as where a communicator "
                              "is aborted while its threads still talk",

@@ -153,6 +153,15 @@ static bool draws_machine(const struct ncclscope_model *m)
     return false;
 }
 
+/* Does no input go on behind NCCL's lines? */
+static bool ends_at_start(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->sources.len; i++)
+        if (!nsc_ends_with_nccl(m, (uint32_t)i))
+            return false;
+    return true;
+}
+
 /* Without a line that names a communicator. */
 static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct unseen *s)
 {
@@ -170,7 +179,10 @@ static enum nsc_unseen_reason why_without_init(struct nsc_case *c, const struct 
         return NSC_UNSEEN_LEFT_OUT;
     bool makes = m->builds || draws_machine(m);
     if (s->starts && !makes)
-        return nsc_success_of(m) ? NSC_UNSEEN_START_AND_END : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET : NSC_UNSEEN_START;
+        return nsc_success_of(m)  ? NSC_UNSEEN_START_AND_END
+               : nsc_any_unmet(m) ? NSC_UNSEEN_UNMET
+               : ends_at_start(m) ? NSC_UNSEEN_START_ENDS
+                                  : NSC_UNSEEN_START;
     if (rings_have_one_member(m))
         return NSC_UNSEEN_RING_OF_ONE;
     if (shows_end_of_init(m, &nvls))

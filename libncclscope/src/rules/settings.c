@@ -178,6 +178,22 @@ static bool others_are_used(const struct ncclscope_model *m, const struct nsc_ne
     return false;
 }
 
+/* Does a connection go over a device of that name, on whichever host, or over one that NCCL joined from several? */
+static bool is_used_anywhere(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    int64_t listed = 0;
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *x = &m->devices.item[i];
+        listed = x->net == d->net && x->index > listed ? x->index : listed;
+        if (x->name == d->name && nsc_link_over(m, x))
+            return true;
+    }
+    for (size_t i = 0; i < m->links.len; i++)
+        if (m->links.item[i].family == NSC_NET && m->links.item[i].net_dev > listed)
+            return true;
+    return false;
+}
+
 static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const struct nsc_env *e)
 {
     nsc_text by;
@@ -185,7 +201,7 @@ static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const st
     if (!d)
         return;
     const char *name = nsc_say(c->m, d->name).ptr;
-    bool idle = !nsc_link_over(c->m, d) && others_are_used(c->m, d);
+    bool idle = others_are_used(c->m, d) && !is_used_anywhere(c->m, d);
     f->title = nsc_words(c, "%s, and its %.*s takes %s along%s", f->title, (int)by.len, by.ptr, name,
                          idle ? ", over which no connection here goes" : "");
     nsc_explain_with(c, f, NSC_HCA_BY_BEGINNING, nsc_words(c, "%.*s", (int)by.len, by.ptr), name);
