@@ -128,6 +128,21 @@ static const char *who_is_silent(struct nsc_case *c, const struct nsc_finding *f
     return words;
 }
 
+/* "timed out waiting for a collectiverank 0: timed out ...": two ranks wrote into one line. */
+static void name_glued(struct nsc_case *c, struct nsc_finding *f, nsc_text words, int64_t size)
+{
+    for (ptrdiff_t at; (at = nsc_text_find(words, "ank ")) >= 0;) {
+        words = nsc_text_from(words, (size_t)at + 4);
+        size_t n = 0;
+        uint64_t rank;
+        while (n < words.len && nsc_is_digit(words.ptr[n]))
+            n++;
+        if (n < words.len && words.ptr[n] == ':' && nsc_to_u64((nsc_text){words.ptr, n}, &rank) &&
+            (!size || rank < (uint64_t)size))
+            nsc_name_rank(c, f, rank);
+    }
+}
+
 /* "rank 0: timed out waiting for a collective". */
 static void tell_words_of_ranks(struct nsc_case *c)
 {
@@ -147,6 +162,7 @@ static void tell_words_of_ranks(struct nsc_case *c)
         f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
         f->count++;
         nsc_name_rank(c, f, (uint64_t)rank);
+        name_glued(c, f, nsc_said(m, r, "text"), size);
         nsc_show(c, f, &r->where);
     }
     nsc_map_free(&lives.last);

@@ -472,10 +472,9 @@ enum { P2P_FREE = 1, P2P_OFF = 2 };
 /* Which of the two a process shows: it prints what variables it has. 0: neither. */
 static uint32_t p2p_of(const struct ncclscope_model *m, uint32_t proc)
 {
-    return !m->procs.item[proc].host                   ? 0
-           : nsc_p2p_disabled(m, proc)                 ? P2P_OFF
-           : m->procs.item[proc].last_rank == NSC_NONE ? 0
-                                                       : P2P_FREE;
+    const struct nsc_proc *p = &m->procs.item[proc];
+    bool takes_part = p->last_rank != NSC_NONE || p->last_connect;
+    return !p->host ? 0 : nsc_p2p_disabled(m, proc) ? P2P_OFF : takes_part ? P2P_FREE : 0;
 }
 
 enum nsc_answer nsc_ask_one_sided_p2p(struct nsc_ask *q)
