@@ -74,9 +74,19 @@ const struct nsc_rank *nsc_that_says_its_release(const struct ncclscope_model *m
     return NULL;
 }
 
+static uint32_t source_of(const struct ncclscope_model *m, uint32_t comm)
+{
+    return m->procs.item[m->ranks.item[m->members.item[m->comms.item[comm].first]].proc].source;
+}
+
+bool nsc_halves_are_together(const struct ncclscope_model *m, uint32_t one, uint32_t other)
+{
+    return source_of(m, one) == source_of(m, other) || m->warnings.len;
+}
+
 bool nsc_halves_are_apart(const struct ncclscope_model *m, uint32_t one, uint32_t other)
 {
     const struct nsc_rank *a = nsc_that_says_its_release(m, one), *b = nsc_that_says_its_release(m, other);
-    bool together = a && b && (m->procs.item[a->proc].source == m->procs.item[b->proc].source || m->warnings.len);
-    return together && nsc_version_of(m, a->proc).low != nsc_version_of(m, b->proc).low;
+    return a && b && nsc_halves_are_together(m, one, other) &&
+           nsc_version_of(m, a->proc).low != nsc_version_of(m, b->proc).low;
 }

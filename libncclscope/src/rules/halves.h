@@ -17,6 +17,9 @@ void nsc_free_halves(struct nsc_halves *h);
 /* Another communicator of that size which waits for just those ranks that wait in this one; NSC_NONE if there is none. */
 uint32_t nsc_other_half(const struct ncclscope_model *m, const struct nsc_halves *h, uint32_t comm);
 
+/* Are they surely of one job: in one input, or in one of which something fails? Else each may be a part of another. */
+bool nsc_halves_are_together(const struct ncclscope_model *m, uint32_t one, uint32_t other);
+
 /* The first member whose process says its release itself; NULL: none does. */
 const struct nsc_rank *nsc_that_says_its_release(const struct ncclscope_model *m, uint32_t comm);
 

@@ -146,6 +146,11 @@ static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
                    apart                                    ? NSC_MISSING_OTHER_RELEASE
                    : is_again(m, one) || is_again(m, other) ? NSC_MISSING_OLD_ID
                                                             : NSC_MISSING_OTHER_ID);
+    if (!nsc_halves_are_together(m, one, other)) {
+        f->title = nsc_words(c, "%s; or these are parts of two jobs, as they stand in different inputs", f->title);
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
+        f->confidence = "possible";
+    }
     for (uint32_t i = 0; i < k->count; i++)
         nsc_show(c, f, &m->ranks.item[m->members.item[k->first + i]].first);
     for (uint32_t i = 0; i < x->count; i++)
