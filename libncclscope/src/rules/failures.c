@@ -1,5 +1,6 @@
 /* failures.c - NCCL's warnings to findings, by failures.def. */
 #include "rules/ask.h"
+#include "rules/own_words.h"
 #include "rules/questions.h"
 #include "rules/watchdog.h"
 
@@ -609,5 +610,7 @@ void nsc_tell_failures(struct nsc_case *c)
         tell_beside(c, f, first, &beside);
         tell_failed_above(c, f);
         tell_work_of(c, f);
+        if (f->rule->key == NSC_ID_FAILURE_PEER_CLOSED && f->cause)
+            f->cause = nsc_words(c, "%s%s", f->cause, nsc_silent_behind(c, &f->began->where));
     }
 }

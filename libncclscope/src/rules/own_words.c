@@ -177,6 +177,29 @@ static void tell_words_of_ranks(struct nsc_case *c)
     f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
+const char *nsc_silent_behind(struct nsc_case *c, const struct nsc_where *failed)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding some = {.rule = c->rule};
+    int64_t size = size_of_job(m);
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t rank;
+        if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 ||
+            rank >= size || r->where.source != failed->source || r->where.line < failed->line)
+            continue;
+        nsc_name_rank(c, &some, (uint64_t)rank);
+        name_glued(c, &some, nsc_said(m, r, "text"), size);
+    }
+    const char *silent = some.ranks.len ? who_is_silent(c, &some) : "";
+    const char *words = *silent ? nsc_words(c, " Behind it %s tell%s of an end in the program's own words%s.",
+                                            nsc_list_ranks(c, &some), some.ranks.len == 1 ? "s" : "", silent)
+                                : "";
+    nsc_vec_free(&some.ranks);
+    nsc_map_free(&some.named);
+    return words;
+}
+
 /* The last such line of an input that ends so soon behind it. */
 static const struct nsc_own_record *at_the_end(const struct ncclscope_model *m, ncclscope_kind kind, uint64_t behind)
 {

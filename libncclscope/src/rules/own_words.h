@@ -11,6 +11,8 @@ const struct nsc_own_record *nsc_word_of_end(const struct ncclscope_model *m, in
                                              const struct nsc_where *from, const struct nsc_where *before);
 /* "rank 3 says: NaN loss, giving up", for a title. */
 const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r);
+/* " Behind it ranks 0-2 tell of an end in the program's own words, rank 3 does not.": "" where not all but a few do. */
+const char *nsc_silent_behind(struct nsc_case *c, const struct nsc_where *failed);
 /* How the job ends in the words of its program or script, where nothing else tells of it: a finding of the rule in hand. */
 void nsc_tell_own_words(struct nsc_case *c);
 
