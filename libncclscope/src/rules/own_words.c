@@ -22,22 +22,40 @@ const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r)
                      words.len > WORDS_SHOWN ? " ..." : "");
 }
 
+enum { WORDS_READ = 200 };
+
+static bool holds_any(nsc_text words, const char *const *any)
+{
+    char small[WORDS_READ] = " ";
+    size_t n = 1 + (words.len < sizeof small - 1 ? words.len : sizeof small - 1);
+    for (size_t i = 1; i < n; i++)
+        small[i] = nsc_lower(words.ptr[i - 1]);
+    while (*any && nsc_text_find((nsc_text){small, n}, *any) < 0)
+        any++;
+    return *any;
+}
+
+/* Words of a program that goes on all the same, or that only counts. */
+static bool goes_on(nsc_text words)
+{
+    static const char *const on[] = {"retry", "again", "once more", "going on", "continu", "using ",
+                                     " 0 ",   "saved", "stale",     "skip",     NULL};
+    return holds_any(words, on);
+}
+
 /* Do the words say that a rank came to a bad end, and not only that a call or a check failed, which a program may well survive? */
 static bool tells_of_an_end(nsc_text words)
 {
-    static const char *const ends[] = {"timed out", "aborting", "aborted", "giving up", "give up",
-                                       "gave up",   " killed",  " died",   "crashed",   "unhandled"},
-                             *const goes_on[] = {"retry", "again", "once more", "0 aborted", "0 errors"};
-    char small[200] = " ";
-    size_t n = 1 + (words.len < sizeof small - 1 ? words.len : sizeof small - 1);
-    bool ended = false, on = false;
-    for (size_t i = 1; i < n; i++)
-        small[i] = nsc_lower(words.ptr[i - 1]);
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        ended = ended || nsc_text_find((nsc_text){small, n}, ends[i]) >= 0;
-    for (size_t i = 0; i < sizeof goes_on / sizeof goes_on[0]; i++)
-        on = on || nsc_text_find((nsc_text){small, n}, goes_on[i]) >= 0;
-    return ended && !on;
+    static const char *const ends[] = {" timed out",  " aborting", " aborted", " giving up", " gave up",
+                                       " was killed", " died",     " crashed", " unhandled", NULL};
+    return holds_any(words, ends) && !goes_on(words);
+}
+
+/* Behind a failure of NCCL's, which it may be of, an error is enough. */
+static bool tells_of_an_error(nsc_text words)
+{
+    static const char *const errors[] = {"error", "exited", "exception", NULL};
+    return tells_of_an_end(words) || (holds_any(words, errors) && !goes_on(words));
 }
 
 const struct nsc_own_record *nsc_word_of_end(const struct ncclscope_model *m, int64_t rank,
@@ -105,42 +123,55 @@ static bool went_on(const struct ncclscope_model *m, const struct lives *all, co
            (at != NSC_NONE && last_line_of(&m->ranks.item[at], r->where.source) > r->where.line);
 }
 
-/* ", rank 3 does not": of the one communicator that has all of the job, those that say nothing, where they are few. */
-static const char *who_is_silent(struct nsc_case *c, const struct nsc_finding *f)
-{
-    enum { FEW = 4, MOST = 100000 };
-    int64_t size = size_of_job(c->m), n = size <= MOST ? size : 0, silent = n - (int64_t)f->ranks.len;
-    if (silent < 1 || silent > FEW || silent * 2 > n)
-        return "";
-    struct nsc_finding none = {.rule = c->rule};
-    struct nsc_map told = {0};
-    for (size_t i = 0; i < f->ranks.len; i++)
-        c->f->no_memory = nsc_map_put(&told, (struct nsc_key){f->ranks.item[i], 0, 0}, 1) || c->f->no_memory;
-    for (int64_t rank = 0; rank < n; rank++)
-        if (nsc_map_get(&told, (struct nsc_key){(uint64_t)rank, 0, 0}) == NSC_NONE)
-            nsc_name_rank(c, &none, (uint64_t)rank);
-    const char *words = (int64_t)none.ranks.len != silent /* the program counts otherwise */
-                            ? ""
-                            : nsc_words(c, ", %s do%s not", nsc_list_ranks(c, &none), silent == 1 ? "es" : "");
-    nsc_map_free(&told);
-    nsc_vec_free(&none.ranks);
-    nsc_map_free(&none.named);
-    return words;
-}
-
 /* "timed out waiting for a collectiverank 0: timed out ...": two ranks wrote into one line. */
 static void name_glued(struct nsc_case *c, struct nsc_finding *f, nsc_text words, int64_t size)
 {
-    for (ptrdiff_t at; (at = nsc_text_find(words, "ank ")) >= 0;) {
-        words = nsc_text_from(words, (size_t)at + 4);
+    for (ptrdiff_t at; (at = nsc_text_find(words, "rank ")) >= 0;) {
+        bool glued = at > 0 && words.ptr[at - 1] != ' '; /* not "waiting for rank 3: ..." */
+        words = nsc_text_from(words, (size_t)at + 5);
         size_t n = 0;
         uint64_t rank;
         while (n < words.len && nsc_is_digit(words.ptr[n]))
             n++;
-        if (n < words.len && words.ptr[n] == ':' && nsc_to_u64((nsc_text){words.ptr, n}, &rank) &&
+        if (glued && n < words.len && words.ptr[n] == ':' && nsc_to_u64((nsc_text){words.ptr, n}, &rank) &&
             (!size || rank < (uint64_t)size))
             nsc_name_rank(c, f, rank);
     }
+}
+
+/* ", rank 3 does not": of the ranks of the job those that say nothing at all in the input, where they are few. */
+static const char *who_is_silent(struct nsc_case *c)
+{
+    enum { FEW = 4, MOST = 100000 };
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding spoke = {.rule = c->rule}, none = {.rule = c->rule};
+    int64_t size = size_of_job(m), rank;
+    uint64_t lines = 0;
+    for (size_t i = 0; size <= MOST && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 || rank >= size)
+            continue;
+        lines++;
+        nsc_name_rank(c, &spoke, (uint64_t)rank);
+        name_glued(c, &spoke, nsc_said(m, r, "text"), size);
+    }
+    int64_t silent = size - (int64_t)spoke.ranks.len;
+    /* who speaks twice may be two, which the program numbers by host */
+    bool clear =
+        spoke.ranks.len && lines <= spoke.ranks.len && silent >= 1 && silent <= FEW && (silent * 2 < size || size == 2);
+    struct nsc_map told = {0};
+    for (size_t i = 0; clear && i < spoke.ranks.len; i++)
+        c->f->no_memory = nsc_map_put(&told, (struct nsc_key){spoke.ranks.item[i], 0, 0}, 1) || c->f->no_memory;
+    for (rank = 0; clear && rank < size; rank++)
+        if (nsc_map_get(&told, (struct nsc_key){(uint64_t)rank, 0, 0}) == NSC_NONE)
+            nsc_name_rank(c, &none, (uint64_t)rank);
+    const char *words = clear ? nsc_words(c, ", %s do%s not", nsc_list_ranks(c, &none), silent == 1 ? "es" : "") : "";
+    nsc_map_free(&told);
+    nsc_vec_free(&none.ranks);
+    nsc_map_free(&none.named);
+    nsc_vec_free(&spoke.ranks);
+    nsc_map_free(&spoke.named);
+    return words;
 }
 
 /* "rank 0: timed out waiting for a collective". */
@@ -172,7 +203,7 @@ static void tell_words_of_ranks(struct nsc_case *c)
     f->part = NSC_NO_FAILURE;
     f->title =
         nsc_words(c, "%s tell%s in the program's own words of an end that NCCL prints nothing of%s: %s",
-                  nsc_list_ranks(c, f), f->ranks.len == 1 ? "s" : "", who_is_silent(c, f), nsc_quote_rank(c, first));
+                  nsc_list_ranks(c, f), f->ranks.len == 1 ? "s" : "", who_is_silent(c), nsc_quote_rank(c, first));
     nsc_explain_by(c, f, NSC_EXIT_OWN_WORDS);
     f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
@@ -186,12 +217,13 @@ const char *nsc_silent_behind(struct nsc_case *c, const struct nsc_where *failed
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t rank;
         if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 ||
-            rank >= size || r->where.source != failed->source || r->where.line < failed->line)
+            rank >= size || r->where.source != failed->source || r->where.line < failed->line ||
+            !tells_of_an_error(nsc_said(m, r, "text")))
             continue;
         nsc_name_rank(c, &some, (uint64_t)rank);
         name_glued(c, &some, nsc_said(m, r, "text"), size);
     }
-    const char *silent = some.ranks.len ? who_is_silent(c, &some) : "";
+    const char *silent = some.ranks.len ? who_is_silent(c) : "";
     const char *words = *silent ? nsc_words(c, " Behind it %s tell%s of an end in the program's own words%s.",
                                             nsc_list_ranks(c, &some), some.ranks.len == 1 ? "s" : "", silent)
                                 : "";
@@ -211,6 +243,15 @@ static const struct nsc_own_record *at_the_end(const struct ncclscope_model *m, 
     return NULL;
 }
 
+/* Does a rank of that input close its communicator? Then what was ended behind that had served its time. */
+static bool closes(const struct ncclscope_model *m, uint32_t source)
+{
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].destroyed.line && m->ranks.item[i].destroyed.source == source)
+            return true;
+    return false;
+}
+
 /* "Terminated", "++ exit 1": what a shell says of a process that it waited for, and the trace (set -x) of how its script ends. What stands
  * behind an exit in the trace would be another's: that was of a sub-shell. */
 static bool tell_script(struct nsc_case *c)
@@ -220,10 +261,12 @@ static bool tell_script(struct nsc_case *c)
     const struct nsc_own_record *ends = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_EXITS, LAST_OF_TRACE),
                                 *stopped = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_STOPPED, NEAR_THE_END);
     nsc_text code = ends ? nsc_said(c->m, ends, "code") : (nsc_text){NULL, 0};
-    ends = nsc_text_is(code, "0") ? NULL : ends;
-    bool apart = stopped && (ends ? ends->where.source != stopped->where.source
-                                  : done && done->source == stopped->where.source); /* it had served its time */
-    stopped = apart ? NULL : stopped;
+    int64_t number = 1;
+    bool well = ends && nsc_to_i64(code, &number) && number == 0;
+    bool apart = stopped && (ends ? ends->where.source != stopped->where.source : closes(c->m, stopped->where.source));
+    bool served = stopped && (well || (done && !ends && done->source == stopped->where.source));
+    stopped = apart || served ? NULL : stopped;
+    ends = well ? NULL : ends;
     if (!ends && !stopped)
         return false;
     struct nsc_finding *f = nsc_found(c, ends ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error", "likely");

@@ -61,28 +61,42 @@ static bool is_return(const struct ncclscope_model *m, const struct nsc_event *e
            !nsc_lived_on(m, e->proc, &e->where);
 }
 
+/* How many calls of the process returned an error, the first of them, and whether all are as an abort leaves them. */
+static uint64_t count_returns(const struct ncclscope_model *m, uint32_t proc, const struct nsc_event **first,
+                              bool *by_abort)
+{
+    uint64_t n = 0;
+    *first = NULL;
+    *by_abort = true;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        if (e->proc != proc || !is_return(m, e))
+            continue;
+        *first = *first ? *first : e;
+        n += e->count;
+        *by_abort = *by_abort && e->number == 3 && is_of_socket(e);
+    }
+    return n;
+}
+
 /* "transport/p2p.cc:352 -> 1", "transport.cc:197 -> 1", and no warning: only the way that an error took back is in this input. */
 static void tell_trail(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_event *first = NULL;
     uint64_t n = 0;
-    bool beyond = false, aborted = false, by_abort = true;
-    for (size_t i = 0; i < m->events.len && !beyond;
-         i++) { /* of a process that gives up more than a socket, or else of any */
+    bool beyond = false, aborted = false, by_abort = false;
+    const struct nsc_event *any = NULL, *inner = NULL;
+    for (size_t i = 0; i < m->events.len && !inner; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        beyond = is_return(m, e) && !is_of_socket(e);
-        first = beyond || (!first && is_return(m, e)) ? e : first;
+        any = any || !is_return(m, e) ? any : e;
+        inner = is_return(m, e) && !is_of_socket(e) ? e : NULL;
     }
-    const struct nsc_event *of = first;
-    for (size_t i = 0; first && i < m->events.len; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        if (!is_return(m, e) || e->proc != of->proc)
-            continue;
-        first = n ? first : e;
-        n += e->count;
-        by_abort = by_abort && e->number == 3 && is_of_socket(e);
-    }
+    /* of a process that gives up more than a socket, or else of any */
+    n = inner ? count_returns(m, inner->proc, &first, &by_abort) : 0;
+    beyond = n > 1;
+    n = n > 1 || !any ? n : count_returns(m, any->proc, &first, &by_abort);
+    inner = beyond ? inner : first;
     if (n < 2 || nsc_success_of(m))
         return;
     struct nsc_finding *f = nsc_found(c, beyond ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error",
@@ -113,8 +127,8 @@ static void tell_trail(struct nsc_case *c)
     struct nsc_ask ask = {.c = c,
                           .m = m,
                           .proc = NSC_NONE,
-                          .event = first,
-                          .reason = by_abort ? NSC_RESULT_OF_ABORT : NSC_RESULT_CUDA + (int)first->number - 1,
+                          .event = inner,
+                          .reason = by_abort ? NSC_RESULT_OF_ABORT : NSC_RESULT_CUDA + (int)inner->number - 1,
                           .distance = ""};
     const char *sure = f->confidence;
     nsc_explain(c, f, &ask);
