@@ -150,6 +150,17 @@ static bool names_error(nsc_text line)
            name.ptr[name.len - 7] <= 'z' && !memchr(name.ptr, '/', name.len);
 }
 
+/* "[rank3]: ": so PyTorch begins each line of an exception that nothing caught; 0: it is none. */
+static size_t mark_of_torch(nsc_text line)
+{
+    size_t n = 5;
+    if (!nsc_text_starts(line, "[rank"))
+        return 0;
+    while (n < line.len && nsc_is_digit(line.ptr[n]))
+        n++;
+    return n > 5 && nsc_text_starts(nsc_text_from(line, n), "]: ") ? n + 3 : 0;
+}
+
 /* A frame in its column; where none is open, the first line of one was cut off. */
 static void take_frame(struct nsc_tracebacks *all, nsc_text line, size_t column, uint64_t number)
 {
@@ -185,6 +196,9 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
     }
     size_t column;
     struct nsc_traceback *t = owner_of(all, line, number, &column);
+    size_t mark = t ? 0 : mark_of_torch(line);
+    if (mark && names_error(nsc_text_from(line, mark))) /* its traceback was left out */
+        t = begin(all, line, column = mark, number);
     if (!t &&
         (is_flat_frame(line) || (number == 1 && names_error(line)))) /* an excerpt that begins with its last line */
         t = begin(all, line, column = 0, number);

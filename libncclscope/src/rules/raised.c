@@ -352,7 +352,7 @@ static bool is_only_told_of(const struct ncclscope_model *m, const struct nsc_ow
                                           NCCLSCOPE_KIND_LAUNCHER_STOPS};
     enum { NEAR = 60 };
     const struct nsc_own_record *end = m->happened.item + m->happened.len;
-    if (r->where.line != 1 || r->number != NCCLSCOPE_KIND_PY_RAISED)
+    if (r->where.line != 1 || r->torch_rank >= 0 || r->number != NCCLSCOPE_KIND_PY_RAISED)
         return false;
     for (const struct nsc_own_record *x = r + 1; x < end && x->where.source == r->where.source; x++)
         for (size_t k = 0; x->where.line <= NEAR && k < sizeof ends / sizeof ends[0]; k++)
