@@ -95,6 +95,15 @@ void nsc_clear(void *to, size_t size);
 /* Offset of `s` in `a`, or -1, by the letter s[at], which few lines hold: faster than nsc_text_find, which is memmem. */
 ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at);
 
+/* Does it begin with these words, which are in small letters, in whatever case? */
+static inline bool nsc_text_starts_as(nsc_text a, const char *words)
+{
+    size_t i = 0;
+    while (words[i] && i < a.len && nsc_lower(a.ptr[i]) == words[i])
+        i++;
+    return !words[i];
+}
+
 /* Offset of `s` in `a`, or -1. */
 static inline ptrdiff_t nsc_text_find(nsc_text a, const char *s)
 {

@@ -10,14 +10,6 @@ void nsc_said_keep(struct nsc_said *s, nsc_text line, uint64_t number, uint64_t 
     memcpy(x->text, line.ptr, x->len);
 }
 
-static bool begins_with(nsc_text t, const char *words)
-{
-    size_t i = 0;
-    while (words[i] && i < t.len && nsc_lower(t.ptr[i]) == words[i])
-        i++;
-    return !words[i];
-}
-
 /* "failed", "ERROR", "Invalid ...": in whatever case. One word says nothing ("State=FAILED", a job's in Slurm's table), a frame of a
  * traceback says where, not what, and "Last error:" leaves it to the next line. */
 static bool speaks_of_trouble(nsc_text t)
@@ -30,7 +22,7 @@ static bool speaks_of_trouble(nsc_text t)
         return false;
     for (size_t i = 0; i < t.len; i++)
         for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
-            if (begins_with(nsc_text_from(t, i), words[k]))
+            if (nsc_text_starts_as(nsc_text_from(t, i), words[k]))
                 return true;
     return false;
 }

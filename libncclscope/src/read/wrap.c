@@ -270,7 +270,8 @@ size_t nsc_without_tail(nsc_text line, size_t start)
         case '\x83':
         case '\x91': cut = start && cut_any_end(&line, frames); break;
         case '|': /* of a table in Markdown, of which a page may have left the end alone */
-            cut = cut_end(&line, " | |") || cut_end(&line, " |  |") || (start && memchr(line.ptr, '|', start) && cut_end(&line, "|"));
+            cut = cut_end(&line, " | |") || cut_end(&line, " |  |") ||
+                  (start && memchr(line.ptr, '|', start) && cut_end(&line, "|"));
             break;
         case ',':
         case '"':

@@ -229,11 +229,13 @@ bool nsc_any_error(const struct nsc_case *c)
     return false;
 }
 
-bool nsc_any_failure(const struct nsc_case *c)
+bool nsc_any_failure(const struct nsc_case *c, enum nsc_id but)
 {
-    for (size_t i = 0; i < c->f->list.len; i++)
-        if (c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR && !strcmp(c->f->list.item[i].cls, "error"))
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->severity == NCCLSCOPE_SEVERITY_ERROR && f->rule->key != but && !strcmp(f->cls, "error"))
             return true;
+    }
     return false;
 }
 

@@ -82,11 +82,11 @@ static uint32_t source_of(const struct ncclscope_model *m, uint32_t comm)
 bool nsc_halves_are_together(const struct ncclscope_model *m, uint32_t one, uint32_t other)
 {
     uint32_t a = source_of(m, one), b = source_of(m, other);
-    bool warned = false;
-    for (size_t i = 0; i < m->warnings.len && !warned; i++)
-        warned = m->warnings.item[i].broke &&
-                 (m->warnings.item[i].where.source == a || m->warnings.item[i].where.source == b);
-    return a == b || warned;
+    bool together = a == b;
+    for (size_t i = 0; i < m->warnings.len && !together; i++)
+        together = m->warnings.item[i].broke &&
+                   (m->warnings.item[i].where.source == a || m->warnings.item[i].where.source == b);
+    return together;
 }
 
 bool nsc_halves_are_apart(const struct ncclscope_model *m, uint32_t one, uint32_t other)

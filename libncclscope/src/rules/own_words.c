@@ -22,40 +22,49 @@ const char *nsc_quote_rank(struct nsc_case *c, const struct nsc_own_record *r)
                      words.len > WORDS_SHOWN ? " ..." : "");
 }
 
-enum { WORDS_READ = 200 };
-
-static bool holds_any(nsc_text words, const char *const *any)
+/* Does one of these stand in the words, in whatever case, and not in the midst of another word? */
+static bool holds_any(nsc_text words, const char *const *any, size_t n)
 {
-    char small[WORDS_READ] = " ";
-    size_t n = 1 + (words.len < sizeof small - 1 ? words.len : sizeof small - 1);
-    for (size_t i = 1; i < n; i++)
-        small[i] = nsc_lower(words.ptr[i - 1]);
-    while (*any && nsc_text_find((nsc_text){small, n}, *any) < 0)
-        any++;
-    return *any;
+    for (size_t i = 0; i < words.len; i++) {
+        char before = i ? nsc_lower(words.ptr[i - 1]) : ' ';
+        for (size_t k = 0; (before < 'a' || before > 'z') && k < n; k++)
+            if (nsc_text_starts_as(nsc_text_from(words, i), any[k]))
+                return true;
+    }
+    return false;
 }
+#define HOLDS(words, list) holds_any(words, list, sizeof(list) / sizeof(list)[0])
 
 /* Words of a program that goes on all the same, or that only counts. */
 static bool goes_on(nsc_text words)
 {
-    static const char *const on[] = {"retry", "again", "once more", "going on", "continu", "using ",
-                                     " 0 ",   "saved", "stale",     "skip",     NULL};
-    return holds_any(words, on);
+    static const char *const on[] = {"retry",      "try again",   "trying again",  "once more", "going on",
+                                     "continuing", "skipping",    "using default", "stale ",    "0 errors",
+                                     "0 aborted",  "0 timed out", "0 crashed"};
+    return HOLDS(words, on);
 }
 
 /* Do the words say that a rank came to a bad end, and not only that a call or a check failed, which a program may well survive? */
 static bool tells_of_an_end(nsc_text words)
 {
-    static const char *const ends[] = {" timed out",  " aborting", " aborted", " giving up", " gave up",
-                                       " was killed", " died",     " crashed", " unhandled", NULL};
-    return holds_any(words, ends) && !goes_on(words);
+    static const char *const ends[] = {"timed out", "aborting",   "aborted", "giving up", "gave up",
+                                       "died",      "was killed", "crashed", "unhandled"};
+    return HOLDS(words, ends) && !goes_on(words);
 }
 
 /* Behind a failure of NCCL's, which it may be of, an error is enough. */
 static bool tells_of_an_error(nsc_text words)
 {
-    static const char *const errors[] = {"error", "exited", "exception", NULL};
-    return tells_of_an_end(words) || (holds_any(words, errors) && !goes_on(words));
+    static const char *const errors[] = {"error", "exited", "exception"};
+    return tells_of_an_end(words) || (HOLDS(words, errors) && !goes_on(words));
+}
+
+/* The rank that this line is of, of so many (0: it is not known how many); -1: it is no such line, or names one that is none of them. */
+static int64_t speaker_of(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t size)
+{
+    int64_t rank;
+    bool is = r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &rank) && rank >= 0;
+    return is && (!size || rank < size) ? rank : -1;
 }
 
 const struct nsc_own_record *nsc_word_of_end(const struct ncclscope_model *m, int64_t rank,
@@ -64,11 +73,9 @@ const struct nsc_own_record *nsc_word_of_end(const struct ncclscope_model *m, in
     const struct nsc_own_record *last = NULL;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t number;
         bool between = r->where.source == before->source && r->where.line < before->line &&
                        !(from->source == r->where.source && from->line > r->where.line);
-        if (between && r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &number) &&
-            number == rank)
+        if (between && speaker_of(m, r, 0) == rank)
             last = r;
     }
     return last && tells_of_an_end(nsc_said(m, last, "text")) ? last : NULL;
@@ -123,9 +130,11 @@ static bool went_on(const struct ncclscope_model *m, const struct lives *all, co
            (at != NSC_NONE && last_line_of(&m->ranks.item[at], r->where.source) > r->where.line);
 }
 
-/* "timed out waiting for a collectiverank 0: timed out ...": two ranks wrote into one line. */
-static void name_glued(struct nsc_case *c, struct nsc_finding *f, nsc_text words, int64_t size)
+/* Names the rank of the line, and any that wrote into it: "timed out waiting for a collectiverank 0: timed out ...". */
+static void name_speakers(struct nsc_case *c, struct nsc_finding *f, const struct nsc_own_record *r, int64_t size)
 {
+    nsc_text words = nsc_said(c->m, r, "text");
+    nsc_name_rank(c, f, (uint64_t)speaker_of(c->m, r, size));
     for (ptrdiff_t at; (at = nsc_text_find(words, "rank ")) >= 0;) {
         bool glued = at > 0 && words.ptr[at - 1] != ' '; /* not "waiting for rank 3: ..." */
         words = nsc_text_from(words, (size_t)at + 5);
@@ -144,40 +153,37 @@ static const char *who_is_silent(struct nsc_case *c)
 {
     enum { FEW = 4, MOST = 100000 };
     const struct ncclscope_model *m = c->m;
-    struct nsc_finding spoke = {.rule = c->rule}, none = {.rule = c->rule};
-    int64_t size = size_of_job(m), rank;
+    struct nsc_finding spoke = {.rule = c->rule}, silent = {.rule = c->rule};
+    int64_t size = size_of_job(m);
     uint64_t lines = 0;
     for (size_t i = 0; size <= MOST && i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 || rank >= size)
+        if (speaker_of(m, &m->happened.item[i], size) < 0)
             continue;
         lines++;
-        nsc_name_rank(c, &spoke, (uint64_t)rank);
-        name_glued(c, &spoke, nsc_said(m, r, "text"), size);
+        name_speakers(c, &spoke, &m->happened.item[i], size);
     }
-    int64_t silent = size - (int64_t)spoke.ranks.len;
+    int64_t n = size - (int64_t)spoke.ranks.len;
     /* who speaks twice may be two, which the program numbers by host */
-    bool clear =
-        spoke.ranks.len && lines <= spoke.ranks.len && silent >= 1 && silent <= FEW && (silent * 2 < size || size == 2);
-    struct nsc_map told = {0};
-    for (size_t i = 0; clear && i < spoke.ranks.len; i++)
-        c->f->no_memory = nsc_map_put(&told, (struct nsc_key){spoke.ranks.item[i], 0, 0}, 1) || c->f->no_memory;
-    for (rank = 0; clear && rank < size; rank++)
-        if (nsc_map_get(&told, (struct nsc_key){(uint64_t)rank, 0, 0}) == NSC_NONE)
-            nsc_name_rank(c, &none, (uint64_t)rank);
-    const char *words = clear ? nsc_words(c, ", %s do%s not", nsc_list_ranks(c, &none), silent == 1 ? "es" : "") : "";
-    nsc_map_free(&told);
-    nsc_vec_free(&none.ranks);
-    nsc_map_free(&none.named);
+    bool clear = spoke.ranks.len && lines <= spoke.ranks.len && n >= 1 && n <= FEW && (n * 2 < size || size == 2);
+    for (int64_t rank = 0; clear && rank < size; rank++) {
+        size_t before = spoke.ranks.len;
+        nsc_name_rank(c, &spoke, (uint64_t)rank);
+        if (spoke.ranks.len > before)
+            nsc_name_rank(c, &silent, (uint64_t)rank);
+    }
+    const char *words = clear ? nsc_words(c, ", %s do%s not", nsc_list_ranks(c, &silent), n == 1 ? "es" : "") : "";
+    nsc_vec_free(&silent.ranks);
+    nsc_map_free(&silent.named);
     nsc_vec_free(&spoke.ranks);
     nsc_map_free(&spoke.named);
     return words;
 }
 
-/* "rank 0: timed out waiting for a collective". */
+/* "rank 0: timed out waiting for a collective", in an input in which the program does not come to its end. */
 static void tell_words_of_ranks(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    const struct nsc_where *done = nsc_success_of(m);
     const struct nsc_own_record *first = NULL;
     struct nsc_finding *f = NULL;
     struct lives lives = {0};
@@ -185,15 +191,14 @@ static void tell_words_of_ranks(struct nsc_case *c)
     list_lives(c, &lives);
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t rank;
-        if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 ||
-            (size && rank >= size) || !tells_of_an_end(nsc_said(m, r, "text")) || went_on(m, &lives, r, rank))
+        int64_t rank = speaker_of(m, r, size);
+        if (rank < 0 || !tells_of_an_end(nsc_said(m, r, "text")) || went_on(m, &lives, r, rank) ||
+            (done && done->source == r->where.source))
             continue;
         first = first ? first : r;
         f = f ? f : nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
         f->count++;
-        nsc_name_rank(c, f, (uint64_t)rank);
-        name_glued(c, f, nsc_said(m, r, "text"), size);
+        name_speakers(c, f, r, size);
         nsc_show(c, f, &r->where);
     }
     nsc_map_free(&lives.last);
@@ -205,7 +210,6 @@ static void tell_words_of_ranks(struct nsc_case *c)
         nsc_words(c, "%s tell%s in the program's own words of an end that NCCL prints nothing of%s: %s",
                   nsc_list_ranks(c, f), f->ranks.len == 1 ? "s" : "", who_is_silent(c), nsc_quote_rank(c, first));
     nsc_explain_by(c, f, NSC_EXIT_OWN_WORDS);
-    f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
 const char *nsc_silent_behind(struct nsc_case *c, const struct nsc_where *failed)
@@ -213,15 +217,11 @@ const char *nsc_silent_behind(struct nsc_case *c, const struct nsc_where *failed
     const struct ncclscope_model *m = c->m;
     struct nsc_finding some = {.rule = c->rule};
     int64_t size = size_of_job(m);
-    for (size_t i = 0; i < m->happened.len; i++) {
+    for (size_t i = 0; size && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        int64_t rank;
-        if (r->number != NCCLSCOPE_KIND_RANK_SAID || !nsc_number_said(m, r, "rank", &rank) || rank < 0 ||
-            rank >= size || r->where.source != failed->source || r->where.line < failed->line ||
-            !tells_of_an_error(nsc_said(m, r, "text")))
-            continue;
-        nsc_name_rank(c, &some, (uint64_t)rank);
-        name_glued(c, &some, nsc_said(m, r, "text"), size);
+        if (r->where.source == failed->source && r->where.line > failed->line && speaker_of(m, r, size) >= 0 &&
+            tells_of_an_error(nsc_said(m, r, "text")))
+            name_speakers(c, &some, r, size);
     }
     const char *silent = some.ranks.len ? who_is_silent(c) : "";
     const char *words = *silent ? nsc_words(c, " Behind it %s tell%s of an end in the program's own words%s.",
@@ -232,53 +232,51 @@ const char *nsc_silent_behind(struct nsc_case *c, const struct nsc_where *failed
     return words;
 }
 
-/* The last such line of an input that ends so soon behind it. */
-static const struct nsc_own_record *at_the_end(const struct ncclscope_model *m, ncclscope_kind kind, uint64_t behind)
+/* "+ exit 1" as the last line of an input: the trace (set -x) of how its script ends. What stood behind it in the trace would show that it was
+ * of a sub-shell. */
+static bool is_last_exit(const struct ncclscope_model *m, const struct nsc_own_record *r, bool well)
 {
-    for (size_t i = m->happened.len; i-- > 0;) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number == kind && m->sources.item[r->where.source].stats.lines <= r->where.line + behind)
-            return r;
-    }
-    return NULL;
+    int64_t code = 0;
+    return r->number == NCCLSCOPE_KIND_SHELL_EXITS && m->sources.item[r->where.source].stats.lines == r->where.line &&
+           nsc_to_i64(nsc_said(m, r, "code"), &code) && !code == well;
 }
 
-/* Does a rank of that input close its communicator? Then what was ended behind that had served its time. */
-static bool closes(const struct ncclscope_model *m, uint32_t source)
+/* Does the script, the program or a rank of that input come to a good end? Then what was ended from outside there had served its time. */
+static bool ends_well(const struct ncclscope_model *m, uint32_t source)
 {
-    for (size_t i = 0; i < m->ranks.len; i++)
-        if (m->ranks.item[i].destroyed.line && m->ranks.item[i].destroyed.source == source)
-            return true;
-    return false;
+    const struct nsc_where *done = nsc_success_of(m);
+    bool well = done && done->source == source;
+    for (size_t i = 0; !well && i < m->happened.len; i++)
+        well = m->happened.item[i].where.source == source && is_last_exit(m, &m->happened.item[i], true);
+    for (size_t i = 0; !well && i < m->ranks.len; i++)
+        well = m->ranks.item[i].destroyed.line && m->ranks.item[i].destroyed.source == source;
+    return well;
 }
 
-/* "Terminated", "++ exit 1": what a shell says of a process that it waited for, and the trace (set -x) of how its script ends. What stands
- * behind an exit in the trace would be another's: that was of a sub-shell. */
+/* "Terminated", "++ exit 1": what a shell says of a process that it waited for, and how its script ends. */
 static bool tell_script(struct nsc_case *c)
 {
-    enum { LAST_OF_TRACE = 0, NEAR_THE_END = 20 };
-    const struct nsc_where *done = nsc_success_of(c->m);
-    const struct nsc_own_record *ends = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_EXITS, LAST_OF_TRACE),
-                                *stopped = at_the_end(c->m, NCCLSCOPE_KIND_SHELL_STOPPED, NEAR_THE_END);
-    nsc_text code = ends ? nsc_said(c->m, ends, "code") : (nsc_text){NULL, 0};
-    int64_t number = 1;
-    bool well = ends && nsc_to_i64(code, &number) && number == 0;
-    bool apart = stopped && (ends ? ends->where.source != stopped->where.source : closes(c->m, stopped->where.source));
-    bool served = stopped && (well || (done && !ends && done->source == stopped->where.source));
-    stopped = apart || served ? NULL : stopped;
-    ends = well ? NULL : ends;
+    enum { NEAR_THE_END = 20 };
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *ends = NULL, *stopped = NULL;
+    for (size_t i = 0; i < m->happened.len && !ends; i++)
+        ends = is_last_exit(m, &m->happened.item[i], false) ? &m->happened.item[i] : NULL;
+    for (size_t i = 0; i < m->happened.len && !stopped; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        uint32_t source = r->where.source;
+        bool near = r->number == NCCLSCOPE_KIND_SHELL_STOPPED &&
+                    m->sources.item[source].stats.lines <= r->where.line + NEAR_THE_END;
+        stopped = near && (ends ? source == ends->where.source : !ends_well(m, source)) ? r : NULL;
+    }
     if (!ends && !stopped)
         return false;
     struct nsc_finding *f = nsc_found(c, ends ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error", "likely");
+    nsc_text code = ends ? nsc_said(m, ends, "code") : (nsc_text){NULL, 0};
     f->count = 1;
     f->part = ends ? f->part : NSC_NO_FAILURE;
-    f->title = ends && stopped
-                   ? nsc_words(c,
-                               "The job's script ends with exit code %.*s, by its trace; before it a process of it was "
-                               "ended from outside (SIGTERM)",
-                               (int)code.len, code.ptr)
-               : ends ? nsc_words(c, "The job's script ends with exit code %.*s, by its trace", (int)code.len, code.ptr)
-                      : "A shell says that a process of it was ended from outside (SIGTERM)";
+    f->title = ends ? nsc_words(c, "The job's script ends with exit code %.*s, by its trace%s", (int)code.len, code.ptr,
+                                stopped ? "; before it a process of it was ended from outside (SIGTERM)" : "")
+                    : "A shell says that a process of it was ended from outside (SIGTERM)";
     nsc_explain_by(c, f, stopped ? NSC_EXIT_SCRIPT_STOPPED : NSC_EXIT_SCRIPT);
     nsc_show(c, f, stopped ? &stopped->where : NULL);
     nsc_show(c, f, ends ? &ends->where : NULL);
@@ -287,6 +285,6 @@ static bool tell_script(struct nsc_case *c)
 
 void nsc_tell_own_words(struct nsc_case *c)
 {
-    if (!tell_script(c) && !nsc_success_of(c->m))
+    if (!tell_script(c))
         tell_words_of_ranks(c);
 }

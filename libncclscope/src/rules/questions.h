@@ -82,11 +82,12 @@ enum nsc_answer nsc_ask_rdma_sign(struct nsc_ask *q);
 /* Does the input hold lines of NCCL's at INFO? */
 enum nsc_answer nsc_ask_informed(struct nsc_ask *q);
 #define INFORMED nsc_ask_informed(q)
-/* Does the input hold no warning of NCCL's? */
+/* Do processes share host memory by cuMem and by files, both? */
 #define TWO_WAYS_OF_SHM (q->m->shm_by_cumem && q->m->shm_by_file ? NSC_YES : NSC_NO)
-/* Is P2P switched off in one process of a host, and not in another? */
+/* Is P2P switched off in one process beside the one that warns (its host, its communicator), and not in another? */
 enum nsc_answer nsc_ask_one_sided_p2p(struct nsc_ask *q);
 #define ONE_SIDED_P2P nsc_ask_one_sided_p2p(q)
+/* Does the input hold no warning of NCCL's? */
 #define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)
 /* Did a peer close NCCL's connections, as the rule that asks found? Then {what} says where. */
 #define CLOSED_BY_PEER (q->what ? NSC_YES : NSC_NO)

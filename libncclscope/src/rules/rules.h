@@ -197,8 +197,8 @@ const struct nsc_event *nsc_event_of(const struct ncclscope_model *m, uint32_t p
 /* Does the variable hold this value in the process (NSC_NONE: in any)? The line that says so, or NULL. */
 const struct nsc_env *nsc_env_is(const struct ncclscope_model *m, uint32_t proc, const char *name, const char *value);
 bool nsc_any_error(const struct nsc_case *c); /* is one told already? */
-bool nsc_any_failure(
-    const struct nsc_case *c); /* and is it that something failed, not that a path is slower than it might be? */
+/* And one that says that something failed, not that a path is slower than it might be; of any rule but that one. */
+bool nsc_any_failure(const struct nsc_case *c, enum nsc_id but);
 /* InfiniBand and RoCE devices that NET/IB lists on a host; and whether it lists any on that of a process. */
 uint64_t nsc_count_devices(const struct ncclscope_model *m, nsc_str host);
 bool nsc_lists_device(const struct ncclscope_model *m, uint32_t proc);

@@ -411,9 +411,8 @@ static bool blames_another_value(const struct ncclscope_model *m, const struct n
 {
     const struct nsc_env *algo = nsc_env_of(m, e->proc, "NCCL_ALGO");
     nsc_text value = algo ? nsc_say(m, algo->value) : (nsc_text){NULL, 0};
-    for (size_t i = 0; i + 4 <= value.len; i++) /* CollNet, CollnetDirect, CollnetChain: in any case */
-        if (nsc_lower(value.ptr[i]) == 'c' && nsc_lower(value.ptr[i + 1]) == 'o' &&
-            nsc_lower(value.ptr[i + 2]) == 'l' && nsc_lower(value.ptr[i + 3]) == 'l')
+    for (size_t i = 0; i < value.len; i++)
+        if (nsc_text_starts_as(nsc_text_from(value, i), "collnet")) /* CollNet, CollnetDirect, CollnetChain */
             return false;
     return value.len && nsc_text_find(e->where.text, "ignoring NCCL_ALGO=COLLNET") >= 0;
 }
@@ -440,13 +439,12 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
                                                                                          : NCCLSCOPE_SEVERITY_NOTE,
                           "configuration", "certain");
             f->title =
-                asked ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
-                        "uses the point-to-point network"
-                : by_name
-                    ? nsc_words(c, "NCCL_ALGO%s: CollNet (SHARP) is not supported here, or could not be set up",
-                                nsc_env_of(m, e->proc, "NCCL_ALGO")
-                                    ? "=COLLNET is set and ignored"
-                                    : " leaves neither Ring nor Tree, and NCCL takes these all the same")
+                asked     ? "CollNet (SHARP) was asked for (NCCL_COLLNET_ENABLE=1) and could not be set up: NCCL "
+                            "uses the point-to-point network"
+                : by_name ? nsc_words(c, "NCCL_ALGO%s: CollNet (SHARP) is not supported here, or could not be set up",
+                                      nsc_env_of(m, e->proc, "NCCL_ALGO")
+                                          ? "=COLLNET is set and ignored"
+                                          : " leaves neither Ring nor Tree, and NCCL takes these all the same")
                 : refused ? "CollNet (SHARP) could not be set up, as the fabric's aggregation manager gave it no "
                             "resource: NCCL uses the point-to-point network"
                           : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";

@@ -603,7 +603,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         follow_exception(c, f, code);
         told = true;
     }
-    if (!told && !failed && !limited && !nsc_any_failure(c)) {
+    if (!told && !failed && !limited && !nsc_any_failure(c, NSC_ID_NONE)) {
         size_t before = c->f->list.len;
         tell_stop(c);
         if (c->f->list.len == before)

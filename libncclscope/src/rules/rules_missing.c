@@ -2,8 +2,8 @@
 #include "read/changes.h"
 #include "model/machines.h"
 #include "rules/ask.h"
-#include "rules/own_words.h"
 #include "rules/halves.h"
+#include "rules/own_words.h"
 #include "rules/raised.h"
 #include "rules/reruns.h"
 

@@ -230,23 +230,26 @@ static bool tell_apart_in_one(struct nsc_case *c)
     return false;
 }
 
+static bool say_two_releases(const struct ncclscope_model *m)
+{
+    unsigned one = 0;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        unsigned release = release_of(m, &m->ranks.item[i]);
+        if (one && release && release != one)
+            return true;
+        one = release ? release : one;
+    }
+    return false;
+}
+
 /* The ranks have two ids of what was to be one communicator, as each release makes the id in its own way; false: it is not so. */
 static bool tell_apart_by_ids(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_halves halves = {0};
-    unsigned one = 0;
-    bool told = false, differ = false;
-    for (size_t i = 0; i < m->ranks.len && !differ; i++) {
-        unsigned release = release_of(m, &m->ranks.item[i]);
-        differ = one && release && release != one;
-        one = release ? release : one;
-    }
-    if (!differ)
-        return false;
-    bool fine = nsc_list_halves(m, &halves);
+    bool told = false, fine = !say_two_releases(m) || nsc_list_halves(m, &halves);
     c->f->no_memory = c->f->no_memory || !fine;
-    for (uint32_t i = 0; fine && !told && i < m->comms.len; i++) {
+    for (uint32_t i = 0; fine && halves.next && !told && i < m->comms.len; i++) {
         uint32_t other = nsc_other_half(m, &halves, i);
         told = other != NSC_NONE && nsc_halves_are_apart(m, i, other);
         if (told)

@@ -225,18 +225,6 @@ static bool is_cut_short(const struct ncclscope_model *m, const struct judged *a
     return (behind >= LEAST && behind == words.len) || behind >= SURE || before >= SURE;
 }
 
-/* Was a failure found, and not only a path that is slow, or a rank that others wait for? */
-static bool any_failure(const struct nsc_case *c)
-{
-    for (size_t i = 0; i < c->f->list.len; i++) {
-        const struct nsc_finding *f = &c->f->list.item[i];
-        if (f->severity == NCCLSCOPE_SEVERITY_ERROR && f->rule->key != NSC_ID_NET_SOCKET &&
-            f->rule->key != NSC_ID_RANKS_MISSING)
-            return true;
-    }
-    return false;
-}
-
 /* The call of a trail: "init.cc:1234 (ncclCommInitRankFunc) -> 2" by its function, "misc/socket.cc:47 -> 3" by its file. */
 static nsc_text call_of(const struct nsc_event *e)
 {
@@ -313,8 +301,8 @@ void nsc_rule_unjudged(struct nsc_case *c)
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
         bool behind_end = !open && end && end->source == w->where.source && end->line < w->where.line;
         if ((!broke && !explained) || behind_end || (!open && !explained && is_begun_with(c, w)) ||
-            (!open && !explained && any_failure(c)) || (named && !explained && nsc_lived_on(m, w->proc, &w->where)) ||
-            was_optional(m, w, failed))
+            (!open && !explained && nsc_any_failure(c, NSC_ID_RANKS_MISSING)) ||
+            (named && !explained && nsc_lived_on(m, w->proc, &w->where)) || was_optional(m, w, failed))
             continue;
         nsc_text words = nsc_say(m, w->message);
         if (!f) {
@@ -343,6 +331,6 @@ void nsc_rule_unjudged(struct nsc_case *c)
     nsc_free(judged.words);
     if (f)
         put_program_behind(c);
-    if (!f && !m->warnings.len && !any_failure(c))
+    if (!f && !m->warnings.len && !nsc_any_failure(c, NSC_ID_RANKS_MISSING))
         tell_trail(c);
 }

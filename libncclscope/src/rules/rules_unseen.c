@@ -119,7 +119,7 @@ static struct unseen look_around(const struct ncclscope_model *m)
 
 static bool failed_at_start(struct nsc_case *c, const struct unseen *s)
 {
-    return !s->init && s->starts && !c->m->builds && nsc_any_failure(c);
+    return !s->init && s->starts && !c->m->builds && nsc_any_failure(c, NSC_ID_NONE);
 }
 
 /* "init.cc:771 -> 3": did an error take its way back through the initialisation? */
