@@ -1,65 +1,16 @@
 /* jobs.c - the files of an archive to jobs: each is read by itself, its model kept (as bytes where they are many) with what tells whose it is;
- * those that share something are one job, whose model is put together when it is asked for. */
+ * what is of one job (job_places.c) is put together when its model is asked for. */
 #include "ncclscope/jobs.h"
 
 #include "base/sized.h"
 #include "model/carried.h"
+#include "model/job_parts.h"
 #include "model/scan.h"
-#include "read/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-struct part {
-    const char *name;
-    ncclscope_model *model; /* of one of the first few; else NULL */
-    char *bytes;            /* as saved; NULL too: it was not read, and is when its job is asked for */
-    size_t len, room;
-    uint32_t parent; /* another part of its job, or itself: the root stands for the job */
-    uint32_t job;    /* of a root: which; NSC_NONE: not yet one */
-    bool tells;      /* has an id or a number of its own, by which others may be known */
-    bool speaks;     /* holds a line of NCCL's, or could not be read */
-    bool unread;     /* what it shares was known */
-};
-
-struct job {
-    uint32_t first;      /* its first part */
-    size_t begin, files; /* its parts, in `order` */
-    nsc_text folder;     /* that all of them are below */
-    const char *name;
-};
-
-struct ncclscope_jobs {
-    ncclscope_grammar *g;
-    NSC_VEC(struct part) parts;
-    NSC_VEC(struct job) jobs;
-    uint32_t *order;
-    struct nsc_map keys;            /* hash of what is shared to the first part that has it */
-    NSC_VEC(struct nsc_key) shared; /* by the part in hand */
-    const struct nsc_tap *tap;
-    struct nsc_arena texts;
-    enum { BY_WHAT_IS_SHARED, BY_FILE, BY_FOLDER, BY_EXPRESSION } by;
-    struct nsc_pattern expression;
-    struct nsc_match match;
-    size_t without_nccl;
-    bool no_memory;
-};
-
-/* ---- which are one ---- */
-
-static uint32_t root_of(const struct ncclscope_jobs *j, uint32_t part)
-{
-    while (j->parts.item[part].parent != part)
-        part = j->parts.item[part].parent = j->parts.item[j->parts.item[part].parent].parent;
-    return part;
-}
-
-static void join(struct ncclscope_jobs *j, uint32_t a, uint32_t b)
-{
-    a = root_of(j, a);
-    b = root_of(j, b);
-    j->parts.item[a < b ? b : a].parent = a < b ? a : b; /* the first stands for them */
-}
+/* ---- what tells whose a file is ---- */
 
 static bool is_key(struct nsc_key a, struct nsc_key b)
 {
@@ -85,23 +36,10 @@ static void share(struct ncclscope_jobs *j, uint32_t part, const struct nsc_key 
         uint32_t first = nsc_map_get(&j->keys, key[i]);
         j->parts.item[part].tells = true;
         if (first != NSC_NONE)
-            join(j, first, part);
+            nsc_join_parts(j, first, part);
         else
             j->no_memory = nsc_map_put(&j->keys, key[i], part) || j->no_memory;
     }
-}
-
-static nsc_text folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (nsc_text){path, (size_t)(slash - path)} : NSC_TEXT("");
-}
-
-/* How long the folder above it is, of a path that goes on. */
-static size_t folder_within(nsc_text path)
-{
-    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
-    return slash ? (size_t)(slash - path.ptr) : 0;
 }
 
 /* "slurm-4711.out", "job_4711/rank0.log", "JobId=4711": the number behind such a word. */
@@ -164,7 +102,7 @@ static void list_name(struct ncclscope_jobs *j, const char *of)
     ncclscope_field field;
     pthread_mutex_t *lock = &j->g->lock;
     if (j->by == BY_FOLDER)
-        name = folder_of(path.ptr);
+        name = nsc_folder_of(path.ptr);
     else if (j->by == BY_EXPRESSION && !(nsc_pattern_match(&j->expression, lock, path, &j->match) &&
                                          nsc_match_field(&j->match, 0, &field, &name) && name.len))
         name = path;
@@ -240,7 +178,7 @@ static void join_other_half(struct ncclscope_jobs *j, uint32_t part)
     struct nsc_key key = {nsc_hash(both, n), 'o', n};
     uint32_t half = n ? nsc_map_get(&j->keys, key) : NSC_NONE;
     if (half != NSC_NONE)
-        join(j, half, part);
+        nsc_join_parts(j, half, part);
     else if (n)
         j->no_memory = nsc_map_put(&j->keys, key, part) || j->no_memory;
 }
@@ -293,153 +231,6 @@ static int take_known(void *user, const char *path, const struct nsc_shared *sha
     return j->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
 }
 
-/* ---- folders: which job is the only one in each? ---- */
-
-static const uint32_t several = NSC_NONE - 1;
-
-static uint32_t only(uint32_t before, uint32_t root)
-{
-    return before == NSC_NONE || before == root ? root : several;
-}
-
-static struct nsc_key key_of(nsc_text folder)
-{
-    return (struct nsc_key){nsc_hash(folder.ptr, folder.len), folder.len, 0};
-}
-
-/* Of the parts that speak (of `telling` those that tell something): the folder of each, and with `above` all above it. */
-static void find_owners(struct ncclscope_jobs *j, struct nsc_map *folders, bool telling, bool above)
-{
-    for (uint32_t i = 0; i < j->parts.len; i++) {
-        const struct part *p = &j->parts.item[i];
-        if (!p->speaks || (telling && !p->tells))
-            continue;
-        uint32_t root = root_of(j, i);
-        for (nsc_text f = folder_of(p->name); f.len; f.len = above ? folder_within(f) : 0)
-            j->no_memory = nsc_map_put(folders, key_of(f), only(nsc_map_get(folders, key_of(f)), root)) || j->no_memory;
-    }
-}
-
-/* Those that tell nothing go with the one job of their folder, or with the only one; where nobody tells anything all are one. */
-static void place_the_silent(struct ncclscope_jobs *j)
-{
-    struct nsc_map folders = {0};
-    uint32_t all = NSC_NONE, first = NSC_NONE;
-    find_owners(j, &folders, true, false);
-    for (uint32_t i = 0; i < j->parts.len; i++)
-        if (j->parts.item[i].tells && j->parts.item[i].speaks)
-            all = only(all, root_of(j, i));
-    for (uint32_t i = 0; i < j->parts.len; i++) {
-        const struct part *p = &j->parts.item[i];
-        if (p->tells || !p->speaks)
-            continue;
-        uint32_t there = nsc_map_get(&folders, key_of(folder_of(p->name)));
-        uint32_t with = there < several ? there : all < several ? all : all == NSC_NONE ? first : NSC_NONE;
-        first = first == NSC_NONE ? i : first;
-        if (with < several)
-            join(j, with, i);
-    }
-    nsc_map_free(&folders);
-}
-
-/* ---- jobs, and their names ---- */
-
-static const char *keep(struct ncclscope_jobs *j, char *text, int len)
-{
-    nsc_text kept = len < 0 ? (nsc_text){NULL, 0} : nsc_arena_copy(&j->texts, (nsc_text){text, (size_t)len});
-    j->no_memory = j->no_memory || !kept.ptr;
-    if (len >= 0)
-        free(text);
-    return kept.ptr;
-}
-
-/* What the expression found, the folder, the file; "a.log +3" where files of several jobs lie in one folder. */
-static const char *name_of(struct ncclscope_jobs *j, const struct job *job, const struct nsc_map *owners)
-{
-    nsc_text name = nsc_text_of(j->parts.item[job->first].name), found = {NULL, 0};
-    ncclscope_field field;
-    uint32_t root = root_of(j, job->first);
-    if (j->by == BY_FOLDER)
-        found = job->folder.len ? job->folder : NSC_TEXT(".");
-    else if (j->by == BY_EXPRESSION && nsc_pattern_match(&j->expression, &j->g->lock, name, &j->match))
-        nsc_match_field(&j->match, 0, &field, &found);
-    else if (job->files > 1 && job->folder.len && nsc_map_get(owners, key_of(job->folder)) == root)
-        found = job->folder;
-    char *made = NULL;
-    if (!found.len && job->files == 1)
-        return name.ptr;
-    int len = found.len ? asprintf(&made, "%.*s", (int)found.len, found.ptr)
-                        : asprintf(&made, "%s +%zu", name.ptr, job->files - 1);
-    return keep(j, made, len);
-}
-
-static void add_to_job(struct ncclscope_jobs *j, uint32_t part)
-{
-    struct part *root = &j->parts.item[root_of(j, part)];
-    nsc_text folder = folder_of(j->parts.item[part].name);
-    if (root->job == NSC_NONE) {
-        struct job *new = nsc_vec_push(&j->jobs);
-        j->no_memory = j->no_memory || !new;
-        if (!new)
-            return;
-        *new = (struct job){.first = part, .folder = folder};
-        root->job = (uint32_t)j->jobs.len - 1;
-    }
-    struct job *job = &j->jobs.item[root->job];
-    job->files++;
-    while (job->folder.len && (folder.len < job->folder.len || memcmp(folder.ptr, job->folder.ptr, job->folder.len) ||
-                               (folder.len > job->folder.len && folder.ptr[job->folder.len] != '/')))
-        job->folder.len = folder_within(job->folder);
-}
-
-/* Of one job all files are, as without jobs; so are they where none holds a line of NCCL's. */
-static void take_all_for_one(struct ncclscope_jobs *j)
-{
-    uint32_t one = NSC_NONE;
-    for (uint32_t i = 0; i < j->parts.len; i++)
-        one = j->parts.item[i].speaks ? only(one, root_of(j, i)) : one;
-    for (uint32_t i = 0; i < j->parts.len && one != several; i++) {
-        j->parts.item[i].speaks = true;
-        join(j, 0, i);
-    }
-}
-
-static void make_jobs(struct ncclscope_jobs *j)
-{
-    struct nsc_map owners = {0};
-    take_all_for_one(j);
-    for (uint32_t i = 0; i < j->parts.len && !j->no_memory; i++)
-        if (j->parts.item[i].speaks)
-            add_to_job(j, i);
-        else
-            j->without_nccl++;
-    find_owners(j, &owners, false, true);
-    for (size_t k = 0; k < j->jobs.len && !j->no_memory; k++)
-        j->jobs.item[k].name = name_of(j, &j->jobs.item[k], &owners);
-    nsc_map_free(&owners);
-}
-
-/* The parts of each job, one behind the other, as they were read. */
-static void order_parts(struct ncclscope_jobs *j)
-{
-    size_t at = 0;
-    if (j->no_memory || !(j->order = nsc_alloc((j->parts.len + 1) * sizeof *j->order))) {
-        j->no_memory = true;
-        return;
-    }
-    for (size_t k = 0; k < j->jobs.len; k++) {
-        j->jobs.item[k].begin = at;
-        at += j->jobs.item[k].files;
-        j->jobs.item[k].files = 0;
-    }
-    for (uint32_t i = 0; i < j->parts.len; i++) {
-        if (!j->parts.item[i].speaks)
-            continue;
-        struct job *job = &j->jobs.item[j->parts.item[root_of(j, i)].job];
-        j->order[job->begin + job->files++] = i;
-    }
-}
-
 /* ---- for programs ---- */
 
 static int by_what(struct ncclscope_jobs *j, const char *by, ncclscope_error *err)
@@ -481,11 +272,9 @@ static int read_all(struct ncclscope_jobs *j, struct nsc_scan *s, const char *co
     }
     int rc = nsc_scan_read(s);
     if (!rc && j->by == BY_WHAT_IS_SHARED)
-        place_the_silent(j);
+        nsc_place_the_silent(j);
     if (!rc)
-        make_jobs(j);
-    if (!rc)
-        order_parts(j);
+        nsc_make_jobs(j);
     return rc ? rc : j->no_memory ? NCCLSCOPE_ENOMEM : NCCLSCOPE_OK;
 }
 
