@@ -39,6 +39,8 @@ static const struct shape shapes[] = {
      2, 5},
     {"vm:1:2 [0] ncclIbPtrSupport(), transport/net_ib.cc:211 NCCL INFO x", "", "vm",
      "ncclIbPtrSupport(), transport/net_ib.cc:211", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
+    {"  8  2  float  none      -1node0:1:2 [3] NCCL INFO x", "  8  2  float  none      -1", "node0", "", "x",
+     NCCLSCOPE_LEVEL_INFO, 1, 2, 3},
     {"10.0.0.1:1:2 [0] NCCL INFO x", "", "10.0.0.1", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
     {"node.example:1:2 [0] NCCL INFO x", "", "node.example", "", "x", NCCLSCOPE_LEVEL_INFO, 1, 2, 0},
 };

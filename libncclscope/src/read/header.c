@@ -43,6 +43,16 @@ static bool is_name_removed(nsc_text s, size_t from, size_t at, struct nsc_heade
     return true;
 }
 
+/* "    none      -1node0:81033:81062 [3] NCCL INFO ...": the row of nccl-tests before it ends with the number of its root, -1 where it has
+ * none. */
+static size_t behind_root(nsc_text s, size_t i, size_t at)
+{
+    char next = i + 2 < at && i && s.ptr[i - 1] == ' ' && s.ptr[i] == '-' && s.ptr[i + 1] == '1'
+                    ? nsc_lower(s.ptr[i + 2])
+                    : ' ';
+    return next >= 'a' && next <= 'z' ? 2 : 0;
+}
+
 /* host:pid that ends before `at`. */
 static bool host_and_process(nsc_text s, size_t from, size_t at, struct nsc_header *h)
 {
@@ -55,6 +65,7 @@ static bool host_and_process(nsc_text s, size_t from, size_t at, struct nsc_head
         i--;
     if (i > from && s.ptr[i - 1] == '\\' && s.ptr[i] == 'n') /* a log pasted with its line ends spelt out */
         i++;
+    i += behind_root(s, i, at);
     while (i < at && s.ptr[i] == '-') /* no host begins so: the end of what another writer left */
         i++;
     h->host = (nsc_text){s.ptr + i, at - i};
