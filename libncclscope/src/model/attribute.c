@@ -444,7 +444,7 @@ static bool read_line(const ncclscope_record *rec, struct nsc_link *l, uint64_t 
     nsc_to_u64(nsc_record_field(rec, NCCLSCOPE_FIELD_CONN), conn);
     l->direction = nsc_text_is(direction, "send") ? 1 : nsc_text_is(direction, "receive") ? 2 : 0;
     nsc_text number = nsc_record_field(rec, NCCLSCOPE_FIELD_CHANNEL);
-    *channel = 0; /* up to 2.1 none is printed */
+    *channel = UINT64_MAX; /* up to 2.2 none is printed: of no channel that is known */
     if (number.len && !nsc_to_u64(number, channel))
         return false;
     if (rec->kind == NCCLSCOPE_KIND_CONNECT_COLLNET) { /* one rank and the network */

@@ -136,8 +136,10 @@ static void legend(const struct nsc_report *r, uint32_t comm)
                    p == NSC_PATH_COLLNET ? "rank" : "pair", rows[p].pairs.len == 1 ? "" : "s");
         if (partly)
             nsc_printf(r->out, partly == rows[p].pairs.len ? " partly" : " (%zu partly)", partly);
-        nsc_printf(r->out, ", %s%llu channel%s%s\n", channels_differ(&rows[p]) ? "up to " : "",
-                   (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s",
+        if (rows[p].channels)
+            nsc_printf(r->out, ", %s%llu channel%s", channels_differ(&rows[p]) ? "up to " : "",
+                       (unsigned long long)rows[p].channels, rows[p].channels == 1 ? "" : "s");
+        nsc_printf(r->out, "%s\n",
                    p == NSC_PATH_NVLINK || p == NSC_PATH_PCIE
                        ? rows[p].proof == NSC_PROOF_STATED ? ", stated" : ", inferred"
                        : "");
