@@ -1,6 +1,14 @@
 /* rccl.c - records that tell AMD's library from NVIDIA's, where no version line does. */
 #include "model/apply.h"
 
+/* "MSCCL: Internal Scheduler will use /usr/share/nccl/msccl-algorithms as algorithm directory": AMD's library has it, and so has Microsoft's own
+ * build of NVIDIA's. */
+static bool may_be_microsofts(nsc_text message)
+{
+    return nsc_text_starts(message, "MSCCL: ") && nsc_text_find(message, "rccl/") < 0 &&
+           nsc_text_find(message, "rocm") < 0;
+}
+
 /* AMD's library prints it and NVIDIA's does not. */
 static bool is_rccls_own(ncclscope_kind kind)
 {
@@ -32,5 +40,6 @@ bool nsc_is_of_rccl(const ncclscope_record *rec)
 {
     if (rec->via) /* most lines of a log: by what stands behind the transport */
         return rec->via->comm.len > 0;
-    return is_rccls_own(rec->kind) || is_built_as_rccl(rec) || speaks_as_rccl(rec->message, rec->chars);
+    return (is_rccls_own(rec->kind) && !may_be_microsofts(rec->message)) || is_built_as_rccl(rec) ||
+           speaks_as_rccl(rec->message, rec->chars);
 }
