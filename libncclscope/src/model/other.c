@@ -253,7 +253,8 @@ static bool is_no_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_TEST_TRACE,       NCCLSCOPE_KIND_SANITIZER,       NCCLSCOPE_KIND_VERBS_TROUBLE,
         NCCLSCOPE_KIND_RAS_GROUP,        NCCLSCOPE_KIND_RAS_ASKED,       NCCLSCOPE_KIND_SAID_BEFORE,
         NCCLSCOPE_KIND_DEBUGGER,         NCCLSCOPE_KIND_LIBFABRIC_NO_MR, NCCLSCOPE_KIND_PROGRAM_NVLINK,
-        NCCLSCOPE_KIND_TORCH_RAISED_AT,  NCCLSCOPE_KIND_PROGRAM_NO_PEER};
+        NCCLSCOPE_KIND_TORCH_RAISED_AT,  NCCLSCOPE_KIND_PROGRAM_NO_PEER, NCCLSCOPE_KIND_TORCH_STACK,
+        NCCLSCOPE_KIND_TORCH_FRAME,      NCCLSCOPE_KIND_TORCH_STORE_GONE};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return true;
@@ -263,7 +264,9 @@ static bool is_no_trouble(ncclscope_kind kind)
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     m->troubles += !is_no_trouble(rec->kind);
-    if (rec->kind == NCCLSCOPE_KIND_RANK_SAID && m->words_of_ranks++ >= NSC_WORDS_OF_RANKS)
+    bool many = rec->kind == NCCLSCOPE_KIND_RANK_SAID || rec->kind == NCCLSCOPE_KIND_TORCH_FRAME ||
+                rec->kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
+    if (many && m->words_of_ranks++ >= NSC_WORDS_OF_RANKS)
         return;
     struct nsc_own_record *r = m->happened.len < NSC_OWN_RECORDS ? nsc_vec_push(&m->happened) : NULL;
     if (r)

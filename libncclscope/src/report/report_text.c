@@ -396,7 +396,7 @@ static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
         return f->severity >= NCCLSCOPE_SEVERITY_WARNING || r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
     if (f->severity < NCCLSCOPE_SEVERITY_WARNING || r->flags & NCCLSCOPE_REPORT_VERBOSE)
         return false;
-    bool by_setting = f->caused_by && !strncmp(nsc_words_of_id(f->caused_by), "env/", 4);
+    bool by_setting = r->folds && f->caused_by && !strncmp(nsc_words_of_id(f->caused_by), "env/", 4);
     return nsc_is_folded(r, f) || (f->caused_by && (!by_setting || f->part == NSC_WAKE));
 }
 

@@ -248,6 +248,8 @@ static const char *beside_paths(const struct nsc_report *r, const uint64_t *link
         return nsc_env_is(r->m, NSC_NONE, "NCCL_COLLNET_ENABLE", "1")
                    ? "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was refused: see below."
                    : "; CollNet (SHARP) could not be set up: see below.";
+    if (is_told(r, "GDR_OMNIPATH"))
+        return "; what may bring GPUDirect to Omni-Path stands below.";
     bool pcie = links[NSC_PATH_PCIE] || links[NSC_PATH_P2P] || links[NSC_PATH_SHM];
     if (pcie && is_found(r, NSC_ID_HOST_PCIE_LINK))
         return "; GPUs of one host have PCIe links of different bandwidth: see below.";

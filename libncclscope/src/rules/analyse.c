@@ -86,15 +86,40 @@ static void say_if_it_helped(struct nsc_case *c, struct nsc_finding *f)
                              (unsigned long long)m->sources.item[0].stats.lines);
 }
 
+/* Did every rank of the run that began with that line destroy its communicator, and is this finding the only one that is graver than a note and
+ * follows from nothing? */
+static bool ended_well(struct nsc_case *c, const struct nsc_finding *f, uint64_t anew)
+{
+    const struct ncclscope_model *m = c->m;
+    bool any = false;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        const struct nsc_proc *p = &m->procs.item[r->proc];
+        if (p->source != f->evidence[0].source || p->first.line < anew)
+            continue;
+        if (!r->destroyed.line || r->aborted.line)
+            return false;
+        any = true;
+    }
+    for (size_t i = 0; any && i < c->f->list.len; i++) {
+        const struct nsc_finding *x = &c->f->list.item[i];
+        any = x == f || x->severity < NCCLSCOPE_SEVERITY_WARNING || x->caused_by;
+    }
+    return any;
+}
+
 /* Somebody did, by hand: of what stands at the top. */
 static void say_if_started_anew(struct nsc_case *c, struct nsc_finding *f)
 {
     if (f->severity != NCCLSCOPE_SEVERITY_ERROR || f->later_run || !f->evidences || !f->cause)
         return;
     uint64_t anew = nsc_started_anew(c->m, &f->evidence[0]);
-    if (anew != UINT64_MAX)
-        f->cause =
-            nsc_words(c, "%s The job was started anew behind it (line %llu).", f->cause, (unsigned long long)anew);
+    if (anew == UINT64_MAX)
+        return;
+    bool well = ended_well(c, f, anew);
+    f->severity = well ? NCCLSCOPE_SEVERITY_WARNING : f->severity;
+    f->cause = nsc_words(c, "%s The job was started anew behind it (line %llu)%s.", f->cause, (unsigned long long)anew,
+                         well ? ", and that run ended in good order" : "");
 }
 
 /* Sockets for want of a network that is only likely to be there are no graver than that. */

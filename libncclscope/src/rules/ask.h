@@ -62,25 +62,29 @@ enum nsc_socket_reason {
 
 /* Where ranks are that PyTorch's watchdog gave up on (rules_hang.c). */
 enum nsc_hang_reason {
-    NSC_HUNG_NOT_CALLED = 1, /* some had not enqueued what the others wait in */
-    NSC_HUNG_ELSEWHERE,      /* some are in other work */
-    NSC_HUNG_UNGROUPED,      /* the same, and no line names the process group */
-    NSC_HUNG_SILENT,         /* of some no time-out is in the input */
-    NSC_HUNG_SILENT_HERE,    /* the same, and lines of NCCL of all ranks are in it */
-    NSC_HUNG_ROOTED_SILENT,  /* the same, in a collective that some ranks leave before the others */
-    NSC_HUNG_ROOTED_APART,   /* in such collectives, and not all in the same */
-    NSC_HUNG_ALIKE,          /* all in the same work, of the same size */
-    NSC_HUNG_FIRST,          /* so, and it is the first of their group */
-    NSC_HUNG_SIZES,          /* the same, and the sizes differ */
-    NSC_HUNG_SIZES_OF_SOME,  /* of some ranks of a group that is not whole */
-    NSC_HUNG_SIZES_UNSAID,   /* the same, and no line says the sizes of all */
-    NSC_HUNG_GIVEN_UP,       /* all gave up, of some it is not said where */
-    NSC_HUNG_REST,           /* the group has more ranks, by the sizes that it gathers or scatters */
-    NSC_HUNG_UNCOUNTED,      /* how many ranks there are is not known */
+    NSC_HUNG_NOT_CALLED = 1,   /* some had not enqueued what the others wait in */
+    NSC_HUNG_NOT_CALLED_ALIVE, /* the same, and they answer behind the time-out */
+    NSC_HUNG_CAME_AT_LAST,     /* the same, and they ended in good order behind it */
+    NSC_HUNG_ELSEWHERE,        /* some are in other work */
+    NSC_HUNG_UNGROUPED,        /* the same, and no line names the process group */
+    NSC_HUNG_SILENT,           /* of some no time-out is in the input */
+    NSC_HUNG_SILENT_HERE,      /* the same, and lines of NCCL of all ranks are in it */
+    NSC_HUNG_ROOTED_SILENT,    /* the same, in a collective that some ranks leave before the others */
+    NSC_HUNG_ROOTED_APART,     /* in such collectives, and not all in the same */
+    NSC_HUNG_ALIKE,            /* all in the same work, of the same size */
+    NSC_HUNG_FIRST,            /* so, and it is the first of their group */
+    NSC_HUNG_ONE_WAY,          /* all receive and none sends, or the other way round */
+    NSC_HUNG_SIZES,            /* the same, and the sizes differ */
+    NSC_HUNG_SIZES_OF_SOME,    /* of some ranks of a group that is not whole */
+    NSC_HUNG_SIZES_UNSAID,     /* the same, and no line says the sizes of all */
+    NSC_HUNG_GIVEN_UP,         /* all gave up, of some it is not said where */
+    NSC_HUNG_REST,             /* the group has more ranks, by the sizes that it gathers or scatters */
+    NSC_HUNG_UNCOUNTED,        /* how many ranks there are is not known */
     NSC_HUNG_SOME_SILENT,
     NSC_HUNG_ORDER,
     NSC_HUNG_CALL_SIZES,
     NSC_HUNG_LEFT,
+    NSC_HUNG_LEFT_LATER, /* behind the time-outs of others */
     NSC_HUNG_LATE,
     NSC_HUNG_OTHERS_SPEAK, /* by the program's own watch, and of some ranks no such line is there */
     NSC_HUNG_ALL_WAIT,     /* the same, and of all */
@@ -99,6 +103,7 @@ enum nsc_exit_reason {
     NSC_EXIT_SEGV,
     NSC_EXIT_BUS,
     NSC_EXIT_TERMINATED,
+    NSC_EXIT_TERMINATED_FIRST, /* before anything else failed */
     NSC_EXIT_ONE,
     NSC_EXIT_LIMIT,     /* by the scheduler, for a reason that it names */
     NSC_EXIT_CANCELLED, /* by the scheduler, for none */
@@ -140,7 +145,8 @@ enum nsc_measured_reason {
     NSC_MEASURED_FALL,
     NSC_RDMA_ONE_CORE,
     NSC_RDMA_SLOW,
-    NSC_MEASURED_UNSTEADY
+    NSC_MEASURED_UNSTEADY,
+    NSC_MEASURED_ON_ONE_GPU /* the same, and ranks take turns on a GPU */
 };
 
 /* What is odd of P2P, channels and NVLS (rules_p2p.c). */
@@ -249,6 +255,8 @@ enum nsc_unsaid_reason {
     NSC_WARNING_LAST,
     NSC_PROGRAM_CUDA,
     NSC_PROGRAM_MEMORY,
+    NSC_PROGRAM_TOO_LARGE, /* more than the GPU has in all */
+    NSC_PROGRAM_SHARE,     /* more than the process is allowed to take, with room on the GPU */
     NSC_PROGRAM_NVSHMEM,
     NSC_PROGRAM_ENGINE,
     NSC_PROGRAM_NCCL,

@@ -30,10 +30,17 @@ static bool is_before_cuda(nsc_text reason)
     return nsc_text_find(reason, "in forked subprocess") >= 0;
 }
 
+/* "TypeError: Input tensor data type is not supported for NCCL process group: Short": Python's own, of what the program gave to a call. */
+static bool is_of_arguments(nsc_text name)
+{
+    return nsc_text_is(name, "TypeError") || nsc_text_is(name, "AttributeError") || nsc_text_is(name, "NameError") ||
+           nsc_text_is(name, "KeyError") || nsc_text_is(name, "IndexError");
+}
+
 static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
 {
     if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0 || /* PyTorch's store, before NCCL is called */
-        is_before_cuda(reason))
+        is_before_cuda(reason) || is_of_arguments(name))
         return false;
     return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
            nsc_text_find(name, "CUDAError") >= 0 || nsc_text_find(reason, "NCCL") >= 0 ||
@@ -226,7 +233,9 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     nsc_text name = name_of(c->m, w, r);
     struct nsc_finding *f = nsc_found(c, lived_on ? NCCLSCOPE_SEVERITY_NOTE : w->severity, "error", "certain");
     name_ranks(c, f, w, r);
-    f->title = title_of(c, w, f, name, reason_of(c->m, r));
+    nsc_text reason = reason_of(c->m, r);
+    const char *known = nsc_title_of_raised(c, f, name, reason);
+    f->title = known ? known : title_of(c, w, f, name, reason);
     f->cause = nccl_beside(c, r);
     f->fix = w->fix;
     const struct nsc_event *closed = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED);
@@ -240,7 +249,7 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
                              f->ranks.len ? " " : "", f->ranks.len ? nsc_list_ranks(c, f) : "");
     if (nsc_is_explained_by(f, "EXIT_GLOO_LOCAL"))
         nsc_show(c, f, &closed->where);
-    f->part = w->told == DIES || is_uncaught(r) ? NSC_ROOT : f->part;
+    f->part = w->told == DIES || is_uncaught(r) || r->number == NCCLSCOPE_KIND_TORCH_ASSERT ? NSC_ROOT : f->part;
     f->confidence = "certain"; /* that it raised this; of the cause the words say how sure it is */
     if (lived_on) {
         f->part = NSC_NO_FAILURE;
@@ -250,11 +259,11 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     nsc_show(c, f, &r->where);
     say_where_raised(c, f, r);
     if (survived) {
-        nsc_text reason = reason_of(c->m, survived);
+        nsc_text first = reason_of(c->m, survived);
         f->cause = nsc_words(
             c, "%s Another was raised before it (line %llu): %.*s; NCCL began behind that, so the program went on.",
             f->cause, (unsigned long long)survived->where.line,
-            (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN), reason.ptr);
+            (int)(first.len < REASON_SHOWN ? first.len : REASON_SHOWN), first.ptr);
         nsc_show(c, f, &survived->where);
     }
     if (!lived_on && !is_of_waiting(name, reason_of(c->m, r)))
@@ -297,6 +306,9 @@ static bool is_wake(const struct ncclscope_model *m, const struct words *w, cons
                     const struct span *nccl, bool nccl_failed)
 {
     bool before = !nccl->failed || nccl->failed > r->where.line;
+    if (r->number == NCCLSCOPE_KIND_TORCH_ASSERT && before && nccl->failed &&
+        nccl->failed < r->where.line + NSC_NEAR_ASSERT)
+        return false; /* what NCCL meets next is how the process goes down */
     return w->told == DIES || (takes_rank_away(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
 }
 

@@ -25,10 +25,11 @@ static void find_urgency(struct ncclscope_findings *f)
     }
 }
 
-/* What broke by itself before what others saw of it, and that before what only slows. */
+/* What broke by itself before what others saw of it, and any failure before what only slows. */
 static int breaks(const struct nsc_finding *f)
 {
-    return f->severity < NCCLSCOPE_SEVERITY_ERROR ? 0 : f->part == NSC_ROOT ? 2 : f->part == NSC_WAKE ? 1 : 0;
+    bool failure = f->part == NSC_WAKE || !strcmp(f->cls, "error");
+    return f->severity < NCCLSCOPE_SEVERITY_ERROR ? 0 : f->part == NSC_ROOT ? 2 : failure;
 }
 
 static int sureness(const struct nsc_finding *f)
@@ -107,7 +108,9 @@ static int by_urgency(const void *a, const void *b)
     bool dated = x->began && y->began && x->began->where.source == y->began->where.source;
     if (dated && x->began->where.line != y->began->where.line)
         return x->began->where.line < y->began->where.line ? -1 : 1;
-    if (x->cost && !y->cost) /* an effect that somebody measured */
+    if (c && breaks(x) && x->evidences && y->evidences && p->source == q->source && p->line != q->line)
+        return p->line < q->line ? -1 : 1; /* of failures what came first */
+    if (x->cost && !y->cost)               /* an effect that somebody measured */
         return -1;
     if (!x->cost && y->cost)
         return 1;

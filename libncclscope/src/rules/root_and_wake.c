@@ -33,8 +33,6 @@ static bool is_member(const struct ncclscope_model *m, uint32_t proc, uint32_t c
     return false;
 }
 
-enum { LINES_BUFFERED = 500 };
-
 /* Two processes write into one file through buffers of their own: without clocks their order there, some lines apart, tells nothing. */
 static bool is_order_unknown(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b)
 {
@@ -43,7 +41,7 @@ static bool is_order_unknown(const struct ncclscope_model *m, const struct nsc_e
     if (timed)
         compare_times(nsc_say(m, a->time), nsc_say(m, b->time), &timed);
     return !timed && a->proc != b->proc && a->where.source == b->where.source &&
-           (x > y ? x - y : y - x) < LINES_BUFFERED;
+           (x > y ? x - y : y - x) < NSC_LINES_BUFFERED;
 }
 
 static bool is_of_proxy(const struct nsc_finding *f)
@@ -114,6 +112,21 @@ static enum nsc_id killed(const struct ncclscope_findings *all)
     for (size_t i = 0; i < all->list.len; i++)
         if (all->list.item[i].rule->key == NSC_ID_RANKS_EXITED && all->list.item[i].part == NSC_ROOT)
             return NSC_ID_RANKS_EXITED;
+    return NSC_ID_NONE;
+}
+
+/* A process that its program ended for want of memory, or over an error of CUDA's: peers see its connections close, and print it at once,
+ * while a traceback may come some lines later. */
+static enum nsc_id died(const struct ncclscope_findings *all, const struct nsc_finding *f)
+{
+    for (size_t i = 0; f->began && i < all->list.len; i++) {
+        const struct nsc_finding *x = &all->list.item[i];
+        bool program = x->rule->key == NSC_ID_FAILURE_MEMORY || x->rule->key == NSC_ID_FAILURE_CUDA;
+        if (program && x != f && x->part == NSC_ROOT && !x->began && x->evidences &&
+            (x->evidence[0].source != f->began->where.source ||
+             x->evidence[0].line < f->began->where.line + NSC_LINES_ASTRAY))
+            return x->rule->key;
+    }
     return NSC_ID_NONE;
 }
 
@@ -213,6 +226,19 @@ static uint64_t first_timeout(const struct ncclscope_model *m, uint32_t source)
     return 0;
 }
 
+/* Had the rank of this process lost its patience before? What CUDA reports behind that comes of how its communicator is taken down. */
+static bool had_timed_out(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    uint32_t last = m->procs.item[e->proc].last_rank;
+    for (size_t i = 0; last != NSC_NONE && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_TORCH_TIMEOUT && r->torch_rank >= 0 &&
+            r->torch_rank == m->ranks.item[last].rank && r->where.source == e->where.source)
+            return r->where.line < e->where.line;
+    }
+    return false;
+}
+
 /* What failed before a watchdog lost its patience is why ranks waited; what fails behind it is how the job was torn down. */
 static void relate_to_watchdog(struct ncclscope_findings *all)
 {
@@ -226,7 +252,8 @@ static void relate_to_watchdog(struct ncclscope_findings *all)
             continue;
         if (f->began->where.line < line && !hung->caused_by && f->severity == NCCLSCOPE_SEVERITY_ERROR)
             hung->caused_by = f->rule->key;
-        else if (f->began->where.line > line && f->part == NSC_WAKE)
+        else if (f->began->where.line > line &&
+                 (f->part == NSC_WAKE || (f->rule->key == NSC_ID_FAILURE_CUDA && had_timed_out(all->model, f->began))))
             f->caused_by = NSC_ID_RANKS_HUNG;
     }
 }
@@ -245,6 +272,20 @@ static void blame_experts(struct ncclscope_findings *all)
                 r->where.line < f->began->where.line)
                 f->caused_by = NSC_ID_RANKS_HUNG;
         }
+    }
+}
+
+/* "captures_underway == 0 INTERNAL ASSERT FAILED", and what NCCL gets from CUDA while the process goes down. */
+static void blame_assertion(struct ncclscope_findings *all)
+{
+    const struct nsc_finding *root = nsc_explained_by(all, "EXIT_ASSERTION");
+    for (size_t i = 0; root && root->severity == NCCLSCOPE_SEVERITY_ERROR && root->evidences && i < all->list.len;
+         i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        const struct nsc_where *said = &root->evidence[0], *began = f->began ? &f->began->where : NULL;
+        if (f->rule->key == NSC_ID_FAILURE_CUDA && began && !f->caused_by && began->source == said->source &&
+            began->line > said->line && began->line < said->line + NSC_NEAR_ASSERT)
+            f->caused_by = root->rule->key;
     }
 }
 
@@ -519,6 +560,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
     blame_unseen_peer(all);
     blame_own_proxy(all);
     excuse_crashes(all);
+    blame_assertion(all);
     struct roots roots = list_roots(all);
     enum nsc_id killed_one = killed(all);
     all->no_memory = all->no_memory || !roots.at;
@@ -529,8 +571,9 @@ void nsc_settle_failures(struct ncclscope_findings *all)
                 continue;
             const struct nsc_finding *root = cause_of(all, &roots, f);
             bool by_itself = !wake || (root && root->part == NSC_ROOT);
-            enum nsc_id gone = by_itself ? NSC_ID_NONE : vanished(all, f), end = by_itself ? NSC_ID_NONE : killed_one;
-            f->caused_by = end ? end : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
+            enum nsc_id gone = by_itself ? NSC_ID_NONE : vanished(all, f), end = by_itself ? NSC_ID_NONE : killed_one,
+                        program = by_itself ? NSC_ID_NONE : died(all, f);
+            f->caused_by = end ? end : program ? program : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
         }
     nsc_free(roots.at);
     blame_for_retries(all);

@@ -37,6 +37,11 @@ struct nsc_rule {
 /* Of what failed: broke by itself, or saw that something else had. */
 enum nsc_failure_part { NSC_NO_FAILURE, NSC_ROOT, NSC_WAKE, NSC_ECHO };
 
+/* Processes write into one file through buffers of their own: without clocks, the order of lines so near each other tells nothing. */
+enum { NSC_LINES_BUFFERED = 500 };
+/* A program prints why it ends before its peers can see that; of several streams these lines may stand so far behind theirs all the same. */
+enum { NSC_LINES_ASTRAY = 50 };
+
 struct nsc_pair {
     uint64_t a, b;
 };

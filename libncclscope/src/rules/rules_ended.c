@@ -165,7 +165,9 @@ static bool tell_root(struct nsc_case *c)
                          f->count > 1 ? "s" : "", (long long)first.rank, (long long)first.pid, host.len ? " on " : "",
                          (int)host.len, host.len ? host.ptr : "", (long long)first.code, first.time.len ? ", " : "",
                          (int)first.time.len, first.time.len ? first.time.ptr : "");
-    nsc_explain_by(c, f, reason_of_exit(first.code));
+    bool unprovoked =
+        first.code == -15 && !nsc_first_failure(m, first.line->where.source) && !nsc_any_failure(c, c->rule->key);
+    nsc_explain_by(c, f, unprovoked ? NSC_EXIT_TERMINATED_FIRST : reason_of_exit(first.code));
     if (f->count > 1)
         f->cause = nsc_words(
             c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
@@ -199,21 +201,28 @@ static bool is_of_shell(const struct nsc_own_record *r)
     return r->number == NCCLSCOPE_KIND_SHELL_JOB_ENDED || r->number == NCCLSCOPE_KIND_SHELL_ENDED;
 }
 
-/* "process 233 of node-b, rank 1": what NCCL's lines tell of the one process of the input that has this pid. */
-static const char *name_process(struct nsc_case *c, const struct nsc_own_record *r, nsc_text pid)
+/* The one process of NCCL's in this input that has this pid; NULL: none has, or several. */
+static const struct nsc_proc *process_of(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text pid)
 {
-    const struct ncclscope_model *m = c->m;
     const struct nsc_proc *one = NULL;
     int64_t number;
-    const char *words = nsc_words(c, "process %.*s", (int)pid.len, pid.ptr);
     for (size_t i = 0; nsc_to_i64(pid, &number) && i < m->proc_order.len; i++) {
         const struct nsc_proc *p = &m->procs.item[m->proc_order.item[i]];
         if (p->pid != number || p->source != r->where.source)
             continue;
         if (one)
-            return words;
+            return NULL;
         one = p;
     }
+    return one;
+}
+
+/* "process 233 of node-b, rank 1": what NCCL's lines tell of it. */
+static const char *name_process(struct nsc_case *c, const struct nsc_own_record *r, nsc_text pid)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_proc *one = process_of(m, r, pid);
+    const char *words = nsc_words(c, "process %.*s", (int)pid.len, pid.ptr);
     if (!one || !one->host)
         return words;
     const struct nsc_rank *rank = one->last_rank == NSC_NONE ? NULL : &m->ranks.item[one->last_rank];
@@ -264,7 +273,7 @@ static int64_t ending(struct nsc_case *c, const struct nsc_own_record *r, const 
         return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
     }
     if (is_of_shell(r)) {
-        *who = pid.len ? nsc_words(c, "process %.*s", (int)pid.len, pid.ptr) : "its shell says so";
+        *who = pid.len ? name_process(c, r, pid) : "its shell says so";
         return code_of_words(reason);
     }
     if (r->number == NCCLSCOPE_KIND_SIGNAL_PYTHON) {
@@ -296,6 +305,14 @@ static const struct nsc_where *earlier(const struct nsc_where *a, const struct n
     return (b->source == source || source == NSC_NONE) && (!a || b->line < a->line) ? b : a;
 }
 
+static bool first_timeout_before(const struct ncclscope_model *m, const struct nsc_where *line)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (nsc_timed_out(&m->happened.item[i]) && m->happened.item[i].where.source == line->source)
+            return m->happened.item[i].where.line < line->line;
+    return false;
+}
+
 /* NCCL warned of something, or PyTorch's watchdog of a wait. */
 const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint32_t source)
 {
@@ -309,6 +326,33 @@ const struct nsc_where *nsc_first_failure(const struct ncclscope_model *m, uint3
         if (m->warnings.item[i].broke)
             first = earlier(first, &m->warnings.item[i].where, source);
     return first;
+}
+
+/* Did NCCL or PyTorch's watchdog tell of a failure of this process itself? */
+static bool failed_itself(const struct ncclscope_model *m, const struct nsc_proc *p)
+{
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].broke && &m->procs.item[m->warnings.item[i].proc] == p)
+            return true;
+    for (size_t i = 0; p->last_rank != NSC_NONE && i < m->happened.len; i++)
+        if (nsc_timed_out(&m->happened.item[i]) && m->happened.item[i].torch_rank == m->ranks.item[p->last_rank].rank)
+            return true;
+    return false;
+}
+
+/* "bash: line 1:  2700 Killed                  python3 train.py", of a process of NCCL's that had not failed: what others tell of failures
+ * follows from that. They see its connections close at once, and its shell tells it some lines later; but who was killed behind a time-out
+ * may have been killed as the job hung. */
+static bool is_first_to_fall(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    const struct nsc_where *failed = nsc_first_failure(m, r->where.source);
+    int64_t code = code_of_words(nsc_said(m, r, "reason"));
+    bool from_outside =
+        code && code != -6 && code != -15; /* it neither gave up itself, nor was it ended in good order */
+    bool near = !failed || failed->line > r->where.line ||
+                (failed->line + NSC_LINES_BUFFERED > r->where.line && !first_timeout_before(m, &r->where));
+    const struct nsc_proc *p = is_of_shell(r) && from_outside && near ? process_of(m, r, nsc_said(m, r, "pid")) : NULL;
+    return p && !failed_itself(m, p);
 }
 
 /* "ssh: connect to host node-b port 22: Connection refused": nothing ran that could fail. */
@@ -555,6 +599,8 @@ static void tell_unnamed(struct nsc_case *c)
     nsc_show(c, f, &r->where);
 }
 
+enum { MOST_ASKED = 64 };
+
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -565,10 +611,13 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
     const struct nsc_own_record *oom = nsc_first_heard(m, NCCLSCOPE_KIND_SLURM_OOM);
     oom = oom ? oom : nsc_first_heard(m, NCCLSCOPE_KIND_PBS_MEMORY);
     bool told = tell_root(c);
+    int asked = 0; /* of how many lines of shells it was looked up whether their process fell first */
     for (size_t i = 0; !told && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         const char *who = "";
-        int64_t code = is_of_shell(r) && (failed || raised || limited) ? 0 : ending(c, r, &who);
+        bool late = is_of_shell(r) && (failed || raised || limited) &&
+                    (raised || limited || asked++ >= MOST_ASKED || !is_first_to_fall(m, r));
+        int64_t code = late ? 0 : ending(c, r, &who);
         if (!code)
             continue;
         if (code == -6 && nsc_dies_of(raised) && r->where.source == raised->where.source) {

@@ -269,6 +269,21 @@ static bool is_only_one_open(const struct ncclscope_model *m, const struct nsc_r
     return all;
 }
 
+/* Did a rank lose its patience behind that line, by PyTorch's watchdog, while the one whose connection had closed said nothing more? */
+static bool is_waited_for(const struct ncclscope_model *m, const struct nsc_where *closed, const struct nsc_rank *gone)
+{
+    bool waited = false;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *x = &m->happened.item[i];
+        if (x->torch_rank < 0 || x->where.source != closed->source || x->where.line < closed->line)
+            continue;
+        if (x->torch_rank == gone->rank)
+            return false;
+        waited = waited || nsc_timed_out(x);
+    }
+    return waited;
+}
+
 /* Its own lines behind that speak against it: unless `ordered` is false, where they may be of another run, or out of their order. */
 static bool is_lost(const struct ncclscope_model *m, const struct closings *all, const struct nsc_event *e,
                     const struct nsc_rank *r, bool ordered)
@@ -278,7 +293,7 @@ static bool is_lost(const struct ncclscope_model *m, const struct closings *all,
         return false; /* who tells of its own connections is there */
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
     bool seen = all_saw_the_same(m, all, e) || all->one_gone == r->proc;
-    return (ordered ? !speaks_on && (others_close(m, r) || seen)
+    return (ordered ? !speaks_on && (others_close(m, r) || seen || is_waited_for(m, &e->where, r))
                     : (seen || is_only_one_open(m, r)) && !nsc_success_of(m)) &&
            !aborted_before(m, r, &e->where);
 }

@@ -119,6 +119,21 @@ static size_t unsteady_rows(const struct nsc_test *first, size_t rows, const str
     return both && n >= UNSTEADY_ROWS && (double)n >= part_unsteady * (double)rows ? n : 0;
 }
 
+/* "#  Rank  1 Group  0 Pid 3038985 on node0 device  0 [0000:02:00] ..." behind the same of rank 0: the last rank that is listed on the GPU
+ * of the one before it; NULL: none is. */
+static const struct nsc_own_record *listed_twice(const struct ncclscope_model *m)
+{
+    for (size_t i = m->happened.len; i-- > 1;) {
+        const struct nsc_own_record *r = &m->happened.item[i], *before = r - 1;
+        nsc_text gpu = r->number == NCCLSCOPE_KIND_TEST_RANK ? nsc_said(m, r, "bus_id") : (nsc_text){NULL, 0};
+        if (gpu.len && before->number == r->number && nsc_text_eq(gpu, nsc_said(m, before, "bus_id")) &&
+            nsc_text_eq(nsc_said(m, r, "name"), nsc_said(m, before, "name")) &&
+            !nsc_text_eq(nsc_said(m, r, "rank"), nsc_said(m, before, "rank")))
+            return r;
+    }
+    return NULL;
+}
+
 static bool tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size_t rows)
 {
     const struct nsc_test *worst = first;
@@ -137,6 +152,31 @@ static bool tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size
         if (apart(t) >= unsteady_told)
             nsc_show(c, f, &t->where);
     return true;
+}
+
+/* Ranks that take turns on one GPU: of all tables together. */
+static void tell_shared(struct nsc_case *c, const struct nsc_own_record *twice)
+{
+    const struct ncclscope_model *m = c->m;
+    size_t unsteady = 0, tables = 0;
+    const struct nsc_test *worst = m->tests.item;
+    for (size_t i = 0, end; i < m->tests.len; i = end) {
+        end = end_of_table(m, i);
+        unsteady += unsteady_rows(&m->tests.item[i], end - i, &worst);
+        tables++;
+    }
+    if (!unsteady)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
+    f->count = unsteady;
+    f->title = nsc_words(c,
+                         "nccl-tests runs more than one rank on one GPU, and its times are unsteady: %zu rows of %zu "
+                         "table%s differ by %g times and more between out of place and in place",
+                         unsteady, tables, tables == 1 ? "" : "s", unsteady_told);
+    nsc_explain_by(c, f, NSC_MEASURED_ON_ONE_GPU);
+    f->confidence = "certain"; /* that it is so; not that it is the reason */
+    nsc_show(c, f, &twice->where);
+    nsc_show(c, f, &worst->where);
 }
 
 /* Sizes of one table that take longer than the next larger one. *told: where the finding of all tables stands, once there is one. */
@@ -168,6 +208,11 @@ void nsc_rule_slow_sizes(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     size_t told = SIZE_MAX;
+    const struct nsc_own_record *twice = listed_twice(m);
+    if (twice) { /* what comes and goes there is no choice of NCCL's */
+        tell_shared(c, twice);
+        return;
+    }
     tell_falls(c);
     for (size_t i = 0, end; i < m->tests.len; i = end) {
         const struct nsc_test *first = &m->tests.item[i];

@@ -46,6 +46,27 @@ static bool has_whole_job(const struct ncclscope_model *m, const struct nsc_comm
     return true;
 }
 
+/* "[rank0]:[W...] [c10d] sendBytes failed on SocketImpl(...): Broken pipe": a rank that still waits says that PyTorch's store has gone, behind the
+ * line by which it started. NULL: none does. */
+static const struct nsc_own_record *store_gone(const struct ncclscope_model *m, const struct nsc_comm *k)
+{
+    enum { TRIED = 64 }; /* a launcher may say so too, before the first rank does */
+    const struct nsc_own_record *gone = nsc_first_heard(m, NCCLSCOPE_KIND_TORCH_STORE_GONE), *last = gone + TRIED,
+                                *end = m->happened.item + m->happened.len;
+    while (gone && gone < end && gone < last &&
+           (gone->number != NCCLSCOPE_KIND_TORCH_STORE_GONE || gone->torch_rank < 0))
+        gone++;
+    if (!gone || gone == end || gone == last)
+        return NULL;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+        if (!nsc_is_done(r) && r->rank == gone->torch_rank && r->first.source == gone->where.source &&
+            r->first.line < gone->where.line)
+            return gone;
+    }
+    return NULL;
+}
+
 enum { LINES_BEHIND = 40 };
 
 /* The program went on for long behind the last line of the ranks that are not done, and nothing in the input says that it failed: the end of their
@@ -53,7 +74,7 @@ enum { LINES_BEHIND = 40 };
 static bool program_ran_on(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
     const struct nsc_where *end = nsc_success_of(m);
-    if (m->troubles && !end)
+    if ((m->troubles || store_gone(m, k)) && !end)
         return false;
     uint64_t last = 0, warnings = 0;
     uint32_t source = NSC_NONE;
@@ -406,7 +427,7 @@ static void tell_absent(const struct absence *a)
         a->f->title = nsc_words(
             c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown", a->who, of);
         make_note(c, a->f, NSC_MISSING_DEDUPLICATED);
-    } else if (is_cut_short(a)) {
+    } else if (is_cut_short(a) && !store_gone(c->m, a->k)) {
         a->f->title = nsc_words(
             c, "The input ends while a communicator of %lld ranks initialises, and %s of %s", of,
             c->m->whole.unnamed_gpus > 0 ? "no line of it says which process is any" : "holds no line", a->who);
@@ -448,6 +469,15 @@ static void tell_missing(struct nsc_case *c, const struct nsc_halves *h, uint32_
         tell_absent(&a);
     else
         tell_unfinished(&a);
+    const struct nsc_own_record *gone = store_gone(c->m, &c->m->comms.item[comm]);
+    if (gone && a.f->severity == NCCLSCOPE_SEVERITY_ERROR) {
+        a.f->confidence = !strcmp(a.f->confidence, "possible") ? "likely" : a.f->confidence; /* it lives, and waits */
+        a.f->cause = nsc_words(c,
+                               "%s Meanwhile the server of PyTorch's store, the process of rank 0 or the launcher, "
+                               "went away: rank %lld says so from line %llu on.",
+                               a.f->cause, (long long)gone->torch_rank, (unsigned long long)gone->where.line);
+        nsc_show(c, a.f, &gone->where);
+    }
     if (!strcmp(a.f->confidence, "possible") &&
         a.f->severity == NCCLSCOPE_SEVERITY_ERROR) /* what is only possible is no error */
         a.f->severity = NCCLSCOPE_SEVERITY_WARNING;

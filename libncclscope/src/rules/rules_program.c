@@ -1,6 +1,7 @@
 /* rules_program.c - failures that programs and libraries beside NCCL tell in their own words. */
 #include "rules/ask.h"
 #include "rules/raised.h"
+#include "rules/watchdog.h"
 
 /* "common.cu:1030 'invalid device ordinal'": what stands in quotes, or all of it. */
 static nsc_text bare_reason(nsc_text reason)
@@ -28,6 +29,58 @@ static nsc_text whole_sentences(nsc_text reason)
         }
     n -= n && reason.ptr[n - 1] == '.';
     return (nsc_text){reason.ptr, n};
+}
+
+/* " of which 126.77 GiB is free": a size behind the words, in MiB; 0: the line does not say it. */
+static double mib_behind(nsc_text line, const char *words)
+{
+    static const struct {
+        const char *unit;
+        double mib;
+    } units[] = {{"GiB", 1024}, {"MiB", 1}, {"KiB", 1.0 / 1024}, {"bytes", 1.0 / 1048576}};
+    ptrdiff_t at = nsc_text_find(line, words);
+    nsc_text rest = nsc_text_from(line, at < 0 ? line.len : (size_t)at + strlen(words));
+    double value = 0;
+    if (!nsc_to_f64(nsc_next_word(&rest), &value))
+        return 0;
+    rest = nsc_text_trim(rest);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (nsc_text_starts(rest, units[i].unit))
+            return value * units[i].mib;
+    return 0;
+}
+
+/* "Tried to allocate 1024.00 MiB. GPU 1 has a total capacity of 139.80 GiB of which 126.77 GiB is free. ... 2.80 GiB allowed; ...": what of it
+ * was too small. */
+static int why_no_room(nsc_text line)
+{
+    double tried = mib_behind(line, "Tried to allocate "), all = mib_behind(line, "total capacity of "),
+           spare = mib_behind(line, "of which ");
+    if (tried > 0 && all > 0 && tried > all)
+        return NSC_PROGRAM_TOO_LARGE;
+    if (nsc_text_find(line, " allowed; ") >= 0 && tried > 0 && spare > tried)
+        return NSC_PROGRAM_SHARE;
+    return NSC_PROGRAM_MEMORY;
+}
+
+/* ", and 2.80 GiB allowed to this process" */
+static const char *share_said(struct nsc_case *c, nsc_text reason)
+{
+    ptrdiff_t at = nsc_text_find(reason, " GiB allowed;");
+    size_t end = at > 0 ? (size_t)at : 0, word = end;
+    while (word && (nsc_is_digit(reason.ptr[word - 1]) || reason.ptr[word - 1] == '.'))
+        word--;
+    return end > word ? nsc_words(c, ", and %.*s GiB allowed to this process", (int)(end - word), reason.ptr + word)
+                      : "";
+}
+
+/* Of an allocator's account what says why: not which other processes hold memory. */
+static nsc_text first_sentences(nsc_text reason)
+{
+    ptrdiff_t others = nsc_text_find(reason, ". Process "), own = nsc_text_find(reason, ". Including non-PyTorch");
+    ptrdiff_t end = others < 0 || (own >= 0 && own < others) ? own : others;
+    reason.len = end > 0 ? (size_t)end : reason.len;
+    return reason;
 }
 
 /* Did NCCL's own warnings make this finding already? Not where the program said something else before them. */
@@ -112,6 +165,23 @@ static bool lacks_gpu(nsc_text reason)
     return nsc_text_find(reason, "invalid device ordinal") >= 0 || nsc_text_find(reason, "no CUDA-capable device") >= 0;
 }
 
+/* "[rank1]: torch.OutOfMemoryError: CUDA out of memory": by PyTorch's mark nothing caught it, so its process ended there. It broke by itself
+ * where no rank had lost patience before it, and no call of NCCL's had failed so long before that the two cannot be out of order. */
+static bool ended_process(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    const struct nsc_where *first = NULL;
+    for (size_t i = 0; i < m->warnings.len; i++) {
+        const struct nsc_where *w = &m->warnings.item[i].where;
+        if (m->warnings.item[i].broke && w->source == r->where.source && (!first || w->line < first->line))
+            first = w;
+    }
+    const struct nsc_own_record *lost_patience = r;
+    while (lost_patience > m->happened.item && !nsc_timed_out(lost_patience))
+        lost_patience--;
+    bool waited = nsc_timed_out(lost_patience) && lost_patience->where.source == r->where.source;
+    return r->torch_rank >= 0 && !waited && (!first || first->line + NSC_LINES_ASTRAY > r->where.line);
+}
+
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
@@ -133,12 +203,19 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
             return;
         f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->count = 1;
-        reason = whole_sentences(reason);
-        f->title = nsc_words(c, "%s: %.*s%s", title, (int)reason.len, reason.len ? reason.ptr : "", who_failed(c, r));
-        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .reason = why, .distance = ""};
+        bool memory = why == NSC_PROGRAM_MEMORY;
+        int reasons = memory ? why_no_room(reason) : why;
+        const char *share = reasons == NSC_PROGRAM_SHARE ? share_said(c, reason) : "";
+        reason = whole_sentences(memory ? first_sentences(reason) : reason);
+        f->title = nsc_words(c, "%s%s: %.*s%s%s", title, memory ? who_failed(c, r) : "", (int)reason.len,
+                             reason.len ? reason.ptr : "", share, memory ? "" : who_failed(c, r));
+        struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .reason = reasons, .distance = ""};
         nsc_explain(c, f, &ask);
         f->confidence = "certain";
         nsc_show(c, f, &r->where);
+        if (r->torch_rank >= 0)
+            nsc_name_rank(c, f, (uint64_t)r->torch_rank);
+        f->part = ended_process(m, r) ? NSC_ROOT : f->part;
         if (why == NSC_PROGRAM_CUDA && lacks_gpu(reason))
             nsc_blame_for_waiting(c, &r->where, c->rule->key);
     }

@@ -1,5 +1,5 @@
 /* rules_stuck.c - ranks that waited in a collective until PyTorch's watchdog gave up: who waits, and for whom. */
-#include "rules/stuck.h"
+#include "rules/stacks.h"
 #include "rules/watchdog.h"
 
 #include <stdio.h>
@@ -275,6 +275,47 @@ static int64_t size_of_whole(const struct ncclscope_model *m, nsc_text group, bo
     return nsc_is_whole_job(group) || (!several && nsc_has_all_up_to(m, group, size - 1)) ? size : 0;
 }
 
+/* The ranks that are named ended their communicator in good order behind the first time-out, after all: the first of them; NULL: none did. */
+static const struct nsc_rank *ended_later(const struct ncclscope_model *m, const struct nsc_finding *f,
+                                          const struct nsc_stuck *most, int64_t size)
+{
+    size_t i = 0;
+    while (i < m->comms.len && (m->comms.item[i].nranks != size || m->comms.item[i].seen != size))
+        i++;
+    for (size_t k = 0; i < m->comms.len && k < f->ranks.len; k++) {
+        const struct nsc_rank *r = nsc_member(m, (uint32_t)i, (int64_t)f->ranks.item[k]);
+        if (r && r->destroyed.line > most->line->where.line && r->destroyed.source == most->line->where.source &&
+            !r->aborted.line)
+            return r;
+    }
+    return NULL;
+}
+
+/* Does a rank that had not called the work answer behind the time-out? PyTorch's own thread does, in a process that lives. */
+static bool answers(const struct nsc_finding *f, const struct nsc_stuck *of_rank, const struct nsc_stuck *most)
+{
+    for (size_t i = 0; i < f->ranks.len; i++) {
+        const struct nsc_own_record *r = f->ranks.item[i] < NSC_MOST_STUCK ? of_rank[f->ranks.item[i]].work : NULL;
+        if (!r || r->number != NCCLSCOPE_KIND_TORCH_DUMP || r->where.source != most->line->where.source ||
+            r->where.line < most->line->where.line)
+            return false;
+    }
+    return f->ranks.len > 0;
+}
+
+/* Where PyTorch's flight recorder runs already, what it wrote tells more than what could be switched on. */
+static void point_at_dumps(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_own_record *dump = nsc_first_heard(c->m, NCCLSCOPE_KIND_TORCH_DUMP);
+    static const char advice[] = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 tell";
+    const char *at = dump && f->fix ? strstr(f->fix, advice) : NULL;
+    if (at)
+        f->fix = nsc_words(c,
+                           "%.*sPyTorch's flight recorder was told to dump (line %llu): where it ran, torchfrtrace "
+                           "reads its files (comm_lib_trace_rank_* or nccl_trace_rank_*), which tell%s",
+                           (int)(at - f->fix), f->fix, (unsigned long long)dump->where.line, at + sizeof advice - 1);
+}
+
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct nsc_stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
@@ -309,6 +350,11 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
                                                                   : NSC_HUNG_UNCOUNTED;
     f->title = where;
     why = who || odd ? why : compare_sizes(c, f, of_rank, most, why);
+    bool sends = nsc_text_is(most->op, "SEND"), one_way = sends || nsc_text_is(most->op, "RECV");
+    if (one_way && (why == NSC_HUNG_ALIKE || why == NSC_HUNG_SIZES_UNSAID)) {
+        why = NSC_HUNG_ONE_WAY;
+        f->title = nsc_words(c, "%s, and none of them %s", f->title, sends ? "receives" : "sends");
+    }
     why = why == NSC_HUNG_ALIKE && most->seq == 1 ? NSC_HUNG_FIRST : why;
     if (why == NSC_HUNG_SILENT) {
         name_silent(c, f, of_rank, size);
@@ -326,6 +372,23 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     } else if (who || odd) {
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
     }
+    const struct nsc_rank *later =
+        why == NSC_HUNG_SILENT || why == NSC_HUNG_NOT_CALLED ? ended_later(m, f, most, size) : NULL;
+    if (later) {
+        nsc_show_first(c, f, &later->destroyed);
+        f->title = nsc_words(c, "%s; rank %lld ended its communicator in good order behind that (line %llu)", f->title,
+                             (long long)later->rank, (unsigned long long)later->destroyed.line);
+        f->confidence = "likely";
+        why = why == NSC_HUNG_SILENT ? NSC_HUNG_LEFT_LATER : NSC_HUNG_CAME_AT_LAST;
+    } else if (why == NSC_HUNG_NOT_CALLED && answers(f, of_rank, most)) {
+        why = NSC_HUNG_NOT_CALLED_ALIVE;
+    }
+    bool differ, sizes = why == NSC_HUNG_SIZES || why == NSC_HUNG_SIZES_OF_SOME;
+    const char *stacks = nsc_tell_stacks(c, of_rank, &differ);
+    if (sizes && differ) { /* a barrier is an ALLREDUCE of one element */
+        f->title = nsc_words(c, "%s, in different calls: %s", where, stacks);
+        why = NSC_HUNG_ELSEWHERE;
+    }
     bool whole = size && are_all_here(m, size), rooted = nsc_are_all_rooted(of_rank);
     if (why == NSC_HUNG_SILENT && (rooted || whole))
         why = rooted ? NSC_HUNG_ROOTED_SILENT : NSC_HUNG_SILENT_HERE;
@@ -335,6 +398,9 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     f->confidence = open ? "possible" : f->confidence;
     f->caused_by = ran_out_before(m, &most->line->where) ? NSC_ID_FAILURE_MEMORY : NSC_ID_NONE;
     nsc_explain_by(c, f, (int)why);
+    if (stacks && !(sizes && differ))
+        f->cause = nsc_words(c, "%s By the stack that PyTorch prints, %s.", f->cause, stacks);
+    point_at_dumps(c, f);
     if (why == NSC_HUNG_ROOTED_SILENT && whole)
         f->cause = nsc_words(c, "%s%s", f->cause, tell_hosts(c, of_rank, size));
 }
