@@ -476,8 +476,10 @@ struct nsc_whole {
     bool no_collnet;      /* its connections were made, and are not used */
     bool stranger_failed; /* a process failed that belongs to no communicator of the input */
     uint32_t done;   /* the line that says that the program had done its work: index into model.happened, or NSC_NONE */
-    uint64_t listed; /* ranks that nccl-tests lists */
-    uint64_t warned; /* warnings that may have to do with a failure */
+    uint32_t raised; /* the first exception that PyTorch marks with the rank that it ended: the same, or NSC_NONE */
+    int64_t most_ranks;   /* of a communicator: the job, in which ranks have the numbers that PyTorch marks them with */
+    uint64_t listed;      /* ranks that nccl-tests lists */
+    uint64_t warned;      /* warnings that may have to do with a failure */
     int64_t unnamed_gpus; /* that speak, and of which no line says what rank they are */
     struct nsc_map heard; /* kind: the first line of other.def that is so, index into model.happened */
     struct nsc_map words; /* rank: the last in which its program tells of it */

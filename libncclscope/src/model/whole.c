@@ -39,6 +39,10 @@ static void look_at_others(struct ncclscope_model *m, struct nsc_whole *w)
         const struct nsc_own_record *r = &m->happened.item[i];
         keep_first(m, &w->heard, r->number, i);
         w->listed += r->number == NCCLSCOPE_KIND_TEST_RANK;
+        bool ends =
+            r->torch_rank >= 0 && (r->number == NCCLSCOPE_KIND_PY_RAISED || r->number == NCCLSCOPE_KIND_TORCH_OOM ||
+                                   r->number == NCCLSCOPE_KIND_PROGRAM_CUDA);
+        w->raised = ends && w->raised == NSC_NONE ? (uint32_t)i : w->raised;
         if (tells_success(m, r) && (w->done == NSC_NONE || goes_on(m, &m->happened.item[w->done], r)))
             w->done = (uint32_t)i;
         if (r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &rank) &&
@@ -107,7 +111,9 @@ static int64_t count_unnamed_gpus(const struct ncclscope_model *m)
 void nsc_look_at_whole(struct ncclscope_model *m)
 {
     struct nsc_whole *w = &m->whole;
-    w->done = NSC_NONE;
+    w->done = w->raised = NSC_NONE;
+    for (size_t i = 0; i < m->comms.len; i++)
+        w->most_ranks = m->comms.item[i].nranks > w->most_ranks ? m->comms.item[i].nranks : w->most_ranks;
     look_at_others(m, w);
     look_at_events(m, w);
     look_at_sources(m, w);

@@ -373,6 +373,7 @@ enum nsc_missing_reason {
     NSC_MISSING_MET_FAILED,    /* and it failed then */
     NSC_MISSING_DEDUPLICATED,  /* Ray left lines out */
     NSC_MISSING_FAILED,
+    NSC_MISSING_RAISED,     /* an exception ended one of those that are missing */
     NSC_MISSING_SPOKE,      /* a process that never named its rank failed */
     NSC_MISSING_UNANSWERED, /* the others end in connections that time out */
     NSC_MISSING_LISTED,     /* nccl-tests lists all its ranks */

@@ -239,6 +239,17 @@ static const struct nsc_own_record *last_words_of(const struct ncclscope_model *
     return r;
 }
 
+/* Of one of the missing ranks the exception that ended its program, where PyTorch's numbers are the communicator's; NULL: no line tells of it. */
+static const struct nsc_own_record *ended_by_itself(const struct ncclscope_model *m, const struct nsc_comm *k,
+                                                    const struct nsc_finding *f)
+{
+    const struct nsc_own_record *r = m->whole.raised == NSC_NONE ? NULL : &m->happened.item[m->whole.raised];
+    for (size_t i = 0; r && k->nranks == m->whole.most_ranks && i < f->ranks.len; i++)
+        if (f->ranks.item[i] == (uint64_t)r->torch_rank)
+            return r;
+    return NULL;
+}
+
 /* A communicator that is not complete, and what is said of it. */
 struct absence {
     struct nsc_case *c;
@@ -248,6 +259,7 @@ struct absence {
     int64_t never, done;    /* ranks of which no line is in the input; that finished */
     const char *sure, *who; /* the confidence; "ranks 3 and 5" */
     const struct nsc_own_record *spoke;
+    const struct nsc_own_record *raised; /* by which the program of one of these ended; NULL: no line tells of it */
 };
 
 /* Names the ranks that never appeared; where all did, those that did not finish. */
@@ -275,6 +287,7 @@ static struct absence look_at(struct nsc_case *c, uint32_t comm)
     f->count = (uint64_t)(a.never ? a.never : (int64_t)k->count - a.done);
     a.who = nsc_list_ranks(c, f);
     a.spoke = a.never ? last_words_of(m, f) : NULL;
+    a.raised = a.never ? ended_by_itself(m, k, f) : NULL;
     return a;
 }
 
@@ -401,6 +414,17 @@ static void tell_absent(const struct absence *a)
         a->f->title = nsc_words(
             c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input", of, a->who, are);
         make_note(c, a->f, NSC_MISSING_PARENT);
+    } else if (a->raised) {
+        const char *which = a->never == 1 ? "it" : nsc_words(c, "rank %lld of them", (long long)a->raised->torch_rank);
+        a->f->title = nsc_words(c,
+                                "A communicator of %lld ranks never became complete: %s did not come to it; %s had "
+                                "failed in its own program (line %llu)",
+                                of, a->who, which, (unsigned long long)a->raised->where.line);
+        nsc_show_first(c, a->f, &a->raised->where);
+        nsc_explain_by(c, a->f, NSC_MISSING_RAISED);
+        a->f->caused_by = a->raised->number == NCCLSCOPE_KIND_TORCH_OOM      ? NSC_ID_FAILURE_MEMORY
+                          : a->raised->number == NCCLSCOPE_KIND_PROGRAM_CUDA ? NSC_ID_FAILURE_CUDA
+                                                                             : NSC_ID_RANKS_EXITED;
     } else if (have_met_all(a) && a->k->state == NSC_FAILED) {
         a->f->title = nsc_words(c, "Of a communicator whose initialisation failed, %s of %lld %s not in this input",
                                 a->who, of, are);
