@@ -358,7 +358,10 @@ bool nsc_ends_with_nccl(const struct ncclscope_model *m, uint32_t source);
 bool nsc_is_all_begun(const struct ncclscope_model *m, const struct nsc_comm *k);
 
 /* How a rank was lost (rules_lost.c). */
-enum nsc_lost_reason { NSC_LOST_BY_ITS_WORD = 1 };
+enum nsc_lost_reason {
+    NSC_LOST_BY_ITS_WORD = 1,
+    NSC_LOST_AND_NO_FAILURE /* by what its launcher lists */
+};
 
 /* How releases show to differ (rules_start.c). */
 enum nsc_apart_reason { NSC_APART_BY_IDS = 1 };

@@ -346,6 +346,23 @@ static bool tell_own_word(struct nsc_case *c, struct nsc_finding *f, const struc
     return true;
 }
 
+/* "<NO_OTHER_FAILURES>", and below "Root Cause" another rank, by the launcher of the one host that there is: what it watched of this rank was a
+ * good end. NULL: no line says so. */
+static const struct nsc_own_record *listed_as_well(const struct ncclscope_model *m, const struct nsc_rank *lost)
+{
+    enum { NEAR = 12 };
+    const struct nsc_own_record *alone = nsc_first_heard(m, NCCLSCOPE_KIND_RUN_ALONE),
+                                *end = m->happened.item + m->happened.len;
+    int64_t rank;
+    for (const struct nsc_own_record *r = alone; r && m->hosts.len == 1 && r < end; r++) {
+        if (r->where.source != alone->where.source || r->where.line > alone->where.line + NEAR)
+            break;
+        if (r->number == NCCLSCOPE_KIND_RUN_RANK && nsc_number_said(m, r, "rank", &rank))
+            return rank == lost->rank || lost->nranks != m->whole.most_ranks ? NULL : alone;
+    }
+    return NULL;
+}
+
 /* False: there is none. */
 static bool tell_losses(struct nsc_case *c, struct closings *all, bool ordered, bool surely)
 {
@@ -378,8 +395,10 @@ static bool tell_losses(struct nsc_case *c, struct closings *all, bool ordered, 
         c, "Rank %lld vanished%s (host %s, pid %lld): its peers saw its connections close before any teardown",
         (long long)first->rank, before || !ordered ? "" : " first", nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
+    const struct nsc_own_record *well = listed_as_well(m, first);
+    nsc_show(c, f, well ? &well->where : NULL);
     if (!tell_own_word(c, f, first))
-        nsc_explain_by(c, f, 0);
+        nsc_explain_by(c, f, well ? NSC_LOST_AND_NO_FAILURE : 0);
     if (!ordered) {
         f->severity = NCCLSCOPE_SEVERITY_WARNING;
         f->confidence = "possible";
