@@ -144,6 +144,21 @@ static void temper_missing_device(const struct ncclscope_findings *f, struct nsc
     }
 }
 
+/* What follows from host names that share one machine is of names, and not of nodes. */
+static void call_by_host_names(struct nsc_case *c, struct nsc_finding *x)
+{
+    static const struct {
+        const char *node, *name;
+    } words[] = {{"on different nodes", "under different host names"},
+                 {"the job runs on more than one node", "the job has more than one host name"}};
+    for (size_t i = 0; x->caused_by == NSC_ID_TRANSPORT_POD_PER_GPU && i < sizeof words / sizeof words[0]; i++) {
+        const char *at = x->title ? strstr(x->title, words[i].node) : NULL;
+        if (at)
+            x->title =
+                nsc_words(c, "%.*s%s%s", (int)(at - x->title), x->title, words[i].name, at + strlen(words[i].node));
+    }
+}
+
 int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclscope_error *err)
 {
     if (out)
@@ -184,6 +199,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
             x->caused_by = NSC_ID_NONE;
         temper(f, x);
         temper_missing_device(f, x);
+        call_by_host_names(&c, x);
         settle_if_done(&c, x);
         say_if_restarted(&c, x);
         if (x->severity == NCCLSCOPE_SEVERITY_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
