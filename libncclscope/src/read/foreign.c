@@ -137,8 +137,8 @@ static const struct hint *const hints[256] = {
                   HINT(6, "global_world_sizes=[")),
     ['['] = HINTS(HINT(0, "[after training is done]")),
     ['l'] = HINTS(HINT(3, "nccl")),
-    ['w'] = HINTS(HINT(7, "finish within "), HINT(9, "complete within "), HINT(7, "return within "),
-                  HINT(0, "was unable to launch the "), HINT(0, "was unable to start the "),
+    ['w'] = HINTS(HINT(0, "with the following error:"), HINT(7, "finish within "), HINT(9, "complete within "),
+                  HINT(7, "return within "), HINT(0, "was unable to launch the "), HINT(0, "was unable to start the "),
                   HINT(0, "was unable to find the ")),
     ['p'] = HINTS(HINT(3, "no progress "), HINT(0, "peer access Device ")),
 };

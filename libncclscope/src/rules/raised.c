@@ -85,6 +85,17 @@ static void name_ranks(struct nsc_case *c, struct nsc_finding *f, const struct w
     f->count = f->ranks.len ? f->ranks.len : 1;
 }
 
+/* "-- Process 1 terminated with the following error:" above the traceback: the number of the process; -1: no such line is there. */
+static int64_t spawned(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    enum { NEAR = 100 };
+    int64_t number = -1;
+    if (r > m->happened.item && r[-1].number == NCCLSCOPE_KIND_SPAWN_RAISED && r[-1].where.source == r->where.source &&
+        r[-1].where.line + NEAR > r->where.line && nsc_number_said(m, r - 1, "count", &number))
+        return number;
+    return -1;
+}
+
 static const char *title_of(struct nsc_case *c, const struct words *w, const struct nsc_finding *f, nsc_text name,
                             nsc_text reason)
 {
@@ -235,7 +246,10 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     name_ranks(c, f, w, r);
     nsc_text reason = reason_of(c->m, r);
     const char *known = nsc_title_of_raised(c, f, name, reason);
+    int64_t process = f->ranks.len ? -1 : spawned(c->m, r);
     f->title = known ? known : title_of(c, w, f, name, reason);
+    f->title = process < 0 ? f->title
+                           : nsc_words(c, "%s (process %lld of torch.multiprocessing)", f->title, (long long)process);
     f->cause = nccl_beside(c, r);
     f->fix = w->fix;
     const struct nsc_event *closed = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED);
