@@ -340,8 +340,9 @@ struct nsc_own_field {
 };
 enum { NSC_OWN_RECORDS = 100000 }; /* so many are kept; of the others their number */
 enum {
-    NSC_WORDS_OF_RANKS = 20000
-}; /* and of lines in which a rank tells of itself: a program may warn at every step */
+    NSC_WORDS_OF_RANKS = 20000,
+    NSC_HEAPED = 20000 /* frames of stacks, and words about PyTorch's store */
+};                     /* and of lines in which a rank tells of itself: a program may warn at every step */
 
 /* What the first rank of a communicator called under a number (opCount), and how many call the same. */
 struct nsc_call {
@@ -475,15 +476,15 @@ struct nsc_whole {
     bool battered;        /* one line in ten is torn, or more: what is not there may have been lost */
     bool no_collnet;      /* its connections were made, and are not used */
     bool stranger_failed; /* a process failed that belongs to no communicator of the input */
-    uint32_t done;   /* the line that says that the program had done its work: index into model.happened, or NSC_NONE */
-    uint32_t raised; /* the first exception that PyTorch marks with the rank that it ended: the same, or NSC_NONE */
+    uint32_t done; /* the line that says that the program had done its work: index into model.happened, or NSC_NONE */
     int64_t most_ranks;   /* of a communicator: the job, in which ranks have the numbers that PyTorch marks them with */
     uint64_t listed;      /* ranks that nccl-tests lists */
     uint64_t warned;      /* warnings that may have to do with a failure */
     int64_t unnamed_gpus; /* that speak, and of which no line says what rank they are */
     struct nsc_map heard; /* kind: the first line of other.def that is so, index into model.happened */
     struct nsc_map words; /* rank: the last in which its program tells of it */
-    struct nsc_map event; /* kind: the first event */
+    struct nsc_map raised; /* rank: the first exception that PyTorch marks with it, index into model.happened */
+    struct nsc_map event;  /* kind: the first event */
 };
 
 /* Threads of one process of which each is known; programs have some tens. */
@@ -518,6 +519,7 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
     uint64_t words_of_ranks;                 /* lines in which a rank tells of itself */
+    uint64_t heaped;                         /* lines of nsc_comes_in_heaps */
     uint64_t troubles;                       /* lines of other.def that tell that something went wrong */
     NSC_VEC(struct nsc_own_record) happened; /* lines of other.def; their fields lie in own_fields too */
     NSC_VEC(struct nsc_ras_rank) ras;        /* groups are in one piece */
@@ -583,7 +585,7 @@ struct ncclscope_model {
     X(threads) X(tree_links) X(printed)
 #define NSC_MODEL_MAPS(X) \
     X(thread_by) X(env_by) X(path_by) X(tree_link_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) \
-    X(placed_on)     X(whole.heard) X(whole.words) X(whole.event)
+    X(placed_on)     X(whole.heard) X(whole.words) X(whole.raised) X(whole.event)
 /* clang-format on */
 
 /* ---- keys.c ---- */
@@ -646,6 +648,7 @@ static inline bool nsc_refuses_collnet(const struct nsc_event *e)
     return (e->kind == NCCLSCOPE_KIND_COLLNET_FAILED || e->kind == NCCLSCOPE_KIND_SHARP_FAILED) &&
            e->level == NCCLSCOPE_LEVEL_WARN;
 }
+bool nsc_comes_in_heaps(ncclscope_kind kind); /* other.c */
 /* The first line of other.def that is of this kind, or NULL. */
 const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind);
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */

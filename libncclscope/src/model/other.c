@@ -255,19 +255,26 @@ static bool is_no_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_DEBUGGER,         NCCLSCOPE_KIND_LIBFABRIC_NO_MR,  NCCLSCOPE_KIND_PROGRAM_NVLINK,
         NCCLSCOPE_KIND_TORCH_RAISED_AT,  NCCLSCOPE_KIND_PROGRAM_NO_PEER,  NCCLSCOPE_KIND_TORCH_STACK,
         NCCLSCOPE_KIND_TORCH_FRAME,      NCCLSCOPE_KIND_TORCH_STORE_GONE, NCCLSCOPE_KIND_RUN_ALONE,
-        NCCLSCOPE_KIND_SPAWN_RAISED};
+        NCCLSCOPE_KIND_SPAWN_RAISED,     NCCLSCOPE_KIND_PY_FRAME};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return true;
     return false;
 }
 
+/* Of which a job of many ranks may print more than all else together. */
+bool nsc_comes_in_heaps(ncclscope_kind kind)
+{
+    return kind == NCCLSCOPE_KIND_TORCH_FRAME || kind == NCCLSCOPE_KIND_PY_FRAME ||
+           kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
+}
+
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     m->troubles += !is_no_trouble(rec->kind);
-    bool many = rec->kind == NCCLSCOPE_KIND_RANK_SAID || rec->kind == NCCLSCOPE_KIND_TORCH_FRAME ||
-                rec->kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
-    if (many && m->words_of_ranks++ >= NSC_WORDS_OF_RANKS)
+    if (rec->kind == NCCLSCOPE_KIND_RANK_SAID && m->words_of_ranks++ >= NSC_WORDS_OF_RANKS)
+        return;
+    if (nsc_comes_in_heaps(rec->kind) && m->heaped++ >= NSC_HEAPED)
         return;
     struct nsc_own_record *r = m->happened.len < NSC_OWN_RECORDS ? nsc_vec_push(&m->happened) : NULL;
     if (r)

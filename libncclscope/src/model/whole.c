@@ -42,7 +42,9 @@ static void look_at_others(struct ncclscope_model *m, struct nsc_whole *w)
         bool ends =
             r->torch_rank >= 0 && (r->number == NCCLSCOPE_KIND_PY_RAISED || r->number == NCCLSCOPE_KIND_TORCH_OOM ||
                                    r->number == NCCLSCOPE_KIND_PROGRAM_CUDA);
-        w->raised = ends && w->raised == NSC_NONE ? (uint32_t)i : w->raised;
+        struct nsc_key of_rank = {(uint64_t)r->torch_rank, 0, 0};
+        if (ends && nsc_map_get(&w->raised, of_rank) == NSC_NONE && nsc_map_put(&w->raised, of_rank, (uint32_t)i))
+            m->no_memory = true;
         if (tells_success(m, r) && (w->done == NSC_NONE || goes_on(m, &m->happened.item[w->done], r)))
             w->done = (uint32_t)i;
         if (r->number == NCCLSCOPE_KIND_RANK_SAID && nsc_number_said(m, r, "rank", &rank) &&
@@ -111,7 +113,7 @@ static int64_t count_unnamed_gpus(const struct ncclscope_model *m)
 void nsc_look_at_whole(struct ncclscope_model *m)
 {
     struct nsc_whole *w = &m->whole;
-    w->done = w->raised = NSC_NONE;
+    w->done = NSC_NONE;
     for (size_t i = 0; i < m->comms.len; i++)
         w->most_ranks = m->comms.item[i].nranks > w->most_ranks ? m->comms.item[i].nranks : w->most_ranks;
     look_at_others(m, w);

@@ -126,7 +126,7 @@ static const struct hint *const hints[256] = {
     ['M'] = HINTS(HINT(5, "Open MPI ")),
     [':'] = HINTS(HINT(0, ": runtime error: ")),
     ['E'] = HINTS(HINT(0, "EFA device, "), HINT(0, "Exception raised from ")),
-    ['F'] = HINTS(HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
+    ['F'] = HINTS(HINT(0, "File \""), HINT(0, "Floating point exception"), HINT(0, "Final Resource Status")),
     ['K'] = HINTS(HINT(0, "Killed"), HINT(0, "Killing subprocess "), HINT(0, "KeyboardInterrupt")),
     ['T'] = HINTS(HINT(0, "Terminating remaining workers"), HINT(0, "Terminated"), HINT(0, "Test failure "),
                   HINT(0, "There are not enough slots"), HINT(0, "Training Container Exec"),

@@ -485,6 +485,9 @@ bool nsc_is_version_line(nsc_text line)
     nsc_text version = nsc_next_word(&rest), more = nsc_next_word(&rest);
     if (version.len < 3 || !nsc_is_digit(version.ptr[0]) || !memchr(version.ptr, '.', version.len))
         return false;
+    if (more.len > 4 && more.ptr[0] == '[' && more.ptr[more.len - 1] == ']' && memchr(more.ptr, '/', more.len) &&
+        !nsc_next_word(&rest).len)
+        return true; /* "[50/1900]": where a terminal's screen was copied in tmux's copy mode */
     bool commit = line.ptr[0] == 'R' ||
                   (more.len && memchr(more.ptr, ':', more.len)); /* "2.20.5+hip6.2 HEAD:4d66b3d", "... Unknown" */
     return !more.len || (commit && !nsc_next_word(&rest).len);

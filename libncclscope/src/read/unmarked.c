@@ -218,8 +218,16 @@ static bool take_test_row(ncclscope_reader *r, nsc_text body)
     return true;
 }
 
+/* "ncclCommInitRankConfig comm 0x596c4b4edb80 rank 0 nranks 8 cudaDev 0 ... - Init START", "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM" */
+static bool tells_of_communicator(nsc_text body)
+{
+    return (nsc_text_starts(body, "ncclComm") && nsc_text_find(body, " comm 0x") > 0 &&
+            nsc_text_find(body, " nranks ") > 0) ||
+           (nsc_text_starts(body, "Channel ") && nsc_text_find(body, "] -> ") > 0 && nsc_text_find(body, " via ") > 0);
+}
+
 /* "NET/IB : No device found.", "Using network Socket": what is left where somebody took "NCCL INFO" away from all lines. */
-static bool tells_network(nsc_text body)
+static bool tells_of_start(nsc_text body)
 {
     static const char *const begins[] = {"NET/Plugin: Could not find",
                                          "NET/Plugin: No plugin found",
@@ -232,7 +240,9 @@ static bool tells_network(nsc_text body)
         if (body.ptr[0] == 'N' && nsc_text_starts(body, begins[i]))
             return true;
     nsc_text name = nsc_text_starts(body, "Using network ") ? nsc_text_trim_end(nsc_text_from(body, 14)) : NSC_TEXT("");
-    return nsc_text_is(name, "Socket") || nsc_text_is(name, "IB"); /* another name may be another program's */
+    return nsc_text_is(name, "Socket") || nsc_text_is(name, "IB") || nsc_text_starts(name, "IBext") ||
+           nsc_text_is(name, "AWS Libfabric") ||
+           tells_of_communicator(body); /* another name may be another program's */
 }
 
 /* "Channel 00/0 : 0[6000] -> 1[d000] via P2P/IPC": a whole message of NCCL's and no header: somebody took even "NCCL INFO" away. Where connections
@@ -244,7 +254,7 @@ static bool take_bare_message(ncclscope_reader *r, nsc_text body)
     if (r->connected || !(stripped || connects))
         return false;
     enum nsc_worth worth = nsc_worth_of_message(r, message);
-    if (worth != NSC_WORTH_WHOLE && (worth == NSC_WORTH_CUT || !tells_network(message)))
+    if (worth != NSC_WORTH_WHOLE && (worth == NSC_WORTH_CUT || !tells_of_start(message)))
         return false;
     struct nsc_header h = {.level = NCCLSCOPE_LEVEL_INFO, .pid = -1, .tid = -1, .dev = -1, .stripped = stripped};
     nsc_new_record(r);
@@ -280,7 +290,7 @@ bool nsc_take_unmarked(ncclscope_reader *r)
     if (take_test_row(r, body) || take_foreign(r, body) || take_joined(r, body))
         return true;
     bool residue = nsc_is_residue(body);
-    if (!residue && (r->seen.headers || !tells_network(body)))
+    if (!residue && (r->seen.headers || !tells_of_start(body)))
         return false;
     if (take_bare_message(r, body))
         return true;

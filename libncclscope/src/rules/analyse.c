@@ -86,26 +86,41 @@ static void say_if_it_helped(struct nsc_case *c, struct nsc_finding *f)
                              (unsigned long long)m->sources.item[0].stats.lines);
 }
 
-/* Did every rank of the run that began with that line destroy its communicator, and is this finding the only one that is graver than a note and
- * follows from nothing? */
+/* Does a line of another program's behind that one tell of a failure: an exception, or a launcher that saw one? */
+static bool any_failed_behind(const struct ncclscope_model *m, uint64_t line)
+{
+    static const ncclscope_kind kinds[] = {
+        NCCLSCOPE_KIND_PY_RAISED,       NCCLSCOPE_KIND_TORCH_OOM,     NCCLSCOPE_KIND_PROGRAM_CUDA,
+        NCCLSCOPE_KIND_PROGRAM_NCCL,    NCCLSCOPE_KIND_TORCH_TIMEOUT, NCCLSCOPE_KIND_ELASTIC_FAILED,
+        NCCLSCOPE_KIND_CHILD_FAILED,    NCCLSCOPE_KIND_RUN_ROOT,      NCCLSCOPE_KIND_SRUN_ENDED,
+        NCCLSCOPE_KIND_MPI_EXIT,        NCCLSCOPE_KIND_LAUNCH_EXIT,   NCCLSCOPE_KIND_LAUNCHER_STOPS,
+        NCCLSCOPE_KIND_SHELL_JOB_ENDED, NCCLSCOPE_KIND_CPP_TERMINATE, NCCLSCOPE_KIND_TORCH_ASSERT};
+    for (size_t i = m->happened.len; i-- && m->happened.item[i].where.line >= line;)
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            if (m->happened.item[i].number == kinds[k])
+                return true;
+    return false;
+}
+
+/* Did every rank of the run that began with that line destroy its communicator, and does nothing tell of a failure behind it? Asked where all is
+ * in one input: what other files hold may be of either run. */
 static bool ended_well(struct nsc_case *c, const struct nsc_finding *f, uint64_t anew)
 {
     const struct ncclscope_model *m = c->m;
-    bool any = false;
-    for (size_t i = 0; i < m->ranks.len; i++) {
+    bool any = m->sources.len == 1 && !any_failed_behind(m, anew);
+    size_t ended = 0;
+    for (size_t i = 0; any && i < m->ranks.len; i++) {
         const struct nsc_rank *r = &m->ranks.item[i];
-        const struct nsc_proc *p = &m->procs.item[r->proc];
-        if (p->source != f->evidence[0].source || p->first.line < anew)
+        if (m->procs.item[r->proc].first.line < anew)
             continue;
-        if (!r->destroyed.line || r->aborted.line)
-            return false;
-        any = true;
+        any = r->destroyed.line && !r->aborted.line;
+        ended++;
     }
     for (size_t i = 0; any && i < c->f->list.len; i++) {
         const struct nsc_finding *x = &c->f->list.item[i];
         any = x == f || x->severity < NCCLSCOPE_SEVERITY_WARNING || x->caused_by;
     }
-    return any;
+    return any && ended;
 }
 
 /* Somebody did, by hand: of what stands at the top. */

@@ -47,6 +47,13 @@ static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
            nsc_text_find(reason, "CUDA") >= 0;
 }
 
+bool nsc_is_of_nccl(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    nsc_text name = nsc_said(m, r, "name"), reason = nsc_said(m, r, "reason");
+    return r->number == NCCLSCOPE_KIND_PY_RAISED && is_of_nccl_or_cuda(nsc_text_trim(name), reason) &&
+           nsc_text_find(reason, "CUDA") < 0;
+}
+
 /* "[rank4]: FileNotFoundError: ...": PyTorch puts the rank before an exception that nothing caught. */
 static bool is_uncaught(const struct nsc_own_record *r)
 {
@@ -89,9 +96,12 @@ static void name_ranks(struct nsc_case *c, struct nsc_finding *f, const struct w
 static int64_t spawned(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
     enum { NEAR = 100 };
-    int64_t number = -1;
-    if (r > m->happened.item && r[-1].number == NCCLSCOPE_KIND_SPAWN_RAISED && r[-1].where.source == r->where.source &&
-        r[-1].where.line + NEAR > r->where.line && nsc_number_said(m, r - 1, "count", &number))
+    const struct nsc_where *at = &r->where;
+    int64_t number;
+    while (r > m->happened.item && r[-1].number == NCCLSCOPE_KIND_PY_FRAME)
+        r--;
+    if (r > m->happened.item && r[-1].number == NCCLSCOPE_KIND_SPAWN_RAISED && r[-1].where.source == at->source &&
+        r[-1].where.line + NEAR > at->line && nsc_number_said(m, r - 1, "count", &number))
         return number;
     return -1;
 }
@@ -238,6 +248,35 @@ static void say_where_raised(struct nsc_case *c, struct nsc_finding *f, const st
     }
 }
 
+/* "  File "/job/train.py", line 44, in main" above the exception: the last frame that is of the program itself. Without PyTorch's mark of the
+ * rank it counts right above the exception alone, as other ranks may write between the lines. */
+static void say_last_frame(struct nsc_case *c, struct nsc_finding *f, const struct nsc_own_record *r)
+{
+    enum { FRAMES = 150, RIGHT_ABOVE = 4 };
+    const struct ncclscope_model *m = c->m;
+    int64_t line;
+    for (const struct nsc_own_record *x = r; x-- > m->happened.item;) {
+        if (x->where.source != r->where.source ||
+            x->where.line + (r->torch_rank < 0 ? RIGHT_ABOVE : FRAMES) < r->where.line)
+            return;
+        if (x->torch_rank != r->torch_rank)
+            continue;
+        if (x->number != NCCLSCOPE_KIND_PY_FRAME || !nsc_number_said(m, x, "line", &line))
+            return;
+        nsc_text file = nsc_said(m, x, "file"), name = nsc_text_trim(nsc_said(m, x, "name"));
+        for (size_t i = file.len; i--;)
+            if (file.ptr[i] == '/') {
+                file = nsc_text_from(file, i + 1);
+                break;
+            }
+        f->cause = nsc_words(c, "%s The last frame that is of the program itself: %.*s:%lld, in %.*s (line %llu).",
+                             f->cause, (int)(file.len < 80 ? file.len : 80), file.ptr, (long long)line,
+                             (int)(name.len < 80 ? name.len : 80), name.len ? name.ptr : "",
+                             (unsigned long long)x->where.line);
+        return;
+    }
+}
+
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on,
                      const struct nsc_own_record *survived)
 {
@@ -272,6 +311,8 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     }
     nsc_show(c, f, &r->where);
     say_where_raised(c, f, r);
+    if (r->number == NCCLSCOPE_KIND_PY_RAISED && !lived_on)
+        say_last_frame(c, f, r);
     if (survived) {
         nsc_text first = reason_of(c->m, survived);
         f->cause = nsc_words(
@@ -297,8 +338,7 @@ static bool is_of_store(nsc_text reason)
            is_taken(reason);
 }
 
-/* Are closed connections and lost patience all that NCCL and its watchdog tell, which a process that ended leaves behind? */
-static bool only_missed(const struct ncclscope_model *m)
+bool nsc_only_missed(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->warnings.len; i++) {
         ncclscope_kind k = m->warnings.item[i].kind;
@@ -323,7 +363,7 @@ static bool is_wake(const struct ncclscope_model *m, const struct words *w, cons
     if (r->number == NCCLSCOPE_KIND_TORCH_ASSERT && before && nccl->failed &&
         nccl->failed < r->where.line + NSC_NEAR_ASSERT)
         return false; /* what NCCL meets next is how the process goes down */
-    return w->told == DIES || (takes_rank_away(r) && nccl->failed && only_missed(m)) ? !before : nccl_failed;
+    return w->told == DIES || (takes_rank_away(r) && nccl->failed && nsc_only_missed(m)) ? !before : nccl_failed;
 }
 
 const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m)
@@ -412,7 +452,8 @@ static const struct nsc_own_record *original_of(const struct ncclscope_model *m,
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
 {
     const struct ncclscope_model *m = c->m;
-    const struct nsc_own_record *before = NULL;
+    const struct nsc_own_record *before = NULL,
+                                *waits = NULL; /* raised by one that waited, where another file may tell for whom */
     struct span nccl = {.source = NSC_NONE};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
@@ -429,6 +470,11 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
             before = before ? before : r;
             continue;
         }
+        bool waited = m->sources.len > 1 && told == FIRST && is_of_waiting(name, reason);
+        if (waited || (waits && waits->where.source == r->where.source)) {
+            waits = waits ? waits : r;
+            continue;
+        }
         const struct nsc_where *done = nsc_success_of(m); /* then it was caught, or hurt nothing that mattered */
         bool went_on = done && done->source == r->where.source && done->line > r->where.line;
         const struct nsc_own_record *end = went_on || r->torch_rank >= 0 ? NULL : ended_by(m, r),
@@ -442,6 +488,10 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         r = original;
         tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL, NULL);
         return r;
+    }
+    if (waits) {
+        tell_one(c, words_of(waits, told), waits, NULL, NULL);
+        return waits;
     }
     if (before)
         tell_one(

@@ -92,6 +92,15 @@ static void rank_hangs(struct ncclscope_findings *f)
     }
 }
 
+/* The first line that it shows, in whichever input. */
+static uint64_t first_line_of(const struct nsc_finding *f)
+{
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < f->evidences; i++)
+        first = f->evidence[i].line < first ? f->evidence[i].line : first;
+    return first;
+}
+
 static int by_urgency(const void *a, const void *b)
 {
     const struct nsc_finding *x = a, *y = b;
@@ -108,9 +117,9 @@ static int by_urgency(const void *a, const void *b)
     bool dated = x->began && y->began && x->began->where.source == y->began->where.source;
     if (dated && x->began->where.line != y->began->where.line)
         return x->began->where.line < y->began->where.line ? -1 : 1;
-    if (c && breaks(x) && x->evidences && y->evidences && p->source == q->source && p->line != q->line)
-        return p->line < q->line ? -1 : 1; /* of failures what came first */
-    if (x->cost && !y->cost)               /* an effect that somebody measured */
+    if (c && breaks(x) && x->shown_first != y->shown_first)
+        return x->shown_first < y->shown_first ? -1 : 1; /* of failures what came first in its input */
+    if (x->cost && !y->cost)                             /* an effect that somebody measured */
         return -1;
     if (!x->cost && y->cost)
         return 1;
@@ -132,6 +141,7 @@ static void put_in_order(struct ncclscope_findings *f)
     rank_hangs(f);
     for (size_t i = 0; i < n; i++) {
         f->list.item[i].found = i;
+        f->list.item[i].shown_first = first_line_of(&f->list.item[i]);
         open[f->list.item[i].rule->key]++;
     }
     if (n)

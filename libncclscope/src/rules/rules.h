@@ -72,6 +72,7 @@ struct nsc_finding {
     size_t found;         /* its place before findings were put in order */
     int sure;             /* by its confidence; of hangs that of the surest */
     double waited;        /* of hangs: when the first gave up, to order them */
+    uint64_t shown_first; /* the first line that it shows */
     enum nsc_failure_part part;
     const struct nsc_event *began; /* of a failure: the first event; NULL if none dates it */
     struct nsc_where evidence[NSC_EVIDENCE];

@@ -350,7 +350,8 @@ static bool is_first_to_fall(const struct ncclscope_model *m, const struct nsc_o
     bool from_outside =
         code && code != -6 && code != -15; /* it neither gave up itself, nor was it ended in good order */
     bool near = !failed || failed->line > r->where.line ||
-                (failed->line + NSC_LINES_BUFFERED > r->where.line && !first_timeout_before(m, &r->where));
+                (failed->line + NSC_LINES_BUFFERED > r->where.line && nsc_only_missed(m) &&
+                 !first_timeout_before(m, &r->where));
     const struct nsc_proc *p = is_of_shell(r) && from_outside && near ? process_of(m, r, nsc_said(m, r, "pid")) : NULL;
     return p && !failed_itself(m, p);
 }

@@ -122,6 +122,8 @@ struct closings {
     uint32_t one_gone;     /* the one process that several others surely saw close, and no other was; or NSC_NONE */
     struct nsc_map local;  /* communicator, host and local rank to a rank */
     struct nsc_map closed; /* process and local rank to the rank that it may mean; that and 1: surely */
+    struct nsc_map spoken; /* source and rank to the last line that PyTorch marks with it, index into model.happened */
+    struct nsc_map waited; /* source to the last line by which a rank lost its patience, the same */
 };
 
 /* Every rank by its communicator, its host and its place there, as lines say it, else counted by rank. */
@@ -211,6 +213,8 @@ static void free_closings(struct closings *all)
     nsc_map_free(&all->by_host);
     nsc_map_free(&all->local);
     nsc_map_free(&all->closed);
+    nsc_map_free(&all->spoken);
+    nsc_map_free(&all->waited);
     nsc_vec_free(&all->of);
 }
 
@@ -269,19 +273,30 @@ static bool is_only_one_open(const struct ncclscope_model *m, const struct nsc_r
     return all;
 }
 
-/* Did a rank lose its patience behind that line, by PyTorch's watchdog, while the one whose connection had closed said nothing more? */
-static bool is_waited_for(const struct ncclscope_model *m, const struct nsc_where *closed, const struct nsc_rank *gone)
+static void list_torch_lines(struct nsc_case *c, struct closings *all)
 {
-    bool waited = false;
+    const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *x = &m->happened.item[i];
-        if (x->torch_rank < 0 || x->where.source != closed->source || x->where.line < closed->line)
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->torch_rank < 0)
             continue;
-        if (x->torch_rank == gone->rank)
-            return false;
-        waited = waited || nsc_timed_out(x);
+        struct nsc_key speaker = {r->where.source, (uint64_t)r->torch_rank, 0}, source = {r->where.source, 0, 0};
+        bool failed = nsc_map_put(&all->spoken, speaker, (uint32_t)i) ||
+                      (nsc_timed_out(r) && nsc_map_put(&all->waited, source, (uint32_t)i));
+        c->f->no_memory = c->f->no_memory || failed;
     }
-    return waited;
+}
+
+/* Did a rank lose its patience behind that line, by PyTorch's watchdog, while the one whose connection had closed said nothing more? PyTorch's
+ * numbers are those of the job. */
+static bool is_waited_for(const struct ncclscope_model *m, const struct closings *all, const struct nsc_where *closed,
+                          const struct nsc_rank *gone)
+{
+    uint32_t waited = nsc_map_get(&all->waited, (struct nsc_key){closed->source, 0, 0}),
+             spoken = nsc_map_get(&all->spoken, (struct nsc_key){closed->source, (uint64_t)gone->rank, 0});
+    return gone->nranks == m->whole.most_ranks && waited != NSC_NONE &&
+           m->happened.item[waited].where.line > closed->line &&
+           (spoken == NSC_NONE || m->happened.item[spoken].where.line < closed->line);
 }
 
 /* Its own lines behind that speak against it: unless `ordered` is false, where they may be of another run, or out of their order. */
@@ -293,7 +308,7 @@ static bool is_lost(const struct ncclscope_model *m, const struct closings *all,
         return false; /* who tells of its own connections is there */
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
     bool seen = all_saw_the_same(m, all, e) || all->one_gone == r->proc;
-    return (ordered ? !speaks_on && (others_close(m, r) || seen || is_waited_for(m, &e->where, r))
+    return (ordered ? !speaks_on && (others_close(m, r) || seen || is_waited_for(m, all, &e->where, r))
                     : (seen || is_only_one_open(m, r)) && !nsc_success_of(m)) &&
            !aborted_before(m, r, &e->where);
 }
@@ -348,11 +363,17 @@ static bool tell_own_word(struct nsc_case *c, struct nsc_finding *f, const struc
 
 /* "<NO_OTHER_FAILURES>", and below "Root Cause" another rank, by the launcher of the one host that there is: what it watched of this rank was a
  * good end. NULL: no line says so. */
-static const struct nsc_own_record *listed_as_well(const struct ncclscope_model *m, const struct nsc_rank *lost)
+static const struct nsc_own_record *listed_as_well(const struct ncclscope_model *m, const struct nsc_rank *lost,
+                                                   const struct nsc_where *closed)
 {
     enum { NEAR = 12 };
     const struct nsc_own_record *alone = nsc_first_heard(m, NCCLSCOPE_KIND_RUN_ALONE),
                                 *end = m->happened.item + m->happened.len;
+    while (alone && alone < end &&
+           (alone->number != NCCLSCOPE_KIND_RUN_ALONE || alone->where.source != closed->source ||
+            alone->where.line < closed->line))
+        alone++;
+    alone = alone == end ? NULL : alone;
     int64_t rank;
     for (const struct nsc_own_record *r = alone; r && m->hosts.len == 1 && r < end; r++) {
         if (r->where.source != alone->where.source || r->where.line > alone->where.line + NEAR)
@@ -395,7 +416,7 @@ static bool tell_losses(struct nsc_case *c, struct closings *all, bool ordered, 
         c, "Rank %lld vanished%s (host %s, pid %lld): its peers saw its connections close before any teardown",
         (long long)first->rank, before || !ordered ? "" : " first", nsc_say(m, m->procs.item[first->proc].host).ptr,
         (long long)m->procs.item[first->proc].pid);
-    const struct nsc_own_record *well = listed_as_well(m, first);
+    const struct nsc_own_record *well = listed_as_well(m, first, &f->began->where);
     nsc_show(c, f, well ? &well->where : NULL);
     if (!tell_own_word(c, f, first))
         nsc_explain_by(c, f, well ? NSC_LOST_AND_NO_FAILURE : 0);
@@ -414,6 +435,7 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
     gather_closings(c, &all);
     if (nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED)) {
         index_places(c, &all);
+        list_torch_lines(c, &all);
         find_one_gone(c, &all);
         bool one = all.one_gone != NSC_NONE;
         if (!(one && tell_losses(c, &all, true, true)) && !tell_losses(c, &all, true, false) &&

@@ -119,19 +119,42 @@ static size_t unsteady_rows(const struct nsc_test *first, size_t rows, const str
     return both && n >= UNSTEADY_ROWS && (double)n >= part_unsteady * (double)rows ? n : 0;
 }
 
-/* "#  Rank  1 Group  0 Pid 3038985 on node0 device  0 [0000:02:00] ..." behind the same of rank 0: the last rank that is listed on the GPU
- * of the one before it; NULL: none is. */
-static const struct nsc_own_record *listed_twice(const struct ncclscope_model *m)
+/* nccl-tests' lists of ranks, "#  Rank  1 Group  0 Pid 3038985 on node0 device  0 [0000:02:00] ...", in the order of the input. */
+struct lists {
+    const struct ncclscope_model *m;
+    size_t next;                        /* record that was not looked at yet */
+    const struct nsc_own_record *last;  /* line of a list that was looked at last */
+    const struct nsc_own_record *twice; /* of its list a rank on the GPU of the one before it; NULL: none is */
+};
+
+static bool is_on_same_gpu(const struct ncclscope_model *m, const struct nsc_own_record *a,
+                           const struct nsc_own_record *b)
 {
-    for (size_t i = m->happened.len; i-- > 1;) {
-        const struct nsc_own_record *r = &m->happened.item[i], *before = r - 1;
-        nsc_text gpu = r->number == NCCLSCOPE_KIND_TEST_RANK ? nsc_said(m, r, "bus_id") : (nsc_text){NULL, 0};
-        if (gpu.len && before->number == r->number && nsc_text_eq(gpu, nsc_said(m, before, "bus_id")) &&
-            nsc_text_eq(nsc_said(m, r, "name"), nsc_said(m, before, "name")) &&
-            !nsc_text_eq(nsc_said(m, r, "rank"), nsc_said(m, before, "rank")))
-            return r;
+    nsc_text gpu = nsc_said(m, b, "bus_id");
+    return gpu.len && nsc_text_eq(gpu, nsc_said(m, a, "bus_id")) &&
+           nsc_text_eq(nsc_said(m, a, "name"), nsc_said(m, b, "name")) &&
+           !nsc_text_eq(nsc_said(m, a, "rank"), nsc_said(m, b, "rank"));
+}
+
+/* Of the list that stands before this row, in its input: a rank that shares the GPU of another. Asked row by row, as they come. */
+static const struct nsc_own_record *shares_before(struct lists *l, const struct nsc_where *row)
+{
+    enum { NEXT_LINE = 3 };
+    const struct ncclscope_model *m = l->m;
+    for (; l->next < m->happened.len; l->next++) {
+        const struct nsc_own_record *r = &m->happened.item[l->next];
+        if (r->where.source > row->source || (r->where.source == row->source && r->where.line > row->line))
+            break;
+        if (r->number != NCCLSCOPE_KIND_TEST_RANK)
+            continue;
+        bool goes_on =
+            l->last && l->last->where.source == r->where.source && r->where.line <= l->last->where.line + NEXT_LINE;
+        l->twice = goes_on ? l->twice : NULL;
+        if (goes_on && is_on_same_gpu(m, l->last, r))
+            l->twice = r;
+        l->last = r;
     }
-    return NULL;
+    return l->last && l->last->where.source == row->source ? l->twice : NULL;
 }
 
 static bool tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size_t rows)
@@ -154,29 +177,27 @@ static bool tell_unsteady(struct nsc_case *c, const struct nsc_test *first, size
     return true;
 }
 
-/* Ranks that take turns on one GPU: of all tables together. */
-static void tell_shared(struct nsc_case *c, const struct nsc_own_record *twice)
+/* Tables of ranks that take turns on one GPU, all together. */
+struct shared {
+    size_t unsteady, tables;
+    const struct nsc_test *worst;
+    const struct nsc_own_record *twice;
+};
+
+static void tell_shared(struct nsc_case *c, const struct shared *s)
 {
-    const struct ncclscope_model *m = c->m;
-    size_t unsteady = 0, tables = 0;
-    const struct nsc_test *worst = m->tests.item;
-    for (size_t i = 0, end; i < m->tests.len; i = end) {
-        end = end_of_table(m, i);
-        unsteady += unsteady_rows(&m->tests.item[i], end - i, &worst);
-        tables++;
-    }
-    if (!unsteady)
+    if (!s->unsteady)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "certain");
-    f->count = unsteady;
+    f->count = s->unsteady;
     f->title = nsc_words(c,
                          "nccl-tests runs more than one rank on one GPU, and its times are unsteady: %zu rows of %zu "
                          "table%s differ by %g times and more between out of place and in place",
-                         unsteady, tables, tables == 1 ? "" : "s", unsteady_told);
+                         s->unsteady, s->tables, s->tables == 1 ? "" : "s", unsteady_told);
     nsc_explain_by(c, f, NSC_MEASURED_ON_ONE_GPU);
     f->confidence = "certain"; /* that it is so; not that it is the reason */
-    nsc_show(c, f, &twice->where);
-    nsc_show(c, f, &worst->where);
+    nsc_show(c, f, &s->twice->where);
+    nsc_show(c, f, &s->worst->where);
 }
 
 /* Sizes of one table that take longer than the next larger one. *told: where the finding of all tables stands, once there is one. */
@@ -208,18 +229,22 @@ void nsc_rule_slow_sizes(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     size_t told = SIZE_MAX;
-    const struct nsc_own_record *twice = listed_twice(m);
-    if (twice) { /* what comes and goes there is no choice of NCCL's */
-        tell_shared(c, twice);
-        return;
-    }
+    struct lists lists = {.m = m};
+    struct shared shared = {.worst = m->tests.item};
     tell_falls(c);
     for (size_t i = 0, end; i < m->tests.len; i = end) {
         const struct nsc_test *first = &m->tests.item[i];
+        const struct nsc_own_record *twice = shares_before(&lists, &first->where);
         end = end_of_table(m, i);
-        if (!tell_unsteady(c, first, end - i)) /* there one slow row says nothing of its size */
+        if (twice) { /* what comes and goes there is no choice of NCCL's */
+            shared.twice = twice;
+            shared.tables++;
+            shared.unsteady += unsteady_rows(first, end - i, &shared.worst);
+        } else if (!tell_unsteady(c, first, end - i)) { /* there one slow row says nothing of its size */
             tell_steps(c, first, end - i, &told);
+        }
     }
+    tell_shared(c, &shared);
 }
 
 static const double host_memory_gb_s = 2; /* a ninth of what is known of it: rules.def */

@@ -46,28 +46,25 @@ static bool has_whole_job(const struct ncclscope_model *m, const struct nsc_comm
     return true;
 }
 
+enum { LINES_BEHIND = 40 };
+
 /* "[rank0]:[W...] [c10d] sendBytes failed on SocketImpl(...): Broken pipe": a rank that still waits says that PyTorch's store has gone, behind the
  * line by which it started. NULL: none does. */
 static const struct nsc_own_record *store_gone(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
     enum { TRIED = 64 }; /* a launcher may say so too, before the first rank does */
-    const struct nsc_own_record *gone = nsc_first_heard(m, NCCLSCOPE_KIND_TORCH_STORE_GONE), *last = gone + TRIED,
+    const struct nsc_own_record *gone = nsc_first_heard(m, NCCLSCOPE_KIND_TORCH_STORE_GONE),
                                 *end = m->happened.item + m->happened.len;
-    while (gone && gone < end && gone < last &&
-           (gone->number != NCCLSCOPE_KIND_TORCH_STORE_GONE || gone->torch_rank < 0))
-        gone++;
-    if (!gone || gone == end || gone == last)
-        return NULL;
-    for (uint32_t i = 0; i < k->count; i++) {
-        const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
-        if (!nsc_is_done(r) && r->rank == gone->torch_rank && r->first.source == gone->where.source &&
-            r->first.line < gone->where.line)
-            return gone;
-    }
+    for (int n = 0; gone && k->nranks == m->whole.most_ranks && gone < end && n < TRIED; gone++, n++)
+        for (uint32_t i = 0; gone->number == NCCLSCOPE_KIND_TORCH_STORE_GONE && i < k->count && i < TRIED; i++) {
+            const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
+            uint64_t last = m->procs.item[r->proc].last_line; /* where others write behind that, the job goes on */
+            if (!nsc_is_done(r) && r->rank == gone->torch_rank && m->procs.item[r->proc].source == gone->where.source &&
+                last < gone->where.line && gone->where.line <= last + LINES_BEHIND)
+                return gone;
+        }
     return NULL;
 }
-
-enum { LINES_BEHIND = 40 };
 
 /* The program went on for long behind the last line of the ranks that are not done, and nothing in the input says that it failed: the end of their
  * initialisation was lost, or never logged. */
@@ -239,14 +236,32 @@ static const struct nsc_own_record *last_words_of(const struct ncclscope_model *
     return r;
 }
 
+/* Did a launcher tell of a failure between the two, in their input? Then they are of two runs. */
+static bool is_of_run_before(const struct ncclscope_model *m, const struct nsc_own_record *raised,
+                             const struct nsc_where *began)
+{
+    enum { TRIED = 500 };
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    end = end - raised > TRIED ? raised + TRIED : end;
+    for (const struct nsc_own_record *r = raised + 1;
+         r < end && r->where.source == began->source && r->where.line < began->line; r++)
+        if (r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_CHILD_FAILED ||
+            r->number == NCCLSCOPE_KIND_LAUNCHER_STOPS || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT)
+            return true;
+    return false;
+}
+
 /* Of one of the missing ranks the exception that ended its program, where PyTorch's numbers are the communicator's; NULL: no line tells of it. */
 static const struct nsc_own_record *ended_by_itself(const struct ncclscope_model *m, const struct nsc_comm *k,
                                                     const struct nsc_finding *f)
 {
-    const struct nsc_own_record *r = m->whole.raised == NSC_NONE ? NULL : &m->happened.item[m->whole.raised];
-    for (size_t i = 0; r && k->nranks == m->whole.most_ranks && i < f->ranks.len; i++)
-        if (f->ranks.item[i] == (uint64_t)r->torch_rank)
+    enum { TRIED = 64 };
+    for (size_t i = 0; k->nranks == m->whole.most_ranks && i < f->ranks.len && i < TRIED; i++) {
+        uint32_t at = nsc_map_get(&m->whole.raised, (struct nsc_key){f->ranks.item[i], 0, 0});
+        const struct nsc_own_record *r = at == NSC_NONE ? NULL : &m->happened.item[at];
+        if (r && !nsc_is_of_nccl(m, r) && !is_of_run_before(m, r, &k->where))
             return r;
+    }
     return NULL;
 }
 
@@ -416,10 +431,12 @@ static void tell_absent(const struct absence *a)
         make_note(c, a->f, NSC_MISSING_PARENT);
     } else if (a->raised) {
         const char *which = a->never == 1 ? "it" : nsc_words(c, "rank %lld of them", (long long)a->raised->torch_rank);
-        a->f->title = nsc_words(c,
-                                "A communicator of %lld ranks never became complete: %s did not come to it; %s had "
-                                "failed in its own program (line %llu)",
-                                of, a->who, which, (unsigned long long)a->raised->where.line);
+        a->f->title = nsc_words(
+            c,
+            "A communicator of %lld ranks never became complete: %s did not come to it; %s had "
+            "failed in its own program%s",
+            of, a->who, which,
+            c->m->sources.len > 1 ? "" : nsc_words(c, " (line %llu)", (unsigned long long)a->raised->where.line));
         nsc_show_first(c, a->f, &a->raised->where);
         nsc_explain_by(c, a->f, NSC_MISSING_RAISED);
         a->f->caused_by = a->raised->number == NCCLSCOPE_KIND_TORCH_OOM      ? NSC_ID_FAILURE_MEMORY

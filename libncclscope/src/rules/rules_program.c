@@ -31,23 +31,38 @@ static nsc_text whole_sentences(nsc_text reason)
     return (nsc_text){reason.ptr, n};
 }
 
-/* " of which 126.77 GiB is free": a size behind the words, in MiB; 0: the line does not say it. */
-static double mib_behind(nsc_text line, const char *words)
+/* "126.77 GiB": in MiB; 0: it is no size. */
+static double mib_of(nsc_text size)
 {
     static const struct {
         const char *unit;
         double mib;
     } units[] = {{"GiB", 1024}, {"MiB", 1}, {"KiB", 1.0 / 1024}, {"bytes", 1.0 / 1048576}};
-    ptrdiff_t at = nsc_text_find(line, words);
-    nsc_text rest = nsc_text_from(line, at < 0 ? line.len : (size_t)at + strlen(words));
     double value = 0;
-    if (!nsc_to_f64(nsc_next_word(&rest), &value))
+    if (!nsc_to_f64(nsc_next_word(&size), &value))
         return 0;
-    rest = nsc_text_trim(rest);
+    size = nsc_text_trim(size);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (nsc_text_starts(rest, units[i].unit))
+        if (nsc_text_starts(size, units[i].unit))
             return value * units[i].mib;
     return 0;
+}
+
+/* " of which 126.77 GiB is free": the size behind the words. */
+static double mib_behind(nsc_text line, const char *words)
+{
+    ptrdiff_t at = nsc_text_find(line, words);
+    return at < 0 ? 0 : mib_of(nsc_text_from(line, (size_t)at + strlen(words)));
+}
+
+/* "2.80 GiB" of "... memory in use. 2.80 GiB allowed; Of the allocated memory ..."; len 0: the line says nothing of a share. */
+static nsc_text share_of(nsc_text line)
+{
+    ptrdiff_t end = nsc_text_find(line, " allowed;");
+    size_t from = end > 0 ? (size_t)end : 0, blanks = 0;
+    while (from && (line.ptr[from - 1] != ' ' || blanks++ < 1)) /* the size and its unit */
+        from--;
+    return end > 0 ? (nsc_text){line.ptr + from, (size_t)end - from} : (nsc_text){NULL, 0};
 }
 
 /* "Tried to allocate 1024.00 MiB. GPU 1 has a total capacity of 139.80 GiB of which 126.77 GiB is free. ... 2.80 GiB allowed; ...": what of it
@@ -58,20 +73,11 @@ static int why_no_room(nsc_text line)
            spare = mib_behind(line, "of which ");
     if (tried > 0 && all > 0 && tried > all)
         return NSC_PROGRAM_TOO_LARGE;
-    if (nsc_text_find(line, " allowed; ") >= 0 && tried > 0 && spare > tried)
+    double used = mib_behind(line, "Of the allocated memory ") + mib_behind(line, " allocated by PyTorch, and "),
+           share = mib_of(share_of(line)); /* of what PyTorch itself takes */
+    if (share > 0 && tried > 0 && spare > tried && used + tried > share)
         return NSC_PROGRAM_SHARE;
     return NSC_PROGRAM_MEMORY;
-}
-
-/* ", and 2.80 GiB allowed to this process" */
-static const char *share_said(struct nsc_case *c, nsc_text reason)
-{
-    ptrdiff_t at = nsc_text_find(reason, " GiB allowed;");
-    size_t end = at > 0 ? (size_t)at : 0, word = end;
-    while (word && (nsc_is_digit(reason.ptr[word - 1]) || reason.ptr[word - 1] == '.'))
-        word--;
-    return end > word ? nsc_words(c, ", and %.*s GiB allowed to this process", (int)(end - word), reason.ptr + word)
-                      : "";
 }
 
 /* Of an allocator's account what says why: not which other processes hold memory. */
@@ -205,7 +211,10 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         f->count = 1;
         bool memory = why == NSC_PROGRAM_MEMORY;
         int reasons = memory ? why_no_room(reason) : why;
-        const char *share = reasons == NSC_PROGRAM_SHARE ? share_said(c, reason) : "";
+        nsc_text part = share_of(reason);
+        const char *share = reasons == NSC_PROGRAM_SHARE
+                                ? nsc_words(c, ", and %.*s allowed to this process", (int)part.len, part.ptr)
+                                : "";
         reason = whole_sentences(memory ? first_sentences(reason) : reason);
         f->title = nsc_words(c, "%s%s: %.*s%s%s", title, memory ? who_failed(c, r) : "", (int)reason.len,
                              reason.len ? reason.ptr : "", share, memory ? "" : who_failed(c, r));

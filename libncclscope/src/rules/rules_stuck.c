@@ -275,20 +275,22 @@ static int64_t size_of_whole(const struct ncclscope_model *m, nsc_text group, bo
     return nsc_is_whole_job(group) || (!several && nsc_has_all_up_to(m, group, size - 1)) ? size : 0;
 }
 
-/* The ranks that are named ended their communicator in good order behind the first time-out, after all: the first of them; NULL: none did. */
+/* Did all ranks that are named end their communicator in good order behind the first time-out, after all? The first of them; NULL: not all. */
 static const struct nsc_rank *ended_later(const struct ncclscope_model *m, const struct nsc_finding *f,
                                           const struct nsc_stuck *most, int64_t size)
 {
+    const struct nsc_rank *first = NULL;
     size_t i = 0;
     while (i < m->comms.len && (m->comms.item[i].nranks != size || m->comms.item[i].seen != size))
         i++;
     for (size_t k = 0; i < m->comms.len && k < f->ranks.len; k++) {
         const struct nsc_rank *r = nsc_member(m, (uint32_t)i, (int64_t)f->ranks.item[k]);
-        if (r && r->destroyed.line > most->line->where.line && r->destroyed.source == most->line->where.source &&
-            !r->aborted.line)
-            return r;
+        if (!r || r->destroyed.line < most->line->where.line || r->destroyed.source != most->line->where.source ||
+            r->aborted.line)
+            return NULL;
+        first = first ? first : r;
     }
-    return NULL;
+    return first;
 }
 
 /* Does a rank that had not called the work answer behind the time-out? PyTorch's own thread does, in a process that lives. */
@@ -376,8 +378,9 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
         why == NSC_HUNG_SILENT || why == NSC_HUNG_NOT_CALLED ? ended_later(m, f, most, size) : NULL;
     if (later) {
         nsc_show_first(c, f, &later->destroyed);
-        f->title = nsc_words(c, "%s; rank %lld ended its communicator in good order behind that (line %llu)", f->title,
-                             (long long)later->rank, (unsigned long long)later->destroyed.line);
+        f->title = nsc_words(c, "%s; %s ended %s communicator in good order behind that (line %llu)", f->title,
+                             nsc_list_ranks(c, f), f->ranks.len == 1 ? "its" : "their",
+                             (unsigned long long)later->destroyed.line);
         f->confidence = "likely";
         why = why == NSC_HUNG_SILENT ? NSC_HUNG_LEFT_LATER : NSC_HUNG_CAME_AT_LAST;
     } else if (why == NSC_HUNG_NOT_CALLED && answers(f, of_rank, most)) {

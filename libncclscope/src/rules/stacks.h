@@ -6,6 +6,6 @@
 
 /* "rank 0 is in all_reduce (train.py:60), rank 1 in barrier (train.py:61)", of the ranks that gave a work up; NULL: no line shows a stack of
  * theirs. *differ: not all had called the same. */
-const char *nsc_tell_stacks(struct nsc_case *c, const struct nsc_stuck *of_rank, bool *differ);
+const char *nsc_tell_stacks(struct nsc_case *c, const struct nsc_stuck *stuck, bool *differ);
 
 #endif
