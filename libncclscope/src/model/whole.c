@@ -51,6 +51,8 @@ static void look_at_others(struct ncclscope_model *m, struct nsc_whole *w)
             nsc_map_put(&w->words, (struct nsc_key){(uint64_t)rank, 0, 0}, (uint32_t)i))
             m->no_memory = true;
     }
+    if (nsc_first_heard(m, NCCLSCOPE_KIND_JOB_FAILED)) /* others' agents report success of their own node */
+        w->done = NSC_NONE;
     if (m->tests_begun > m->tests_ended && m->tests_ended) /* of several runs one did not come to its end */
         w->done = NSC_NONE;
 }

@@ -208,7 +208,7 @@ static bool breaks_off_as_it_connects(const struct nsc_report *r)
     if (!s || !nsc_breaks_off(s) || nsc_success_of(m))
         return false;
     for (size_t i = 0; i < m->procs.len; i++)
-        if (ends_near(&m->procs.item[i], s))
+        if (ends_near(&m->procs.item[i], s) && !m->procs.item[i].past_connect)
             return true;
     return false;
 }
@@ -291,8 +291,8 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return ", as far as this input goes: it breaks off within a line while ranks connect. It was cut there, or the "
                "processes were stopped.";
     if (wonders_at_stop(r))
-        return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that no line "
-               "tells.";
+        return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that NCCL's "
+               "lines do not tell.";
     if (wonders_at_own_words(r))
         return ", as far as NCCL's lines go; of the end of the job its own words tell, which stand below.";
     bool unproven = is_found(r, NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN); /* else the model of the GPU has no NVLink */

@@ -363,6 +363,16 @@ static const char *queue_pairs(struct nsc_case *c)
                      (int)index.len, index.ptr);
 }
 
+/* "Failed to open libibverbs.so[.1]": without it NCCL sees no InfiniBand and no RoCE, whether there are any or not. */
+static bool lacks_verbs(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].kind == NCCLSCOPE_KIND_LIBRARY_MISSING &&
+            nsc_text_find(nsc_say(m, m->warnings.item[i].message), "ibverbs") >= 0)
+            return true;
+    return false;
+}
+
 /* What the log does tell of the network that was chosen, and of runs. */
 const char *nsc_known_beside(struct nsc_case *c)
 {
@@ -376,6 +386,7 @@ const char *nsc_known_beside(struct nsc_case *c)
     bool sockets = net && nsc_text_is(nsc_say(m, net), "Socket");
     const char *none = sockets && nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)
                            ? ", having found no InfiniBand or RoCE device"
+                       : sockets && lacks_verbs(m)        ? ", having no libibverbs that it could open"
                        : sockets && has_loopback_alone(m) ? ", over the loopback, which reaches none"
                                                           : "";
     const char *runs =

@@ -37,21 +37,31 @@ static bool is_of_arguments(nsc_text name)
            nsc_text_is(name, "KeyError") || nsc_text_is(name, "IndexError");
 }
 
+/* Not one that only names CUDA, as among the backends that a function is registered for. */
+static bool tells_of_cuda(nsc_text reason)
+{
+    static const char *const words[] = {"CUDA error", "CUDA out of memory", "CUDA failure", "CUDA driver",
+                                        "CUDA unknown"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_find(reason, words[i]) >= 0)
+            return true;
+    return false;
+}
+
 static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
 {
     if (nsc_text_find(reason, "retrieving ncclUniqueId") >= 0 || /* PyTorch's store, before NCCL is called */
         is_before_cuda(reason) || is_of_arguments(name))
         return false;
     return nsc_text_find(name, "DistBackendError") >= 0 || nsc_text_find(name, "ChildFailedError") >= 0 ||
-           nsc_text_find(name, "CUDAError") >= 0 || nsc_text_find(reason, "NCCL") >= 0 ||
-           nsc_text_find(reason, "CUDA") >= 0;
+           nsc_text_find(name, "CUDAError") >= 0 || nsc_text_find(reason, "NCCL") >= 0 || tells_of_cuda(reason);
 }
 
 bool nsc_is_of_nccl(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
     nsc_text name = nsc_said(m, r, "name"), reason = nsc_said(m, r, "reason");
     return r->number == NCCLSCOPE_KIND_PY_RAISED && is_of_nccl_or_cuda(nsc_text_trim(name), reason) &&
-           nsc_text_find(reason, "CUDA") < 0;
+           !tells_of_cuda(reason);
 }
 
 /* "[rank4]: FileNotFoundError: ...": PyTorch puts the rank before an exception that nothing caught. */

@@ -46,6 +46,13 @@ static const char *of_id(struct nsc_case *c, const struct nsc_finding *f, nsc_te
 static const char *of_spawned(struct nsc_case *c, const struct nsc_finding *f, nsc_text name, nsc_text reason)
 {
     (void)f;
+    nsc_text end = between(reason, "' died with <Signals.", ">"),
+             code = between(reason, "' returned non-zero exit status ", " ");
+    code.len -= code.len && code.ptr[code.len - 1] == '.';
+    if (nsc_text_find(name, "CalledProcessError") >= 0 &&
+        (end.len || code.len)) /* "Command '[...]' died with <Signals.SIGABRT: 6>." */
+        return nsc_words(c, "The launcher's command ended %s %.*s", end.len ? "by" : "with exit status",
+                         end.len ? as_shown(end) : as_shown(code), end.len ? end.ptr : code.ptr);
     if (nsc_text_find(name, "ProcessExitedException") < 0 || !reason.len)
         return NULL;
     return nsc_words(c, "torch.multiprocessing saw a process that it had started end: %.*s", as_shown(reason),

@@ -160,15 +160,26 @@ static bool tell_root(struct nsc_case *c)
     }
     if (!f)
         return false;
+    uint64_t alike = 0; /* that another launcher saw fail in the same second */
+    for (size_t i = 0; i < m->happened.len && f->count > 1; i++) {
+        struct root x = m->happened.item[i].number == NCCLSCOPE_KIND_RUN_ROOT ? read_root(m, i) : first;
+        alike += x.line != first.line && x.rank >= 0 && x.time.len && nsc_text_eq(x.time, first.time);
+    }
     nsc_text host = first.host ? nsc_say(m, first.host) : (nsc_text){NULL, 0};
-    f->title = nsc_words(c, "The launcher%s saw rank %lld fail first: process %lld%s%.*s, exit code %lld%s%.*s",
-                         f->count > 1 ? "s" : "", (long long)first.rank, (long long)first.pid, host.len ? " on " : "",
-                         (int)host.len, host.len ? host.ptr : "", (long long)first.code, first.time.len ? ", " : "",
-                         (int)first.time.len, first.time.len ? first.time.ptr : "");
+    f->title = nsc_words(c, "The launcher%s saw rank %lld fail%s: process %lld%s%.*s, exit code %lld%s%.*s",
+                         f->count > 1 ? "s" : "", (long long)first.rank, alike ? " among the first" : " first",
+                         (long long)first.pid, host.len ? " on " : "", (int)host.len, host.len ? host.ptr : "",
+                         (long long)first.code, first.time.len ? ", " : "", (int)first.time.len,
+                         first.time.len ? first.time.ptr : "");
     bool unprovoked =
         first.code == -15 && !nsc_first_failure(m, first.line->where.source) && !nsc_any_failure(c, c->rule->key);
     nsc_explain_by(c, f, unprovoked ? NSC_EXIT_TERMINATED_FIRST : reason_of_exit(first.code));
-    if (f->count > 1)
+    if (alike)
+        f->cause = nsc_words(c,
+                             "%s %llu other launcher%s name%s another rank in the same second (each knows of its own "
+                             "node alone): which was first cannot be told.",
+                             f->cause, (unsigned long long)alike, alike == 1 ? "" : "s", alike == 1 ? "s" : "");
+    else if (f->count > 1)
         f->cause = nsc_words(
             c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
     tell_root_and_wake(c, f, first.code, first.line);

@@ -117,11 +117,14 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
     f->count = unknown;
     const struct nsc_where *first = first_unknown(c->m);
     nsc_text words = first ? nsc_message_of(first) : (nsc_text){NULL, 0};
-    f->title = nsc_words(c, "%llu of %llu NCCL records are not known to this version of ncclscope",
-                         (unsigned long long)unknown, (unsigned long long)records);
+    bool last = unknown == 1 && first && c->m->sources.len == 1 && first->line == c->m->sources.item[0].stats.lines;
+    f->title = last ? nsc_words(c, "The last line of this input is cut, or not known to this version of ncclscope")
+                    : nsc_words(c, "%llu of %llu NCCL records %s not known to this version of ncclscope, or cut",
+                                (unsigned long long)unknown, (unsigned long long)records, unknown == 1 ? "is" : "are");
     if (words.len)
-        f->title = nsc_words(c, "%s; the first (line %llu): %.*s%s", f->title, (unsigned long long)first->line,
-                             (int)(words.len < SHOWN ? words.len : SHOWN), words.ptr, words.len > SHOWN ? " ..." : "");
+        f->title = nsc_words(c, "%s%s (line %llu): %.*s%s", f->title, last ? "" : "; the first",
+                             (unsigned long long)first->line, (int)(words.len < SHOWN ? words.len : SHOWN), words.ptr,
+                             words.len > SHOWN ? " ..." : "");
     const struct nsc_event *git = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_GIT_VERSION);
     if (git && nsc_text_find(git->where.text, "-dirty") >= 0) /* "NCCL git version main 6881d13-dirty" */
         f->title = nsc_words(c, "%s. NCCL was built from changed sources, it says (line %llu): they may be its own",

@@ -119,8 +119,8 @@ static const char *tell_where(struct nsc_case *c, nsc_text group, const struct n
     const char *who = who_waits(c, of_rank, s, ranks);
     int64_t ran = 0;
     nsc_number_said(c->m, s->line, "ran_ms", &ran);
-    const char *time = ran ? nsc_words(c, " %lld s", (long long)(ran / 1000)) : "";
-    return nsc_words(c, "%s waited%s in %.*s, work %lld%s%.*s", who, time, (int)nsc_op_of(s).len, nsc_op_of(s).ptr,
+    const char *time = ran ? nsc_words(c, "waited %lld s", (long long)(ran / 1000)) : "timed out";
+    return nsc_words(c, "%s %s in %.*s, work %lld%s%.*s", who, time, (int)nsc_op_of(s).len, nsc_op_of(s).ptr,
                      (long long)s->seq, nsc_is_whole_job(group) ? "" : " of ",
                      nsc_is_whole_job(group) ? 0 : (int)group.len, group.len ? group.ptr : "");
 }
