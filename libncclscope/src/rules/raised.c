@@ -89,17 +89,37 @@ static nsc_text name_of(const struct ncclscope_model *m, const struct words *w, 
     return *w->field ? nsc_text_trim(nsc_said(m, r, w->field)) : (nsc_text){NULL, 0};
 }
 
-/* All ranks that say the same of themselves, where PyTorch puts their numbers before it. */
+/* "device 5 does not equal 0" and "device 12 does not equal 0": the same but for numbers. */
+static bool differ_in_numbers_alone(nsc_text a, nsc_text b)
+{
+    size_t i = 0, k = 0;
+    while (i < a.len && k < b.len && (a.ptr[i] == b.ptr[k] || (nsc_is_digit(a.ptr[i]) && nsc_is_digit(b.ptr[k])))) {
+        bool number = nsc_is_digit(a.ptr[i]);
+        i++, k++;
+        while (number && i < a.len && nsc_is_digit(a.ptr[i]))
+            i++;
+        while (number && k < b.len && nsc_is_digit(b.ptr[k]))
+            k++;
+    }
+    return i == a.len && k == b.len;
+}
+
+/* All ranks that say the same of themselves, where PyTorch puts their numbers before it; else how many lines are alike. */
 static void name_ranks(struct nsc_case *c, struct nsc_finding *f, const struct words *w, const struct nsc_own_record *r)
 {
     const struct ncclscope_model *m = c->m;
-    for (size_t i = 0; r->torch_rank >= 0 && i < m->happened.len; i++) {
+    uint64_t alike = 0;
+    for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *x = &m->happened.item[i];
-        if (x->number == r->number && x->torch_rank >= 0 && nsc_text_eq(name_of(m, w, x), name_of(m, w, r)) &&
-            nsc_text_eq(reason_of(m, x), reason_of(m, r)))
+        if (x->number != r->number || (x->torch_rank < 0) != (r->torch_rank < 0) ||
+            !nsc_text_eq(name_of(m, w, x), name_of(m, w, r)) ||
+            !differ_in_numbers_alone(reason_of(m, x), reason_of(m, r)))
+            continue;
+        alike++;
+        if (x->torch_rank >= 0 && nsc_text_eq(reason_of(m, x), reason_of(m, r)))
             nsc_name_rank(c, f, (uint64_t)x->torch_rank);
     }
-    f->count = f->ranks.len ? f->ranks.len : 1;
+    f->count = f->ranks.len ? f->ranks.len : alike ? alike : 1;
 }
 
 /* "-- Process 1 terminated with the following error:" above the traceback: the number of the process; -1: no such line is there. */
@@ -297,6 +317,8 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     const char *known = nsc_title_of_raised(c, f, name, reason);
     int64_t process = f->ranks.len ? -1 : spawned(c->m, r);
     f->title = known ? known : title_of(c, w, f, name, reason);
+    if (!known && !f->ranks.len && f->count > 1)
+        f->title = nsc_words(c, "%s (first of %llu such lines)", f->title, (unsigned long long)f->count);
     f->title = process < 0 ? f->title
                            : nsc_words(c, "%s (process %lld of torch.multiprocessing)", f->title, (long long)process);
     f->cause = nccl_beside(c, r);
