@@ -601,6 +601,8 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     bool torn = rec->flags & NCCLSCOPE_FLAG_TORN && !headless;
     if (torn)
         nsc_source_of_stream(m)->last_torn = rec->line;
+    if (torn && rec->level == NCCLSCOPE_LEVEL_WARN && rec->kind == NCCLSCOPE_KIND_UNKNOWN)
+        nsc_source_of_stream(m)->cut_warning = nsc_here(m, rec);
     if ((!torn || rec->flags & NCCLSCOPE_FLAG_STRIPPED) && rec->kind == NCCLSCOPE_KIND_UNKNOWN && rec->message.len &&
         !nsc_source_of_stream(m)->unknown_at.line)
         nsc_source_of_stream(m)->unknown_at = nsc_here(m, rec);

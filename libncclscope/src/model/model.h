@@ -21,10 +21,11 @@ struct nsc_source_info {
     nsc_str name, problem; /* problem: why it could not be read to its end */
     ncclscope_stats stats;
     nsc_str first_time, last_time;
-    uint64_t last_record;        /* the line of the last that NCCL printed with its whole header */
-    uint64_t last_torn;          /* and of the last that is torn */
-    struct nsc_where unknown_at; /* the first record of no kind that is known */
-    nsc_str bare_version;        /* "NCCL version X" without a header: of one of its processes */
+    uint64_t last_record;         /* the line of the last that NCCL printed with its whole header */
+    uint64_t last_torn;           /* and of the last that is torn */
+    struct nsc_where unknown_at;  /* the first record of no kind that is known */
+    struct nsc_where cut_warning; /* the last warning of which only a part is there */
+    nsc_str bare_version;         /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
     uint64_t banners;              /* how many such lines */
     bool bare_rccl;                /* "RCCL version X" */

@@ -253,6 +253,7 @@ enum nsc_unsaid_reason {
     NSC_WARNING_QUOTED,
     NSC_WARNING_BROKE, /* calls returned an error behind it */
     NSC_WARNING_LAST,
+    NSC_WARNING_CUT, /* the input ends within it */
     NSC_PROGRAM_CUDA,
     NSC_PROGRAM_MEMORY,
     NSC_PROGRAM_TOO_LARGE, /* more than the GPU has in all */

@@ -280,6 +280,26 @@ static bool is_begun_with(const struct nsc_case *c, const struct nsc_warning *w)
 }
 
 /* One finding for the first: what else is not known is listed with it. */
+/* "transport/p2p.cc:238 NCCL WARN failed to ope", and the input ends there: what failed is not in it. */
+static void tell_cut_warning(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->sources.len; i++) {
+        const struct nsc_source_info *s = &m->sources.item[i];
+        if (!s->cut_warning.line || s->cut_warning.line != s->stats.lines)
+            continue;
+        ptrdiff_t at = nsc_text_find(s->cut_warning.text, " WARN ");
+        nsc_text words = nsc_text_trim(nsc_text_from(s->cut_warning.text, at < 0 ? 0 : (size_t)at + 6));
+        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "possible");
+        f->count = 1;
+        f->title = nsc_words(c, "The input ends within a warning of NCCL's, which may be of a failure: \"%.*s\"",
+                             (int)(words.len < 160 ? words.len : 160), words.len ? words.ptr : "");
+        nsc_explain_by(c, f, NSC_WARNING_CUT);
+        nsc_show(c, f, &s->cut_warning);
+        return;
+    }
+}
+
 void nsc_rule_unjudged(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -333,4 +353,6 @@ void nsc_rule_unjudged(struct nsc_case *c)
         put_program_behind(c);
     if (!f && !m->warnings.len && !nsc_any_failure(c, NSC_ID_RANKS_MISSING))
         tell_trail(c);
+    if (!f && !nsc_any_failure(c, NSC_ID_NONE))
+        tell_cut_warning(c);
 }
