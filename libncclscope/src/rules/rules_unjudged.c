@@ -280,6 +280,17 @@ static bool is_begun_with(const struct nsc_case *c, const struct nsc_warning *w)
 }
 
 /* One finding for the first: what else is not known is listed with it. */
+/* Is it the beginning of one that the input has whole, or of what NCCL says of libraries that a machine may do without? */
+static bool is_known_to_end(const struct ncclscope_model *m, nsc_text line, nsc_text words)
+{
+    bool known = nsc_text_find(line, "ibvwrap.c") >= 0 || nsc_text_find(line, "gdrwrap.c") >= 0;
+    for (size_t i = 0; i < m->warnings.len && !known; i++) {
+        nsc_text whole = nsc_say(m, m->warnings.item[i].message);
+        known = words.len <= whole.len && !memcmp(words.ptr, whole.ptr, words.len);
+    }
+    return known;
+}
+
 /* "transport/p2p.cc:238 NCCL WARN failed to ope", and the input ends there: what failed is not in it. */
 static void tell_cut_warning(struct nsc_case *c)
 {
@@ -290,6 +301,8 @@ static void tell_cut_warning(struct nsc_case *c)
             continue;
         ptrdiff_t at = nsc_text_find(s->cut_warning.text, " WARN ");
         nsc_text words = nsc_text_trim(nsc_text_from(s->cut_warning.text, at < 0 ? 0 : (size_t)at + 6));
+        if (!words.len || is_known_to_end(m, s->cut_warning.text, words))
+            continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "possible");
         f->count = 1;
         f->title = nsc_words(c, "The input ends within a warning of NCCL's, which may be of a failure: \"%.*s\"",
