@@ -492,8 +492,12 @@ static void tell_unfinished(const struct absence *a)
         return;
     }
     a->f->confidence = all_began && !is_certain(a) ? "possible" : a->sure;
-    a->f->title = nsc_words(a->c, "A communicator of %lld rank%s never became complete: %s started and never finished",
-                            of, of == 1 ? "" : "s", a->who);
+    a->f->title =
+        a->f->ranks.len /* none: each got far enough for that it had finished, were it not for the error */
+            ? nsc_words(a->c, "A communicator of %lld rank%s never became complete: %s started and never finished", of,
+                        of == 1 ? "" : "s", a->who)
+            : nsc_words(a->c, "A communicator of %lld rank%s never became complete: its initialisation failed", of,
+                        of == 1 ? "" : "s");
     nsc_explain_by(a->c, a->f, is_certain(a) ? NSC_MISSING_UNFINISHED : NSC_MISSING_END);
 }
 
