@@ -221,11 +221,14 @@ static void test_bare(void)
 
 static void test_version_lines(void)
 {
-    static const char *const yes[] = {
-        "NCCL version 2.18.3+cuda12.2",       "NCCL version 2.4.8",
-        "NCCL version 2.27.3+cuda12.9  ",     "RCCL version 2.18.3+hip6.0 HEAD:9c1e0f2",
-        "RCCL version : 2.22.3-HEAD:1",       "NCCL version 2.19.3+cudaCUDA_MAJOR.CUDA_MINOR",
-        "NCCL version 2.8.3-nightly+cuda11.0"};
+    static const char *const yes[] = {"NCCL version 2.18.3+cuda12.2",
+                                      "NCCL version 2.4.8",
+                                      "NCCL version 2.27.3+cuda12.9  ",
+                                      "RCCL version 2.18.3+hip6.0 HEAD:9c1e0f2",
+                                      "RCCL version : 2.22.3-HEAD:1",
+                                      "NCCL version 2.20.5+cuda12.4        [50/1900]",
+                                      "NCCL version 2.19.3+cudaCUDA_MAJOR.CUDA_MINOR",
+                                      "NCCL version 2.8.3-nightly+cuda11.0"};
     static const char *const no[] = {"NCCL version",
                                      "NCCL version ",
                                      "NCCL version x",
@@ -233,6 +236,9 @@ static void test_version_lines(void)
                                      "NCCL version 2.18.1 unhandled system error",
                                      "ncclInternalError: NCCL version 2.18.1",
                                      "NCCL versions 2.18.1",
+                                     "NCCL version [1/2]",
+                                     "NCCL version 2.18.1 [1/]",
+                                     "NCCL version 2.18.1 [a/b]",
                                      "NCCL version: see 2.18"};
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         CHECK(nsc_is_version_line(nsc_text_of(yes[i])) || !printf("%s\n", yes[i]));

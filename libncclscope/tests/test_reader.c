@@ -77,6 +77,18 @@ static void test_fields(void)
     end(r);
 }
 
+/* A version line as a screen of tmux's copy mode shows it: what it says is read all the same. */
+static void test_copied_screen(void)
+{
+    ncclscope_text version;
+    ncclscope_reader *r = fed("NCCL version 2.20.5+cuda12.4                    [50/1900]\n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_NCCL_VERSION);
+    CHECK_INT(ncclscope_record_text(rec, NCCLSCOPE_FIELD_VERSION, &version), 0);
+    CHECK_TEXT(version, "2.20.5+cuda12.4");
+    ncclscope_reader_free(r);
+}
+
 static void test_levels(void)
 {
     ncclscope_reader *r = fed("NCCL version 2.18.3+cuda12.2\n"
@@ -654,10 +666,10 @@ static void test_end(void)
     ncclscope_grammar_free(grammar);
 }
 
-CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_split),
-       TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name), TEST(test_torn_process),
-       TEST(test_torn_before_known), TEST(test_broken_in), TEST(test_unknown_prefix), TEST(test_decorated),
-       TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated), TEST(test_wrapped),
-       TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header), TEST(test_header_behind_marker),
-       TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces), TEST(test_hungry),
-       TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))
+CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_copied_screen),
+       TEST(test_split), TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name),
+       TEST(test_torn_process), TEST(test_torn_before_known), TEST(test_broken_in), TEST(test_unknown_prefix),
+       TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated),
+       TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header),
+       TEST(test_header_behind_marker), TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces),
+       TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))

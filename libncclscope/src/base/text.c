@@ -125,6 +125,12 @@ bool nsc_to_f64(nsc_text a, double *out)
     return end == buf + a.len && *out - *out == 0; /* not inf, not nan: no such thing in JSON */
 }
 
+nsc_text nsc_base_name(nsc_text path)
+{
+    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+    return slash && slash + 1 < path.ptr + path.len ? nsc_text_from(path, (size_t)(slash - path.ptr) + 1) : path;
+}
+
 nsc_text nsc_next_word(nsc_text *rest)
 {
     nsc_text r = *rest;

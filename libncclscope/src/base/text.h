@@ -140,6 +140,9 @@ unsigned nsc_version_number(nsc_text version);
 /* The next word of *rest between blanks, moved past; len 0 at the end. */
 nsc_text nsc_next_word(nsc_text *rest);
 
+/* What stands behind the last '/', or all of it. */
+nsc_text nsc_base_name(nsc_text path);
+
 /* A code point as UTF-8: writes and returns 1 to 4 bytes. */
 size_t nsc_put_utf8(char *to, uint32_t c);
 

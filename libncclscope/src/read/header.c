@@ -475,19 +475,31 @@ bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out)
     return false;
 }
 
+nsc_text nsc_without_screen(nsc_text line)
+{
+    size_t at = line.len;
+    uint64_t n;
+    while (at && line.ptr[at - 1] != ' ')
+        at--;
+    nsc_text last = nsc_text_from(line, at);
+    const char *slash = last.len ? memchr(last.ptr, '/', last.len) : NULL;
+    if (!slash || last.ptr[0] != '[' || last.ptr[last.len - 1] != ']')
+        return line;
+    nsc_text number = {last.ptr + 1, (size_t)(slash - last.ptr) - 1};
+    nsc_text of = {slash + 1, (size_t)(last.ptr + last.len - slash) - 2};
+    return nsc_to_u64(number, &n) && nsc_to_u64(of, &n) ? nsc_text_trim_end((nsc_text){line.ptr, at}) : line;
+}
+
 bool nsc_is_version_line(nsc_text line)
 {
     if (!nsc_text_starts(line, "NCCL version ") && !nsc_text_starts(line, "RCCL version "))
         return false;
-    nsc_text rest = nsc_text_trim(nsc_text_from(line, 13));
+    nsc_text rest = nsc_text_trim(nsc_without_screen(nsc_text_from(line, 13)));
     if (rest.len > 2 && rest.ptr[0] == ':')
         rest = nsc_text_trim(nsc_text_from(rest, 1));
     nsc_text version = nsc_next_word(&rest), more = nsc_next_word(&rest);
     if (version.len < 3 || !nsc_is_digit(version.ptr[0]) || !memchr(version.ptr, '.', version.len))
         return false;
-    if (more.len > 4 && more.ptr[0] == '[' && more.ptr[more.len - 1] == ']' && memchr(more.ptr, '/', more.len) &&
-        !nsc_next_word(&rest).len)
-        return true; /* "[50/1900]": where a terminal's screen was copied in tmux's copy mode */
     bool commit = line.ptr[0] == 'R' ||
                   (more.len && memchr(more.ptr, ':', more.len)); /* "2.20.5+hip6.2 HEAD:4d66b3d", "... Unknown" */
     return !more.len || (commit && !nsc_next_word(&rest).len);

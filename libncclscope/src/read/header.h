@@ -39,6 +39,8 @@ bool nsc_header_find_again(struct nsc_header_memo *memo, nsc_text line, struct n
 bool nsc_header_bare(nsc_text line, size_t from, struct nsc_header *out);
 /* "NCCL I" of "NCCL IINFO 11-12 ...": how much of its marker a record got out before another writer came. */
 nsc_text nsc_marker_begun(nsc_text text);
+/* "NCCL version 2.20.5+cuda12.4      [50/1900]" was copied from a screen in tmux's copy mode, which says there where it stands: without that. */
+nsc_text nsc_without_screen(nsc_text line);
 /* Is the whole line a version line: "NCCL version 2.18.3+cuda12.2"? */
 bool nsc_is_version_line(nsc_text line);
 

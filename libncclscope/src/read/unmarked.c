@@ -152,7 +152,7 @@ static bool take_quoted(ncclscope_reader *r, nsc_text body)
 /* A version line of NCCL's without a header: the record in hand, if a release is known to print it so. */
 static void take_version(ncclscope_reader *r, nsc_text text)
 {
-    const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, text, 0, &r->match);
+    const struct nsc_row *row = nsc_grammar_match(r->grammar, NULL, nsc_without_screen(text), 0, &r->match);
     r->record.kind = row ? row->kind : NCCLSCOPE_KIND_UNKNOWN;
     r->record.match = row ? &r->match : NULL;
     r->record.level = NCCLSCOPE_LEVEL_VERSION;

@@ -186,12 +186,6 @@ size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...)
     return more > 0 ? n + (size_t)more : n;
 }
 
-nsc_text nsc_base_name(nsc_text path)
-{
-    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
-    return slash && slash + 1 < path.ptr + path.len ? nsc_text_from(path, (size_t)(slash - path.ptr) + 1) : path;
-}
-
 void nsc_part(const struct nsc_report *r, const char *name, nsc_text text)
 {
     if (!text.len || nsc_text_is(text, "-"))

@@ -18,7 +18,6 @@ void nsc_safe_line(const struct nsc_report *r, const char *line); /* the same; a
 void nsc_csv_text(const struct nsc_report *r, nsc_text t);        /* a field of RFC 4180, harmless */
 void nsc_line_of(const struct nsc_report *r, const char *where,
                  nsc_text line); /* a quoted line, cut to the width; ends the line */
-nsc_text nsc_base_name(nsc_text path);
 /* printf behind the n bytes of `buf`: how many it has then, or would have if there were room. */
 size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...) __attribute__((format(printf, 4, 5)));
 

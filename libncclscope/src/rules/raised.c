@@ -293,12 +293,7 @@ static void say_last_frame(struct nsc_case *c, struct nsc_finding *f, const stru
             continue;
         if (x->number != NCCLSCOPE_KIND_PY_FRAME || !nsc_number_said(m, x, "line", &line))
             return;
-        nsc_text file = nsc_said(m, x, "file"), name = nsc_text_trim(nsc_said(m, x, "name"));
-        for (size_t i = file.len; i--;)
-            if (file.ptr[i] == '/') {
-                file = nsc_text_from(file, i + 1);
-                break;
-            }
+        nsc_text file = nsc_base_name(nsc_said(m, x, "file")), name = nsc_text_trim(nsc_said(m, x, "name"));
         f->cause = nsc_words(c, "%s The last frame that is of the program itself: %.*s:%lld, in %.*s (line %llu).",
                              f->cause, (int)(file.len < 80 ? file.len : 80), file.ptr, (long long)line,
                              (int)(name.len < 80 ? name.len : 80), name.len ? name.ptr : "",

@@ -25,15 +25,9 @@ static bool read_stack(const struct ncclscope_model *m, const struct nsc_own_rec
             return false;
         last = number;
         s->call = number ? s->call : nsc_said(m, r, "name");
-        nsc_text place = nsc_said(m, r, "file");
-        for (size_t i = place.len; i--;)
-            if (place.ptr[i] == '/') {
-                place = nsc_text_from(place, i + 1);
-                break;
-            }
-        bool own = number > 0 || nsc_text_find(nsc_said(m, r, "file"), "-packages/") < 0;
-        if (own) {
-            s->place = place;
+        nsc_text file = nsc_said(m, r, "file");
+        if (number > 0 || nsc_text_find(file, "-packages/") < 0) {
+            s->place = nsc_base_name(file);
             return true;
         }
     }
