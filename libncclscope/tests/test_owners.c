@@ -167,6 +167,42 @@ static void test_own_gpu(void)
     }
 }
 
+/* One process with many GPUs tells where its peers sit, too: 0 to 3 is of "0xcd", whose rank 3 is on GPU 6, and not of the older "0xab"; in one
+ * batch as in the next, and between ranks of one number each its own. */
+static void test_peer_in_same_process(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        "vm:10:10 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        ON("0", "0x1", "0", "0xab")
+        ON("4", "0x2", "2", "0xab")
+        ON("0", "0x3", "0", "0xcd")
+        ON("6", "0x4", "2", "0xcd")
+        "vm:10:91 [0] NCCL INFO Channel 00/1 : 0[0] -> 2[6] via P2P/direct pointer\n"
+        "vm:10:92 [0] NCCL INFO Channel 00/1 : 0[0] -> 2[4] via P2P/direct pointer\n");
+    CHECK_INT(m->link_order.len, 2);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(link_at(m, i)->attribution, NSC_INFERRED);
+        CHECK_TEXT(comm_of_link(m, link_at(m, i)), nsc_text_is(nsc_say(m, link_at(m, i)->dst_dev), "6") ? "0xcd" : "0xab");
+    }
+}
+
+/* Three communicators with a rank 0 on GPU 0; what the peers' own processes say, behind the connection, excludes the two older ones. */
+static void test_youngest_of_three(void)
+{
+    const struct ncclscope_model *m = scene_of(&scene,
+        "vm:10:10 [0] NCCL INFO NCCL version 2.27.3+cuda12.9\n"
+        ON("0", "0x1", "0", "0xab")
+        ON("0", "0x2", "0", "0xcd")
+        ON("0", "0x3", "0", "0xef")
+        "vm:10:91 [0] NCCL INFO Channel 00/1 : 0[0] -> 1[5] via P2P/IPC\n"
+        "vm:11:11 [1] NCCL INFO ncclCommInitRank comm 0x4 rank 1 nranks 3 cudaDev 1 nvmlDev 1 busId 1000 commId 0xab - Init COMPLETE\n"
+        "vm:12:12 [2] NCCL INFO ncclCommInitRank comm 0x4 rank 1 nranks 3 cudaDev 2 nvmlDev 2 busId 2000 commId 0xcd - Init COMPLETE\n"
+        "vm:15:15 [5] NCCL INFO ncclCommInitRank comm 0x4 rank 1 nranks 3 cudaDev 5 nvmlDev 5 busId 5000 commId 0xef - Init COMPLETE\n");
+    CHECK_INT(m->link_order.len, 1);
+    CHECK_INT(link_at(m, 0)->attribution, NSC_INFERRED);
+    CHECK_TEXT(comm_of_link(m, link_at(m, 0)), "0xef");
+}
+
 /* A rank whose birth is not here is of the one communicator that its source tells of, and of none where that tells of two. */
 static void test_adopted(void)
 {
@@ -186,4 +222,4 @@ static void test_adopted(void)
 
 CHECKS(TEST(test_nameless), TEST(test_ambiguous), TEST(test_thread_of_two_ranks), TEST(test_named_behind), TEST(test_batches),
        TEST(test_wide_batches), TEST(test_rccl_states_it), TEST(test_beyond_channels), TEST(test_peer_on_another_gpu),
-       TEST(test_own_gpu), TEST(test_adopted))
+       TEST(test_own_gpu), TEST(test_peer_in_same_process), TEST(test_youngest_of_three), TEST(test_adopted))

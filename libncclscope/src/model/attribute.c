@@ -34,7 +34,9 @@ static bool shares_channels(const struct nsc_link *a, const struct nsc_link *b)
 static struct nsc_key link_key(const struct nsc_link *l)
 {
     uint64_t owner = l->rank != NSC_NONE ? l->rank : (uint64_t)1 << 40 | l->proc;
-    return (struct nsc_key){owner << 2 | (uint64_t)l->direction, l->src << 32 | (l->dst & UINT32_MAX), l->via};
+    nsc_str peer = l->printer == (int64_t)l->src ? l->dst_dev : l->src_dev;
+    return (struct nsc_key){owner << 2 | (uint64_t)l->direction, l->src << 32 | (l->dst & UINT32_MAX),
+                            (uint64_t)peer << 32 | l->via};
 }
 
 static void add_link(struct ncclscope_model *m, const struct nsc_link *l)
@@ -89,6 +91,17 @@ bool nsc_prints_of(const struct ncclscope_model *m, const struct nsc_rank *r, co
     return !nsc_sits_elsewhere(m, r, l->printer == (int64_t)l->src ? l->src_dev : l->dst_dev);
 }
 
+/* A process with several GPUs tells of its peers, too, where they sit: is the peer of `l` another one than that of the communicator of `r`? */
+static bool peer_sits_elsewhere(const struct ncclscope_model *m, const struct nsc_rank *r, const struct nsc_link *l)
+{
+    bool sends = l->printer == (int64_t)l->src;
+    uint64_t devices = m->procs.item[r->proc].devices;
+    if (!r->comm_id || r->parent_pointer || !(devices & (devices - 1)))
+        return false;
+    uint32_t peer = nsc_map_get(&m->scratch->seat_by, nsc_seat_key(r, sends ? l->dst : l->src));
+    return peer != NSC_NONE && nsc_sits_elsewhere(m, &m->ranks.item[peer], sends ? l->dst_dev : l->src_dev);
+}
+
 static bool already_has(const struct ncclscope_model *m, uint32_t rank, const struct nsc_link *l)
 {
     struct nsc_link probe = *l;
@@ -127,7 +140,7 @@ static enum fit fit(const struct ncclscope_model *m, uint32_t rank, const struct
     if (n && !nsc_prints_of(m, r, &batch[0])) /* all of them have one end in common */
         return FIT_NOT;
     for (size_t k = 0; k < n; k++) {
-        if (!nsc_could_be_of(r, &batch[k]))
+        if (!nsc_could_be_of(r, &batch[k]) || peer_sits_elsewhere(m, r, &batch[k]))
             return FIT_NOT;
         has = has || already_has(m, rank, &batch[k]);
         spent = spent || goes_beyond(r, &batch[k]);

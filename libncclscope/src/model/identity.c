@@ -52,6 +52,9 @@ void nsc_take_identity(struct ncclscope_model *m, struct nsc_rank *r, const nccl
     if (r->comm_id && nsc_map_put(&m->scratch->told_by, identity(r->proc, r->pointer, r->comm_id, r->split),
                                   (uint32_t)(r - m->ranks.item)))
         m->no_memory = true;
+    if (r->comm_id && r->rank >= 0 && !r->parent_pointer &&
+        nsc_map_put(&m->scratch->seat_by, nsc_seat_key(r, (uint64_t)r->rank), (uint32_t)(r - m->ranks.item)))
+        m->no_memory = true;
 }
 
 /* "... rank 0 nranks 2 busId [time] vm:1907:1907 ... rank 1 nranks 2 busId 60 commId 0x25b0 ...": to the beginning of a START line

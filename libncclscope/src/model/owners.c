@@ -76,12 +76,32 @@ static bool others_contradict(const struct ncclscope_model *m, const struct nsc_
                                           is_placed_elsewhere(places, place_of(m, rank, l->dst, in), l->dst_dev));
 }
 
-/* One of two is left, or none: the communicator that made it is not in the input. */
-static void settle(struct nsc_link *l, bool no, bool other_no)
+/* The two that it was given to are not the ones: of those that its process made behind the older, which may be? A process that makes
+ * communicators for hours is not looked through for each. */
+static void look_further(const struct ncclscope_model *m, struct nsc_link *l)
+{
+    enum { MOST = 64 };
+    uint32_t i = m->ranks.item[l->rank].after;
+    l->rank = l->other = NSC_NONE;
+    for (int n = 0; i != NSC_NONE && l->other == NSC_NONE && n < MOST; n++, i = m->ranks.item[i].after) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if (!nsc_could_be_of(r, l) || !nsc_prints_of(m, r, l) || contradicts(m, i, l))
+            continue;
+        if (l->rank == NSC_NONE)
+            l->rank = i;
+        else
+            l->other = i;
+    }
+    l->attribution = l->rank == NSC_NONE    ? NSC_UNKNOWN_COMM /* what made it is not in the input */
+                     : l->other == NSC_NONE ? NSC_INFERRED
+                                            : NSC_AMBIGUOUS;
+}
+
+/* One of two is left, or none. */
+static void settle(const struct ncclscope_model *m, struct nsc_link *l, bool no, bool other_no)
 {
     if (no && other_no) {
-        l->rank = l->other = NSC_NONE;
-        l->attribution = NSC_UNKNOWN_COMM;
+        look_further(m, l);
     } else if (l->other != NSC_NONE && no != other_no) {
         l->rank = no ? l->other : l->rank;
         l->other = NSC_NONE;
@@ -100,13 +120,13 @@ void nsc_attribute_rest(struct ncclscope_model *m)
     for (size_t i = 0; i < m->links.len; i++) {
         struct nsc_link *l = &m->links.item[i];
         if (is_open(l) || l->attribution == NSC_INFERRED)
-            settle(l, contradicts(m, l->rank, l), !is_open(l) || contradicts(m, l->other, l));
+            settle(m, l, contradicts(m, l->rank, l), !is_open(l) || contradicts(m, l->other, l));
     }
     learn_places(m, &places);
     for (size_t i = 0; i < m->links.len; i++) {
         struct nsc_link *l = &m->links.item[i];
         if (is_open(l))
-            settle(l, others_contradict(m, &places, l->rank, l), others_contradict(m, &places, l->other, l));
+            settle(m, l, others_contradict(m, &places, l->rank, l), others_contradict(m, &places, l->other, l));
     }
     nsc_map_free(&places);
 }

@@ -44,6 +44,7 @@ struct nsc_scratch {
     struct nsc_map plugin_of; /* plugin and process that told of it */
     struct nsc_map use_by,    /* process and pointer: the rank made last with it */
         told_by;              /* process, pointer, id and number among children: the rank that told them last */
+    struct nsc_map seat_by;   /* process, id of a communicator that is no child, number: the rank that has it */
 };
 
 /* What frees, measures and copies one goes through them. */
@@ -51,7 +52,7 @@ struct nsc_scratch {
 #define NSC_SCRATCH_VECTORS(X) X(streams) X(count_at)
 #define NSC_SCRATCH_MAPS(X) \
     X(proc_by) X(rank_by) X(link_by) X(device_by) X(plugin_by) X(event_by) X(warning_by) X(ring_by) X(tree_by) \
-    X(call_by) X(passed_by) X(plugin_of) X(use_by) X(told_by)
+    X(call_by) X(passed_by) X(plugin_of) X(use_by) X(told_by) X(seat_by)
 /* clang-format on */
 
 /* The source of the record in hand. */
@@ -62,6 +63,12 @@ static inline struct nsc_stream *nsc_stream_of(struct ncclscope_model *m)
 static inline struct nsc_source_info *nsc_source_of_stream(struct ncclscope_model *m)
 {
     return &m->sources.item[m->scratch->streams.item[m->scratch->at].source];
+}
+
+/* Of the communicator of `r`, the rank `number`, by what the process of `r` says of its own ranks: for seat_by. */
+static inline struct nsc_key nsc_seat_key(const struct nsc_rank *r, uint64_t number)
+{
+    return (struct nsc_key){r->proc, r->comm_id, number};
 }
 
 /* Could `l` be a connection of this rank, as far as it tells of itself? */

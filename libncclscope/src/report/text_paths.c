@@ -122,6 +122,37 @@ static size_t worse_too(const struct row rows[NSC_PATH_UNKNOWN + 1], int path)
     return n;
 }
 
+/* How many of its pairs may be another communicator's: of none of their connections is it known whose it is. */
+static size_t count_open(const struct ncclscope_model *m, uint32_t comm)
+{
+    struct nsc_map known = {0}; /* pair to 1: of one of its connections it is */
+    size_t n = 0;
+    for (size_t i = nsc_links_of(m, comm); comm != NSC_NONE && i < m->link_order.len; i++) {
+        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
+        if (nsc_comm_of_link(m, l) != comm)
+            break;
+        struct nsc_key key = {l->src < l->dst ? l->src : l->dst, l->src < l->dst ? l->dst : l->src, 0};
+        uint32_t before = nsc_map_get(&known, key), now = l->attribution != NSC_AMBIGUOUS;
+        if ((before == NSC_NONE || before < now) && nsc_map_put(&known, key, now))
+            break;
+        n += before == NSC_NONE && !now;
+        n -= before == 0 && now;
+    }
+    nsc_map_free(&known);
+    return n;
+}
+
+static void note_open(const struct nsc_report *r, uint32_t comm)
+{
+    char line[120];
+    size_t n = count_open(r->m, comm);
+    if (!n)
+        return;
+    snprintf(line, sizeof line, "%zu of these pairs may be another communicator's: no line tells whose they are", n);
+    nsc_indent(r, 3);
+    nsc_wrap(r, 5, nsc_text_of(line));
+}
+
 static void legend(const struct nsc_report *r, uint32_t comm)
 {
     struct row rows[NSC_PATH_UNKNOWN + 1] = {0};
@@ -429,5 +460,6 @@ void nsc_text_paths(const struct nsc_report *r)
     else
         host_table(r, comm);
     legend(r, comm);
+    note_open(r, comm);
     others(r, comm);
 }
