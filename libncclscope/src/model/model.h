@@ -649,6 +649,7 @@ static inline bool nsc_refuses_collnet(const struct nsc_event *e)
     return (e->kind == NCCLSCOPE_KIND_COLLNET_FAILED || e->kind == NCCLSCOPE_KIND_SHARP_FAILED) &&
            e->level == NCCLSCOPE_LEVEL_WARN;
 }
+bool nsc_is_trouble(ncclscope_kind kind);     /* other.c */
 bool nsc_comes_in_heaps(ncclscope_kind kind); /* other.c */
 /* The first line of other.def that is of this kind, or NULL. */
 const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind);

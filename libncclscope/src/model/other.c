@@ -236,8 +236,8 @@ bool nsc_is_p2p_matrix(const struct ncclscope_model *m, const struct nsc_matrix 
 
 /* ---- what happened: PyTorch, launchers, ncclras ---- */
 
-/* Lines that tell of a machine, a command, progress or a good end. The others tell that something went wrong, or of what did. */
-static bool is_no_trouble(ncclscope_kind kind)
+/* Does a line of this kind tell that something went wrong, or of what did? Not one that tells of a machine, a command, progress or a good end. */
+bool nsc_is_trouble(ncclscope_kind kind)
 {
     static const ncclscope_kind plain[] = {
         NCCLSCOPE_KIND_TEST_RANK,        NCCLSCOPE_KIND_TEST_BOUNDS,      NCCLSCOPE_KIND_TEST_AVERAGE,
@@ -255,23 +255,24 @@ static bool is_no_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_DEBUGGER,         NCCLSCOPE_KIND_LIBFABRIC_NO_MR,  NCCLSCOPE_KIND_PROGRAM_NVLINK,
         NCCLSCOPE_KIND_TORCH_RAISED_AT,  NCCLSCOPE_KIND_PROGRAM_NO_PEER,  NCCLSCOPE_KIND_TORCH_STACK,
         NCCLSCOPE_KIND_TORCH_FRAME,      NCCLSCOPE_KIND_TORCH_STORE_GONE, NCCLSCOPE_KIND_RUN_ALONE,
-        NCCLSCOPE_KIND_SPAWN_RAISED,     NCCLSCOPE_KIND_PY_FRAME};
+        NCCLSCOPE_KIND_SPAWN_RAISED,     NCCLSCOPE_KIND_PY_FRAME,         NCCLSCOPE_KIND_PY_TRACEBACK,
+        NCCLSCOPE_KIND_PY_THREAD_RAISED};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
 /* Of which a job of many ranks may print more than all else together. */
 bool nsc_comes_in_heaps(ncclscope_kind kind)
 {
     return kind == NCCLSCOPE_KIND_TORCH_FRAME || kind == NCCLSCOPE_KIND_PY_FRAME ||
-           kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
+           kind == NCCLSCOPE_KIND_PY_TRACEBACK || kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
 }
 
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
 {
-    m->troubles += !is_no_trouble(rec->kind);
+    m->troubles += nsc_is_trouble(rec->kind);
     if (rec->kind == NCCLSCOPE_KIND_RANK_SAID && m->words_of_ranks++ >= NSC_WORDS_OF_RANKS)
         return;
     if (nsc_comes_in_heaps(rec->kind) && m->heaped++ >= NSC_HEAPED)

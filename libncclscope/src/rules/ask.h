@@ -119,6 +119,7 @@ enum nsc_exit_reason {
     NSC_EXIT_OWN_WORDS,      /* by its program's word alone */
     NSC_EXIT_SCRIPT,         /* by the trace of its script */
     NSC_EXIT_SCRIPT_STOPPED, /* and a process of that was ended from outside */
+    NSC_EXIT_TRACEBACK,      /* by a traceback without its last line */
     NSC_EXIT_OTHER
 };
 

@@ -128,7 +128,8 @@ static int64_t spawned(const struct ncclscope_model *m, const struct nsc_own_rec
     enum { NEAR = 100 };
     const struct nsc_where *at = &r->where;
     int64_t number;
-    while (r > m->happened.item && r[-1].number == NCCLSCOPE_KIND_PY_FRAME)
+    while (r > m->happened.item &&
+           (r[-1].number == NCCLSCOPE_KIND_PY_FRAME || r[-1].number == NCCLSCOPE_KIND_PY_TRACEBACK))
         r--;
     if (r > m->happened.item && r[-1].number == NCCLSCOPE_KIND_SPAWN_RAISED && r[-1].where.source == at->source &&
         r[-1].where.line + NEAR > at->line && nsc_number_said(m, r - 1, "count", &number))
@@ -418,13 +419,14 @@ static bool is_of_barrier(const struct ncclscope_model *m, nsc_text reason)
     return nsc_text_find(reason, "monitoredBarrier") >= 0 && nsc_first_heard(m, NCCLSCOPE_KIND_BARRIER_MISSED);
 }
 
-/* "StopIteration" alone: often one that is caught, so it counts only where PyTorch marks that nothing caught it; and where another with a
- * message was raised while it was handled, that one ended the rank. */
+/* "StopIteration" alone: often one that is caught, so it counts only where PyTorch marks that nothing caught it, or the input ends behind it (but for
+ * "CancelledError": a server that is shut down says so of its requests); and where another with a message was raised while it was handled, that one ended the rank. */
 static bool is_bare_and_caught(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text reason)
 {
-    enum { NEAR = 200 };
+    enum { NEAR = 200, TO_THE_END = 100 };
     if (r->number != NCCLSCOPE_KIND_PY_RAISED || reason.len)
         return false;
+    bool goes_on = m->sources.item[r->where.source].stats.lines > r->where.line + TO_THE_END;
     const struct nsc_own_record *end = m->happened.item + m->happened.len;
     for (const struct nsc_own_record *x = r + 1; r->torch_rank >= 0 && x < end; x++) {
         if (x->where.source != r->where.source || x->where.line > r->where.line + NEAR)
@@ -432,7 +434,7 @@ static bool is_bare_and_caught(const struct ncclscope_model *m, const struct nsc
         if (x->number == NCCLSCOPE_KIND_PY_RAISED && x->torch_rank == r->torch_rank && reason_of(m, x).len)
             return true;
     }
-    return r->torch_rank < 0;
+    return r->torch_rank < 0 && (goes_on || nsc_text_find(nsc_said(m, r, "name"), "CancelledError") >= 0);
 }
 
 /* An exception in the first line of an input, of whose traceback nothing is here: it may be one that a program only tells of, as of a package

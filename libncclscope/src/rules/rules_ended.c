@@ -1,5 +1,6 @@
 /* rules_ended.c - processes that ended: by a signal, an exception, a launcher or a scheduler. */
 #include "rules/ask.h"
+#include "rules/open_traceback.h"
 #include "rules/own_words.h"
 #include "rules/raised.h"
 
@@ -669,6 +670,8 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         tell_stop(c);
         if (c->f->list.len == before)
             tell_unnamed(c);
+        if (c->f->list.len == before)
+            nsc_tell_open_traceback(c);
         if (c->f->list.len == before)
             nsc_tell_own_words(c);
     }

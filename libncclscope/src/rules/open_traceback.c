@@ -1,0 +1,68 @@
+/* open_traceback.c - a Python traceback whose last line, which names the exception, is not there: the input ends within it, or others wrote
+ * over it, as ranks do that fail at once.
+ *
+ *   Traceback (most recent call last):
+ *     File "/job/train.py", line 88, in main
+ *       loss = model(x).sum()
+ */
+#include "rules/open_traceback.h"
+
+#include "rules/ask.h"
+
+/* Lines behind it in which the input has to end: what goes on for longer outlived it. */
+enum { TO_THE_END = 100, CUT_WITHIN = 3 };
+
+struct open_traceback {
+    const struct nsc_own_record *head,
+        *frame;    /* its first line; its last frame that is of the program itself, or NULL */
+    uint64_t last; /* line of its newest frame */
+};
+
+static bool begins(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_PY_TRACEBACK || r->number == NCCLSCOPE_KIND_PY_THREAD_RAISED;
+}
+
+/* The first that nothing behind it in its input ends: no exception, and no word of anything else that went wrong. */
+static struct open_traceback find_open(const struct ncclscope_model *m)
+{
+    struct open_traceback t = {NULL, NULL, 0};
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (t.head && r->where.source != t.head->where.source)
+            continue;
+        if (begins(r))
+            t = t.head ? t : (struct open_traceback){r, NULL, r->where.line};
+        else if (t.head && r->number == NCCLSCOPE_KIND_PY_FRAME)
+            t.frame = r;
+        else if (r->number == NCCLSCOPE_KIND_PY_INTERRUPTED || nsc_is_trouble(r->number))
+            t.head = t.frame = NULL;
+        if (t.head && (begins(r) || t.frame == r))
+            t.last = r->where.line;
+    }
+    return t;
+}
+
+void nsc_tell_open_traceback(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct open_traceback t = find_open(m);
+    int64_t line;
+    if (!t.head || nsc_success_of(m) || m->sources.item[t.head->where.source].stats.lines > t.last + TO_THE_END)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
+    bool cut = m->sources.item[t.head->where.source].stats.lines <= t.last + CUT_WITHIN;
+    f->count = 1;
+    f->title = cut ? "The input ends within a Python traceback: the program raised an exception, whose name is cut off"
+                   : "The program raised an exception: a Python traceback stands near the end, and no line can be read "
+                     "that names it";
+    nsc_explain_by(c, f, NSC_EXIT_TRACEBACK);
+    nsc_show(c, f, &t.head->where);
+    if (!t.frame || !nsc_number_said(m, t.frame, "line", &line))
+        return;
+    nsc_text file = nsc_base_name(nsc_said(m, t.frame, "file")), name = nsc_text_trim(nsc_said(m, t.frame, "name"));
+    f->cause = nsc_words(c, "%s The last frame of the program itself that can be read: %.*s:%lld, in %.*s.", f->cause,
+                         (int)(file.len < 80 ? file.len : 80), file.ptr, (long long)line,
+                         (int)(name.len < 80 ? name.len : 80), name.len ? name.ptr : "");
+    nsc_show(c, f, &t.frame->where);
+}
