@@ -313,6 +313,14 @@ enum nsc_answer nsc_ask_none_complete(struct nsc_ask *q)
     return yes_or(m->comms.len > 0 && !m->troubles && !m->whole.warned && !nsc_success_of(m), NSC_NO);
 }
 
+enum nsc_answer nsc_ask_came_up(struct nsc_ask *q)
+{
+    for (size_t i = 0; i < q->m->ranks.len; i++)
+        if (nsc_is_done(&q->m->ranks.item[i]))
+            return NSC_YES;
+    return NSC_NO;
+}
+
 enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;

@@ -124,6 +124,9 @@ enum nsc_answer nsc_ask_hides_gpus(struct nsc_ask *q);
 /* Did all ranks of each communicator begin it, is none complete, and does nothing tell of a failure? */
 enum nsc_answer nsc_ask_none_complete(struct nsc_ask *q);
 #define NONE_COMPLETE nsc_ask_none_complete(q)
+/* Did any rank come to the end of its initialisation? */
+enum nsc_answer nsc_ask_came_up(struct nsc_ask *q);
+#define CAME_UP nsc_ask_came_up(q)
 /* Are all ranks that nccl-tests lists of one process? */
 enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q);
 #define ALL_IN_ONE nsc_ask_all_in_one(q)
