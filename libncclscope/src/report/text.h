@@ -25,6 +25,7 @@ void nsc_text_paths(const struct nsc_report *r);
 /* text_tests.c: tables of nccl-tests; and the part of what NCCL laid its rings out for that the best of them reached, -1: not known. */
 void nsc_text_tests(const struct nsc_report *r);
 bool nsc_lacks_results(const struct ncclscope_model *m); /* did nccl-tests begin, and print none? */
+bool nsc_tests_failed(const struct ncclscope_model *m);  /* as it says, or its program */
 bool nsc_lists_one_gpu_a_host(
     const struct ncclscope_model *m); /* does nccl-tests list ranks, each on a host of its own? */
 double nsc_part_of_layout(const struct ncclscope_model *m);

@@ -163,7 +163,7 @@ static bool lists_ranks(const struct ncclscope_model *m)
 }
 
 /* "Test NCCL failure common.cu:1119 'unhandled system error'" */
-static bool reports_failure(const struct ncclscope_model *m)
+bool nsc_tests_failed(const struct ncclscope_model *m)
 {
     for (size_t i = 0; i < m->happened.len; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_PROGRAM_NCCL ||
@@ -254,7 +254,7 @@ void nsc_text_tests(const struct nsc_report *r)
     if (nsc_lacks_results(r->m)) {
         char line[240];
         snprintf(line, sizeof line, "nccl-tests lists %s%s", more ? all : "its ranks",
-                 reports_failure(r->m) ? ", and reports a failure in place of results"
+                 nsc_tests_failed(r->m) ? ", and reports a failure in place of results"
                                        : " and prints no result: this input is cut there, or it failed or hung");
         nsc_wrap(r, 3, nsc_text_of(line));
     }

@@ -243,7 +243,9 @@ static void tell_open_end(const struct nsc_report *r)
     if (f && f->title)
         snprintf(line, sizeof line, "%.220s: it is cut there, or the job hangs.", f->title);
     else if (nsc_lacks_results(r->m))
-        snprintf(line, sizeof line, "nccl-tests printed no result in this input: it is cut there, or it hangs.");
+        snprintf(line, sizeof line, "%s",
+                 nsc_tests_failed(r->m) ? "nccl-tests reports a failure in place of results."
+                                        : "nccl-tests printed no result in this input: it is cut there, or it hangs.");
     else if (ends_connecting(r->m))
         snprintf(line, sizeof line, "The input ends while ranks connect: it is cut there, or the job hangs.");
     if (!line[0])

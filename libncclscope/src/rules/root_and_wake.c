@@ -323,6 +323,20 @@ static void blame_interface(struct ncclscope_findings *all)
     }
 }
 
+/* Kernels that a GPU cannot run are a warning, as NCCL goes on without them; what broke by that makes them the failure. */
+static void worsen_roots(struct ncclscope_findings *all)
+{
+    for (size_t i = 0; i < all->list.len; i++) {
+        const struct nsc_finding *f = &all->list.item[i];
+        bool broke = f->severity == NCCLSCOPE_SEVERITY_ERROR && f->caused_by == NSC_ID_FAILURE_SYSTEM_NOT_READY;
+        for (size_t k = 0; broke && k < all->list.len; k++) {
+            struct nsc_finding *root = &all->list.item[k];
+            if (root->rule->key == f->caused_by && root->severity == NCCLSCOPE_SEVERITY_WARNING)
+                root->severity = NCCLSCOPE_SEVERITY_ERROR;
+        }
+    }
+}
+
 /* The line that a failure began with, of NCCL's or of a program; NULL: it is none. */
 static const struct nsc_where *beginning(const struct nsc_finding *f)
 {
@@ -576,6 +590,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
             f->caused_by = end ? end : program ? program : gone ? gone : root ? root->rule->key : NSC_ID_NONE;
         }
     nsc_free(roots.at);
+    worsen_roots(all);
     blame_for_retries(all);
     blame_experts(all);
     relate_to_watchdog(all);
