@@ -360,7 +360,8 @@ static enum nsc_judgement judge(const struct ncclscope_model *m, const struct ns
         return judge_p2p(&own, out);
     struct ends x = ends_of(m, l);
     bool one_gpu = x.a && x.b && x.a->bus_id && x.a->bus_id == x.b->bus_id;
-    if (nsc_is_mig(m, l->proc) || one_gpu) {
+    bool has_p2p = nsc_version_of(m, l->proc).low >= NSC_CHANGE_RANKS_SHARE_GPU; /* on one GPU, as between two */
+    if (nsc_is_mig(m, l->proc) || (one_gpu && !has_p2p)) {
         out->because = NSC_BY_MIG;
         out->line = NULL;
         return NSC_BY_DESIGN;
@@ -423,7 +424,9 @@ void nsc_expected_words(const struct ncclscope_model *m, const struct nsc_expect
     case NSC_BY_LEVEL: snprintf(buf, size, "%s=%s is nearer than these GPUs are (%s)", name, value, type); break;
     case NSC_BY_DISTANCE: snprintf(buf, size, "the GPUs are farther apart (%s) than NCCL uses P2P here", type); break;
     case NSC_BY_DRIVER: snprintf(buf, size, "the driver or CUDA refuses P2P between these GPUs"); break;
-    case NSC_BY_MIG: snprintf(buf, size, "slices of a GPU (MIG), or ranks on one GPU, have no P2P"); break;
+    case NSC_BY_MIG:
+        snprintf(buf, size, "slices of a GPU (MIG), or ranks on one GPU before NCCL 2.30.3, have no P2P");
+        break;
     case NSC_BY_NIC: snprintf(buf, size, "both GPUs reach a NIC faster than each other (%s)", type); break;
     case NSC_BY_WIDENING:
         snprintf(buf, size, "%s=%s allows P2P farther (%s) than NCCL would by itself", name, value, type);

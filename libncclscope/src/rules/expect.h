@@ -12,7 +12,7 @@ enum nsc_because {
     NSC_BY_LEVEL,         /* NCCL_P2P_LEVEL is nearer than they are */
     NSC_BY_DISTANCE,      /* farther apart than this release's own level */
     NSC_BY_DRIVER,        /* the driver or CUDA refuses P2P */
-    NSC_BY_MIG,           /* slices of a GPU, or several ranks on one, have no P2P */
+    NSC_BY_MIG,           /* slices of a GPU, or before 2.30.3 several ranks on one, have no P2P */
     NSC_BY_NIC,           /* both reach a NIC faster than each other */
     NSC_BY_WIDENING,      /* NCCL_P2P_LEVEL is wider than NCCL's own level, and P2P is used there */
     NSC_BY_NOTHING_SEEN,  /* P2P is used where NCCL by itself would not, and the log shows no reason */

@@ -91,6 +91,8 @@ static bool is_beyond(enum nsc_level apart, enum nsc_level limit)
     return apart != NSC_LEVEL_UNKNOWN && apart != NSC_LEVEL_PXN && limit != NSC_LEVEL_UNKNOWN && apart > limit;
 }
 
+enum { LAST_WITH_IB_GDR_LEVEL = 20307 }; /* NCCL_NET_GDR_LEVEL is its name since 2.4.2 */
+
 /* A variable that forbids it in this direction, or may. */
 static const struct nsc_env *forbids(const struct ncclscope_model *m, const struct nsc_link *l,
                                      const struct gdr_distance *d)
@@ -100,7 +102,8 @@ static const struct nsc_env *forbids(const struct ncclscope_model *m, const stru
                          *level = nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
     if (read && l->direction == 1)
         return read;
-    level = level ? level : nsc_env_of(m, l->proc, "NCCL_IB_GDR_LEVEL");
+    if (!level && nsc_version_of(m, l->proc).high <= LAST_WITH_IB_GDR_LEVEL)
+        level = nsc_env_of(m, l->proc, "NCCL_IB_GDR_LEVEL");
     enum nsc_level allowed = level ? nsc_level_of(nsc_say(m, level->value)) : NSC_LEVEL_UNKNOWN;
     bool none = level && nsc_text_is(nsc_say(m, level->value), "0");
     if (!level || (allowed == NSC_LEVEL_UNKNOWN && !none))

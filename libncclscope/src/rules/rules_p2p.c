@@ -436,7 +436,7 @@ static int nvls_is_missing(const struct ncclscope_model *m, const struct nsc_ran
                                  ? nsc_gpu_of(m, r->proc)
                                  : (struct nsc_gpu_class){0};
     bool few = r->local_ranks < (v.low >= NSC_CHANGE_NVLS_OF_TWO ? 2 : 3); /* by design */
-    if (!k.gpu || k.gpu->cc < 90 || !k.gpu->nvlink || few || !nsc_env_is_visible(m, r->proc) ||
+    if (!k.gpu || k.gpu->cc < 90 || !k.gpu->links || few || !nsc_env_is_visible(m, r->proc) ||
         nsc_env_of(m, r->proc, "NCCL_NVLS_ENABLE") || nsc_env_is(m, r->proc, "NCCL_CUMEM_ENABLE", "0") ||
         nsc_env_of(m, r->proc, "NCCL_ALGO"))
         return 0;
