@@ -6,6 +6,8 @@
 #include "read/wrap.h"
 
 static const char *const text_keys[] = {"log", "message", "msg", "textPayload", "line", "MESSAGE", NULL};
+static const char *const trace_keys[] = {"exc_info",   "exception", "stack_trace",       "stacktrace",
+                                         "stackTrace", "traceback", "error.stack_trace", NULL};
 static const char *const pod_keys[] = {
     "pod",          "pod_name",     "podName", "kubernetes_pod_name", "kubernetes.pod_name", "kubernetes.pod.name",
     "k8s_pod_name", "k8s.pod.name", NULL};
@@ -109,7 +111,9 @@ static bool is_text(const struct nsc_entries *e, const struct nsc_container *l, 
 {
     if (!l)
         return false;
-    return !l->list ? is_one_of(l->key, text_keys) : l->stamped ? l->values == 1 : e->depth == 1 && !all_digits(s);
+    return !l->list     ? is_one_of(l->key, text_keys) || is_one_of(l->key, trace_keys)
+           : l->stamped ? l->values == 1
+                        : e->depth == 1 && !all_digits(s);
 }
 
 /* The innermost container that is an element of a list. */
@@ -237,7 +241,9 @@ bool nsc_entries_begin(struct nsc_entries *e, nsc_text line)
         return false;
     if (!many && !list)
         first = nsc_text_find(line, mark);
-    if (!many && !list && (first < 0 || nsc_text_find(nsc_text_from(line, (size_t)first + sizeof mark - 1), mark) < 0))
+    bool raised = !many && !list && nsc_text_find(line, "Traceback (most recent call last)") >= 0;
+    if (!many && !list && !raised &&
+        (first < 0 || nsc_text_find(nsc_text_from(line, (size_t)first + sizeof mark - 1), mark) < 0))
         return false; /* most lines of collectors: one object, one line of log */
     rewind_to(e, line);
     size_t n = 0, unit = 0;

@@ -2,7 +2,8 @@
  *
  *   {"result":[{"stream":{"pod":"w-0"},"values":[["17...","vm:1:1 [0] NCCL INFO ..."],...]},...]}
  *   {"hits":[{"_source":{"message":"...","kubernetes":{"pod":{"name":"w-0"}}}},...]}
- *   [{"log":"..."},...]   ["...","..."] */
+ *   [{"log":"..."},...]   ["...","..."]
+ *   {"level":"ERROR","message":"unhandled","exc_info":"Traceback (most recent call last):\n  File ..."} */
 #ifndef NSC_ENTRIES_H
 #define NSC_ENTRIES_H
 
@@ -32,7 +33,7 @@ struct nsc_entries {
     uint64_t said;
 };
 
-/* Is this line such a document, with more than one entry? From then on nsc_entries_next gives them. */
+/* Is this line such a document, with more than one entry, or with a traceback? From then on nsc_entries_next gives them. */
 bool nsc_entries_begin(struct nsc_entries *e, nsc_text line);
 /* The next line of an entry; false behind the last. */
 bool nsc_entries_next(struct nsc_entries *e, struct nsc_entry *out);

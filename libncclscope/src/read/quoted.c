@@ -100,6 +100,8 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
         return NULL;
     const struct nsc_row *row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
     nsc_traceback_ends(&r->tracebacks, t, row, r->physical.number);
+    if (row)
+        nsc_progress_begin(&r->progress, r->physical.number);
     return row;
 }
 

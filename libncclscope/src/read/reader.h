@@ -15,6 +15,7 @@
 #include "read/said.h"
 #include "read/source.h"
 #include "read/test_row.h"
+#include "read/progress.h"
 #include "read/traceback.h"
 #include "read/transport.h"
 #include "read/wrap.h"
@@ -46,6 +47,7 @@ struct ncclscope_reader {
     bool connected; /* a connection with a whole header came */
     bool ras_json;  /* within a report of ncclras */
     struct nsc_tracebacks tracebacks;
+    struct nsc_progress progress;
     uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */
     uint64_t awaited_at; /* the line of a result's meaning, behind which NCCL's text may stand at once; 0: none */
     bool quotes;         /* "Last error:" was the last line: the next is NCCL's, in another program's message */

@@ -177,16 +177,30 @@ static void take_frame(struct nsc_tracebacks *all, nsc_text line, size_t column,
     }
 }
 
+/* By Python in a destructor, by its logging, by asyncio of a task that nobody waits for: it ended nothing. */
+static bool is_ignored(nsc_text line)
+{
+    return nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0 ||
+           nsc_text_find_by(line, "--- Logging error ---", 4) >= 0 ||
+           nsc_text_find_by(line, "Task exception was never retrieved", 0) >= 0;
+}
+
+bool nsc_traceback_is_ignored(const struct nsc_tracebacks *all, uint64_t number)
+{
+    enum { BETWEEN = 2 }; /* "future: <Task finished ...>" may stand between */
+    return all->ignored_at && number - all->ignored_at <= BETWEEN;
+}
+
 struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, nsc_text *text)
 {
     *text = (nsc_text){NULL, 0};
     ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
     if (at >= 0) {
-        if (!all->ignored_at || number != all->ignored_at + 1)
+        if (!nsc_traceback_is_ignored(all, number))
             begin(all, line, box_before(line, (size_t)at), number);
         return NULL;
     }
-    if (nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0) /* by Python, in a destructor: it ended nothing */
+    if (is_ignored(line))
         all->ignored_at = number;
     ptrdiff_t frame = nsc_text_find_by(line, "  File \"", 2);
     if (frame >= 0) {

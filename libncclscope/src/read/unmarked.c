@@ -180,9 +180,14 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, raised, &r->match);
         rec->message = raised;
     }
-    if (!row)
+    if (!row && nsc_progress_shows(&r->progress, body, r->physical.number))
+        row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PROGRAM_GOES_ON, nsc_text_trim(body), &r->match);
+    if (!row ||
+        (row->kind == NCCLSCOPE_KIND_PY_TRACEBACK && nsc_traceback_is_ignored(&r->tracebacks, r->physical.number)))
         return false;
     rec->kind = row->kind;
+    if (rec->kind == NCCLSCOPE_KIND_SHELL_ENDED) /* or the words of something else: does the program go on? */
+        nsc_progress_begin(&r->progress, r->physical.number);
     if (rec->kind == NCCLSCOPE_KIND_NCCL_RESULT)
         nsc_await_quoted(r);
     rec->time = rec->time.len ? rec->time : nsc_glog_time(r->line);

@@ -43,12 +43,22 @@ static struct open_traceback find_open(const struct ncclscope_model *m)
     return t;
 }
 
+/* A program's words of NCCL's, in the line that ends it: "XlaRuntimeError: INTERNAL: NCCL operation ncclGroupEnd() failed: ..." */
+static bool is_quoted(const struct ncclscope_model *m, uint32_t source)
+{
+    for (size_t i = 0; i < m->events.len; i++)
+        if (m->events.item[i].quoted && m->events.item[i].where.source == source)
+            return true;
+    return false;
+}
+
 void nsc_tell_open_traceback(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct open_traceback t = find_open(m);
     int64_t line;
-    if (!t.head || nsc_success_of(m) || m->sources.item[t.head->where.source].stats.lines > t.last + TO_THE_END)
+    if (!t.head || nsc_success_of(m) || is_quoted(m, t.head->where.source) ||
+        m->sources.item[t.head->where.source].stats.lines > t.last + TO_THE_END)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
     bool cut = m->sources.item[t.head->where.source].stats.lines <= t.last + CUT_WITHIN;

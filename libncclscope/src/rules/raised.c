@@ -478,11 +478,28 @@ static const struct nsc_own_record *original_of(const struct ncclscope_model *m,
     return r;
 }
 
+const struct nsc_own_record *nsc_outlives(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    const struct nsc_own_record *end = m->happened.item + m->happened.len, *on = NULL;
+    if (r->torch_rank >= 0 || !nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_GOES_ON))
+        return NULL;
+    for (const struct nsc_own_record *x = r + 1; x < end; x++) {
+        if (x->where.source != r->where.source)
+            continue;
+        if (!on && x->number == NCCLSCOPE_KIND_PROGRAM_GOES_ON)
+            on = x;
+        else if (on && nsc_is_trouble(x->number))
+            return NULL;
+    }
+    return on;
+}
+
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_own_record *before = NULL,
-                                *waits = NULL; /* raised by one that waited, where another file may tell for whom */
+                                *waits = NULL, /* raised by one that waited, where another file may tell for whom */
+                                    *caught = NULL; /* the first that the program outlived */
     struct span nccl = {.source = NSC_NONE};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
@@ -514,6 +531,10 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         }
         if (!original)
             continue;
+        if (!went_on && nsc_outlives(m, r)) {
+            caught = caught ? caught : original;
+            continue;
+        }
         r = original;
         tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL, NULL);
         return r;
@@ -522,6 +543,11 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         tell_one(c, words_of(waits, told), waits, NULL, NULL);
         return waits;
     }
+    if (caught)
+        tell_one(c, words_of(caught, told), caught,
+                 nsc_words(c, "The program counts on behind it (line %llu): it caught it.",
+                           (unsigned long long)nsc_outlives(m, caught)->where.line),
+                 NULL);
     if (before)
         tell_one(
             c, words_of(before, told), before,
