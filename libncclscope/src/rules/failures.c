@@ -205,8 +205,9 @@ static const char *others_of(struct nsc_case *c, const struct tellers *t)
         return "";
     return t->ranks.ranks.len == t->gpus
                ? nsc_words(c, "; %s say %s", nsc_list_ranks(c, &t->ranks), how)
-               : nsc_words(c, "; %llu processes%s say %s", (unsigned long long)t->processes,
-                           t->hosts > 1 ? nsc_words(c, " of %llu hosts", (unsigned long long)t->hosts) : "", how);
+               : nsc_words(c, "; %llu processes%s say %s%s", (unsigned long long)t->processes,
+                           t->hosts > 1 ? nsc_words(c, " of %llu hosts", (unsigned long long)t->hosts) : "", how,
+                           t->hosts == 1 && c->m->hosts.len > 1 ? ", none of another host" : "");
 }
 
 /* A program quotes the last warning without its place in the source: NCCL's own line of the same words, where there is one, has it. */
