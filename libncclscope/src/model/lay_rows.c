@@ -273,7 +273,9 @@ static void lay_version(struct nsc_laying *l, ncclscope_process *r, uint32_t pro
     struct nsc_version v = nsc_version_of(l->m, proc);
     struct nsc_version a = {.low = v.low, .high = v.low}, b = {.low = v.high, .high = v.high};
     char text[60];
-    r->version_how = how[v.how];
+    bool of_others = v.how == NSC_VERSION_SOURCE && l->m->sources.len == 1 && l->m->hosts.len > 1;
+    r->version_how =
+        of_others ? NCCLSCOPE_HOW_INFERRED : how[v.how]; /* one process printed it, and no line says on which host */
     r->version = nsc_lay_text(l, v.text);
     nsc_version_spell(&a, text, sizeof text);
     if (v.how && v.low)
