@@ -191,6 +191,11 @@ bool nsc_traceback_is_ignored(const struct nsc_tracebacks *all, uint64_t number)
     return all->ignored_at && number - all->ignored_at <= BETWEEN;
 }
 
+bool nsc_is_in_ignored(const struct nsc_tracebacks *all, uint64_t number)
+{
+    return all->ignored_at && number - all->ignored_at < NSC_IGNORED_LINES;
+}
+
 struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, nsc_text *text)
 {
     *text = (nsc_text){NULL, 0};
@@ -204,7 +209,7 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
         all->ignored_at = number;
     ptrdiff_t frame = nsc_text_find_by(line, "  File \"", 2);
     if (frame >= 0) {
-        if (!all->ignored_at || number - all->ignored_at >= NSC_IGNORED_LINES)
+        if (!nsc_is_in_ignored(all, number))
             take_frame(all, line, (size_t)frame, number);
         return NULL;
     }

@@ -38,6 +38,8 @@ struct nsc_tracebacks {
 struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, nsc_text *text);
 /* Is the traceback that begins in this line one that Python, or a library of it, only tells of? */
 bool nsc_traceback_is_ignored(const struct nsc_tracebacks *all, uint64_t number);
+/* May this line be of such a one? */
+bool nsc_is_in_ignored(const struct nsc_tracebacks *all, uint64_t number);
 void nsc_traceback_ends(struct nsc_tracebacks *all, struct nsc_traceback *t, bool raised, uint64_t number);
 
 #endif

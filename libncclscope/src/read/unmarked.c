@@ -175,7 +175,7 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     const struct nsc_row *exception = nsc_exception_row(r, &raised);
     row = nsc_panic_row(r, body);
     row = row ? row : nsc_foreign_row(r->grammar, body, &r->match);
-    bool vague = !row || row->kind == NCCLSCOPE_KIND_RANK_SAID;
+    bool vague = !row || row->kind == NCCLSCOPE_KIND_RANK_SAID || row->kind == NCCLSCOPE_KIND_ERROR_ALONE;
     if (vague && exception) { /* again: the match is of another row by now */
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, raised, &r->match);
         rec->message = raised;
@@ -183,10 +183,12 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     if (!row && nsc_progress_shows(&r->progress, body, r->physical.number))
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PROGRAM_GOES_ON, nsc_text_trim(body), &r->match);
     if (!row ||
-        (row->kind == NCCLSCOPE_KIND_PY_TRACEBACK && nsc_traceback_is_ignored(&r->tracebacks, r->physical.number)))
+        (row->kind == NCCLSCOPE_KIND_PY_TRACEBACK && nsc_traceback_is_ignored(&r->tracebacks, r->physical.number)) ||
+        (row->kind == NCCLSCOPE_KIND_ERROR_ALONE && nsc_is_in_ignored(&r->tracebacks, r->physical.number)))
         return false;
     rec->kind = row->kind;
-    if (rec->kind == NCCLSCOPE_KIND_SHELL_ENDED) /* or the words of something else: does the program go on? */
+    if (rec->kind == NCCLSCOPE_KIND_SHELL_ENDED ||
+        rec->kind == NCCLSCOPE_KIND_ERROR_ALONE) /* or the words of something else: does the program go on? */
         nsc_progress_begin(&r->progress, r->physical.number);
     if (rec->kind == NCCLSCOPE_KIND_NCCL_RESULT)
         nsc_await_quoted(r);

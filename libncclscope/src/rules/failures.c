@@ -524,6 +524,20 @@ static bool has_rows(enum nsc_id key)
     return false;
 }
 
+/* "Got async event : port error", and "port active" of the same process behind it: the link came back, and no call of NCCL's failed. */
+static bool came_back(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    bool back = false, down = e->kind == NCCLSCOPE_KIND_IB_EVENT && nsc_text_find(e->where.text, "port error") >= 0;
+    for (size_t i = 0; down && i < m->events.len; i++) {
+        const struct nsc_event *x = &m->events.item[i];
+        if (x->broke)
+            return false;
+        back = back || (x->kind == e->kind && x->proc == e->proc && x->where.line > e->where.line &&
+                        nsc_text_find(x->where.text, "port active") >= 0);
+    }
+    return back;
+}
+
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -543,7 +557,7 @@ void nsc_tell_failures(struct nsc_case *c)
             continue;
         bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                      m->hosts.len > 1; /* NICs are taken without a look at distances */
-        int severity = did_without(m, e) ? NCCLSCOPE_SEVERITY_NOTE
+        int severity = did_without(m, e) || came_back(m, e) ? NCCLSCOPE_SEVERITY_NOTE
                        : blind || chose_another(m, e) || (survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY) ||
                                (row->severity == NCCLSCOPE_SEVERITY_ERROR && returns_no_error(m, e))
                            ? NCCLSCOPE_SEVERITY_WARNING

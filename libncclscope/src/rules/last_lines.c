@@ -2,6 +2,7 @@
 #include "rules/last_lines.h"
 
 #include "rules/ask.h"
+#include "rules/raised.h"
 
 enum order { LAST, FIRST };
 
@@ -16,15 +17,19 @@ static const struct ending {
 #undef ENDING
 };
 
+/* Of what is news so near to the end alone, nothing of NCCL may stand behind it. */
+enum { RIGHT_AT_THE_END = 20 };
+
 /* The first of its lines that stands near the end of its input, and behind which nothing tells of a good end; NULL: none. */
 static const struct nsc_own_record *line_of(const struct ncclscope_model *m, const struct ending *x)
 {
     const struct nsc_where *done = nsc_success_of(m);
     for (size_t i = 0; nsc_first_heard(m, x->kind) && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        bool outlived = done && done->source == r->where.source && done->line > r->where.line;
-        if (r->number == x->kind && !outlived &&
-            m->sources.item[r->where.source].stats.lines <= r->where.line + x->near)
+        const struct nsc_source_info *s = &m->sources.item[r->where.source];
+        bool outlived = (done && done->source == r->where.source && done->line > r->where.line) ||
+                        (x->near < RIGHT_AT_THE_END && s->last_record > r->where.line) || nsc_outlives(m, r);
+        if (r->number == x->kind && !outlived && s->stats.lines <= r->where.line + x->near)
             return r;
     }
     return NULL;

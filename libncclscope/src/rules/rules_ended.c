@@ -326,15 +326,24 @@ static void tell_abort_of(struct nsc_case *c, const struct nsc_own_record *r, co
     }
 }
 
-/* Somebody failed, by torchrun's word, and nothing else in the input tells of a failure. */
+/* Somebody failed, by torchrun's word or by that of a process which aborts, and nothing else in the input tells of a failure. */
 static void tell_unnamed(struct nsc_case *c)
 {
-    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_CHILD_FAILED);
-    if (!r || nsc_success_of(c->m))
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_CHILD_FAILED),
+                                *thrown = nsc_first_heard(c->m, NCCLSCOPE_KIND_CPP_TERMINATE);
+    if (nsc_first_heard(c->m, NCCLSCOPE_KIND_CPP_WHAT) || nsc_first_heard(c->m, NCCLSCOPE_KIND_TORCH_DOWN))
+        thrown = NULL; /* its words are here, and are told elsewhere */
+    if ((!r && !thrown) || nsc_success_of(c->m))
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    nsc_text name = r ? (nsc_text){NULL, 0} : nsc_text_trim(nsc_said(c->m, thrown, "name"));
+    r = r ? r : thrown;
     f->count = 1;
-    f->title = "torchrun says that a worker of the job failed";
+    f->title =
+        r != thrown
+            ? "torchrun says that a worker of the job failed"
+            : nsc_words(c, "A process aborted, as nothing caught a C++ exception: %.*s, and its words are not here",
+                        (int)name.len, name.len ? name.ptr : "");
     nsc_explain_by(c, f, NSC_EXIT_UNNAMED);
     nsc_show(c, f, &r->where);
 }
@@ -344,8 +353,8 @@ enum { MOST_ASKED = 64 };
 void nsc_rule_ranks_exited(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    bool failed = nsc_first_failure(m, NSC_NONE), gone = nsc_tell_node_gone(c),
-         limited = nsc_tell_limit(c) || nsc_tell_other_limit(c) || gone;
+    bool failed = nsc_first_failure(m, NSC_NONE), gone = nsc_tell_node_gone(c), in_time = nsc_tell_other_limit(c),
+         limited = nsc_tell_limit(c) || in_time || gone;
     nsc_tell_unreached(c);
     nsc_tell_refused(c);
     const struct nsc_own_record *raised = nsc_tell_raised(c, failed);
@@ -362,7 +371,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
                     (why || limited || asked++ >= MOST_ASKED || !is_first_to_fall(m, r));
         late = late || (nsc_is_of_shell(r) && nsc_outlives(m, r));
         int64_t code = late ? 0 : nsc_ending(c, r, &who);
-        if (!code)
+        if (!code || (in_time && (code == -9 || code == -15))) /* a limit ends processes so */
             continue;
         if (code == -6 && nsc_dies_of(raised) && r->where.source == raised->where.source) {
             tell_abort_of(c, r, who);

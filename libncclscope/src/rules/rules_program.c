@@ -188,6 +188,12 @@ static bool ended_process(const struct ncclscope_model *m, const struct nsc_own_
     return r->torch_rank >= 0 && !waited && (!first || first->line + NSC_LINES_ASTRAY > r->where.line);
 }
 
+/* PyTorch's watchdog takes a process down for an error of CUDA's, or for another reason. */
+static bool is_of_cuda(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return r->number != NCCLSCOPE_KIND_TORCH_DOWN || nsc_text_starts(nsc_said(m, r, "reason"), "CUDA error: ");
+}
+
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
@@ -195,7 +201,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
     struct nsc_finding *f = NULL;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        if ((int)r->number != number && (int)r->number != other)
+        if (((int)r->number != number && (int)r->number != other) || !is_of_cuda(m, r))
             continue;
         if (f) {
             f->count++;
@@ -242,8 +248,10 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
 
 void nsc_rule_program_cuda(struct nsc_case *c)
 {
-    tell_program(c, NCCLSCOPE_KIND_PROGRAM_CUDA, NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA",
-                 NSC_PROGRAM_CUDA);
+    bool first_hand =
+        nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_CUDA) || nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_CUDA_AT);
+    tell_program(c, first_hand ? NCCLSCOPE_KIND_PROGRAM_CUDA : NCCLSCOPE_KIND_TORCH_DOWN,
+                 NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA", NSC_PROGRAM_CUDA);
 }
 
 /* PyTorch's own allocator found no room. */
