@@ -12,7 +12,7 @@ ncclscope_kind nsc_json_kind(nsc_text line, bool *ras);
 /* PY_RAISED where a traceback ends, PROGRAM_GOES_ON behind that, PANIC_REASON behind a panic; NULL if the text does not read so. */
 const struct nsc_row *nsc_foreign_placed(ncclscope_grammar *g, ncclscope_kind kind, nsc_text text, struct nsc_match *m);
 /* The row of other.def that takes this line wherever it stands, or NULL. */
-const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text line, struct nsc_match *m);
+const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text line, bool hinted, struct nsc_match *m);
 
 /* "[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607]": level, month, day and time as Google's logger prints them: "321 02:07:08.408271257". */
 nsc_text nsc_glog_time(nsc_text line);

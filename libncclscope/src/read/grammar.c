@@ -43,6 +43,7 @@ int ncclscope_grammar_new(ncclscope_grammar **out, ncclscope_error *err)
     pthread_mutex_init(&g->lock, NULL);
     g->prefixes = COUNT(prefix_table);
     g->prefix = nsc_alloc(g->prefixes * sizeof *g->prefix);
+    nsc_hints_prepare(&g->hints);
     bool room = nsc_index_new(&g->messages, COUNT(table)) && nsc_index_new(&g->others, COUNT(other_table)) && g->prefix;
     for (size_t i = 0; room && i < COUNT(other_table); i++)
         nsc_index_set(&g->others, i, other_table[i].kind, other_table[i].template_, other_table[i].example);

@@ -2,6 +2,7 @@
 #ifndef NSC_GRAMMAR_H
 #define NSC_GRAMMAR_H
 
+#include "read/hints.h"
 #include "read/index.h"
 #include "read/user.h"
 
@@ -12,8 +13,9 @@ struct nsc_words {
 };
 
 struct ncclscope_grammar {
-    struct nsc_index messages;  /* messages.def */
-    struct nsc_index others;    /* other.def */
+    struct nsc_index messages; /* messages.def */
+    struct nsc_index others;   /* other.def */
+    struct nsc_hints hints;
     struct nsc_user user;       /* what ncclscope_grammar_add brought */
     struct nsc_pattern *prefix; /* prefixes.def */
     size_t prefixes;

@@ -57,7 +57,7 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     static const char before[] = "Last error:";
     nsc_text line = nsc_text_trim_end(r->line), none = {NULL, 0};
     nsc_text text = nsc_text_trim(nsc_text_from(line, r->quote_at < line.len ? r->quote_at : line.len));
-    ptrdiff_t at = nsc_text_find_by(line, before, 0);
+    ptrdiff_t at = r->hinted ? nsc_text_find_by(line, before, 0) : -1;
     if (r->awaited_at && r->awaited_at + 1 != r->physical.number)
         r->quotes = false;
     r->awaited_at = 0;
@@ -79,6 +79,8 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         return text;
     }
     keep_line(r, line);
+    if (!r->hinted)
+        return none;
     at = nsc_text_find_by(line, "WARN: Function: ", 0) >= 0 ? nsc_text_find(line, ": NET/OFI ") : -1;
     if (at >=
         0) /* aws-ofi-nccl without a logger of NCCL's: "WARN: Function: find_ofi_provider Line: 543: NET/OFI ..." */
@@ -95,7 +97,8 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
 /* The exception that ends a traceback: that alone is given out. Of a log that holds many tracebacks each is, so that the first is known. */
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
 {
-    struct nsc_traceback *t = nsc_traceback_at(&r->tracebacks, nsc_text_trim_end(r->line), r->physical.number, text);
+    struct nsc_traceback *t =
+        nsc_traceback_at(&r->tracebacks, nsc_text_trim_end(r->line), r->physical.number, r->hinted, text);
     if (!t)
         return NULL;
     const struct nsc_row *row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
@@ -110,7 +113,7 @@ const struct nsc_row *nsc_panic_row(ncclscope_reader *r, nsc_text body)
 {
     body = nsc_text_trim(body);
     bool behind = r->panic_at && r->physical.number == r->panic_at + 1;
-    if (nsc_text_find_by(body, " panicked at ", 6) < 0)
+    if (!r->hinted || nsc_text_find_by(body, " panicked at ", 6) < 0)
         return behind && body.len ? nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PANIC_REASON, body, &r->match) : NULL;
     r->panic_at = body.ptr[body.len - 1] == ':' ? r->physical.number : 0;
     return NULL;

@@ -46,6 +46,7 @@ struct ncclscope_reader {
     bool long_shm;  /* this input's NCCL prints SHM/direct/direct, by a record or by its version */
     bool connected; /* a connection with a whole header came */
     bool ras_json;  /* within a report of ncclras */
+    bool hinted;    /* the line in hand, which has no marker of NCCL's, holds one of the words of hints.def */
     struct nsc_tracebacks tracebacks;
     struct nsc_progress progress;
     uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */

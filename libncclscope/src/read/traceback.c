@@ -196,18 +196,19 @@ bool nsc_is_in_ignored(const struct nsc_tracebacks *all, uint64_t number)
     return all->ignored_at && number - all->ignored_at < NSC_IGNORED_LINES;
 }
 
-struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, nsc_text *text)
+struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, bool hinted,
+                                       nsc_text *text)
 {
     *text = (nsc_text){NULL, 0};
-    ptrdiff_t at = nsc_text_find_by(line, "Traceback (most recent call last)", 0);
+    ptrdiff_t at = hinted ? nsc_text_find_by(line, "Traceback (most recent call last)", 0) : -1;
     if (at >= 0) {
         if (!nsc_traceback_is_ignored(all, number))
             begin(all, line, box_before(line, (size_t)at), number);
         return NULL;
     }
-    if (is_ignored(line))
+    if (hinted && is_ignored(line))
         all->ignored_at = number;
-    ptrdiff_t frame = nsc_text_find_by(line, "  File \"", 2);
+    ptrdiff_t frame = hinted ? nsc_text_find_by(line, "  File \"", 2) : -1;
     if (frame >= 0) {
         if (!nsc_is_in_ignored(all, number))
             take_frame(all, line, (size_t)frame, number);

@@ -35,7 +35,8 @@ struct nsc_tracebacks {
 
 /* The traceback in which the line, without blanks at its end, may be the exception that ends it: *text is what stands in the column.
  * NULL: in none. Then nsc_traceback_ends: was it one? What else stands there goes on, or ends it without. */
-struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, nsc_text *text);
+struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line, uint64_t number, bool hinted,
+                                       nsc_text *text);
 /* Is the traceback that begins in this line one that Python, or a library of it, only tells of? */
 bool nsc_traceback_is_ignored(const struct nsc_tracebacks *all, uint64_t number);
 /* May this line be of such a one? */

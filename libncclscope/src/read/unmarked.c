@@ -174,7 +174,7 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
         return true;
     const struct nsc_row *exception = nsc_exception_row(r, &raised);
     row = nsc_panic_row(r, body);
-    row = row ? row : nsc_foreign_row(r->grammar, body, &r->match);
+    row = row ? row : nsc_foreign_row(r->grammar, body, r->hinted, &r->match);
     bool vague = !row || row->kind == NCCLSCOPE_KIND_RANK_SAID || row->kind == NCCLSCOPE_KIND_ERROR_ALONE;
     if (vague && exception) { /* again: the match is of another row by now */
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, raised, &r->match);
@@ -282,6 +282,7 @@ bool nsc_take_unmarked(ncclscope_reader *r)
     if (!nsc_is_version_line(text) && (text = behind_prefix(r)).len && !nsc_is_version_line(text))
         text.len = 0;
     struct nsc_header bare;
+    r->hinted = nsc_hints_find(&r->grammar->hints, r->line);
     if (take_quoted(r, body))
         return true;
     nsc_new_record(r);
@@ -309,7 +310,7 @@ bool nsc_take_unmarked(ncclscope_reader *r)
 /* "[rank13]: Call to ibv_create_cq failed", "[164.09] [vm:100:0] rocm_ipc_md.c:72 UCX  ERROR ...". */
 enum nsc_worth nsc_worth_of_unmarked(ncclscope_reader *r, nsc_text line)
 {
-    bool known = nsc_foreign_row(r->grammar, line, &r->match);
+    bool known = nsc_foreign_row(r->grammar, line, true, &r->match);
     if (nsc_text_find_by(line, "ProcessGroupNCCL.cpp", 0) >= 0)
         return known ? NSC_WORTH_WHOLE : NSC_WORTH_CUT;
     return known || nsc_text_starts(line, "[rank") ? NSC_WORTH_OTHER : NSC_WORTH_NOTHING;
@@ -321,6 +322,7 @@ bool nsc_take_behind(ncclscope_reader *r)
     r->behind.len = 0;
     nsc_new_record(r);
     r->record.message = body = nsc_text_trim(body);
+    r->hinted = true;
     if (!nsc_is_version_line(body))
         return take_foreign(r, body);
     take_version(r, body);
