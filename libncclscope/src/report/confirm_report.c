@@ -72,7 +72,7 @@ static void place(const struct nsc_report *r)
     int n_of = snprintf(line, sizeof line, "%zu of the log's %zu ranks ran on GPUs of %.100s", here, r->m->ranks.len,
                         n->host_name ? n->host_name : "this machine");
     if (!named) /* else the name says all */
-        n_of += snprintf(line + n_of, sizeof line - (size_t)n_of, " (the log tells of %.*s%s)",
+        n_of += snprintf(line + n_of, sizeof line - (size_t)n_of, " (the log names %.*s%s)",
                          (int)(host.len < 100 ? host.len : 100), host.ptr, r->m->hosts.len > 1 ? " and others" : "");
     snprintf(line + n_of, sizeof line - (size_t)n_of, ": %s.", nsc_fit_words((enum nsc_fit)r->m->fit));
     nsc_indent(r, 3);

@@ -26,9 +26,9 @@ static void inferred_version(const struct ncclscope_model *m, char *buf, size_t 
     unsigned low = all.low < FIRST ? FIRST : all.low;
     bool wide = all.high == NSC_VERSION_OPEN ? low < EARLY : all.high - low > MANY;
     if (all.how == NSC_VERSION_INFERRED && all.low <= all.high && !wide)
-        snprintf(buf, size, "no version line; NCCL %s by its texts (inferred)", range);
+        snprintf(buf, size, "no version line; NCCL %s by message texts (inferred)", range);
     else if (nsc_versions_are_apart(m, &older, &newer))
-        snprintf(buf, size, "no version line; hosts have different ones by their texts (inferred)");
+        snprintf(buf, size, "no version line; hosts run different releases by their texts (inferred)");
     else
         snprintf(buf, size, "no version line");
 }
@@ -229,7 +229,7 @@ static void bare_communicator(const struct nsc_report *r)
     nsc_printf(r->out, "lines of a communicator of %llu rank%s", ranks, ranks == 1 ? "" : "s");
     if (nodes)
         nsc_printf(r->out, " on %llu node%s", nodes, nodes == 1 ? "" : "s");
-    nsc_puts(r->out, ", but not whose they are");
+    nsc_puts(r->out, ", from unknown processes");
 }
 
 static bool shares_names(const struct ncclscope_model *m)
@@ -248,7 +248,7 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     char silent[60] = "";
     size_t more = count_silent(r->m);
     if (more && processes)
-        snprintf(silent, sizeof silent, " and %zu that the launcher names", more);
+        snprintf(silent, sizeof silent, " and %zu named by the launcher", more);
     bool unnamed =
         hosts == 1 && nsc_text_is(nsc_say(r->m, r->m->procs.item[r->m->proc_order.item[0]].host), "(unnamed)");
     if (unnamed) /* ":41367:41367 [1] NCCL ..." */
@@ -269,8 +269,8 @@ static void count_things(const struct nsc_report *r, size_t hosts)
     else if (r->m->bare_size)
         bare_communicator(r);
     else
-        nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, but not whose they are"
-                         : r->m->cut_inits ? "lines that name a communicator break off"
+        nsc_puts(r->out, r->m->bare_comms  ? "lines of communicators, from unknown processes"
+                         : r->m->cut_inits ? "lines that name a communicator are cut off"
                                            : "no Init line names a communicator");
 }
 
@@ -309,11 +309,11 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     if (r->m->comms.len && whole == r->m->comms.len)
         nsc_puts(r->out, may_lack_one(r) ? ", all ranks seen" : ", complete");
     else if (r->m->comms.len && part == r->m->comms.len)
-        nsc_puts(r->out, ", of which only a part is in this input");
+        nsc_puts(r->out, ", only partly in this input");
     else if (part && whole)
-        nsc_printf(r->out, ", %zu complete, %zu of them as far as in this input", whole + part, part);
+        nsc_printf(r->out, ", %zu complete, %zu of them only partly in this input", whole + part, part);
     else if (r->m->comms.len)
-        nsc_printf(r->out, ", %zu complete%s", whole + part, part ? " as far as in this input" : "");
+        nsc_printf(r->out, ", %zu complete%s", whole + part, part ? " as far as seen here" : "");
     nsc_puts(r->out, t->records ? "\n" : "");
     pods(r);
     nsc_text_tests(r);

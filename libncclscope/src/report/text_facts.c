@@ -43,7 +43,7 @@ static void answer(const struct nsc_report *r, const struct ncclscope_facts *x)
         snprintf(line, sizeof line, "%s.", f->title);
     } else if (x->skipped.len) {
         nsc_mark(r, NSC_MARK_UNKNOWN);
-        snprintf(line, sizeof line, "Not everything could be asked: %s: %s.", x->skipped.item[0].probe,
+        snprintf(line, sizeof line, "Not everything could be queried (%s): %s.", x->skipped.item[0].probe,
                  x->skipped.item[0].reason);
     } else {
         say_pairs(x, pairs, sizeof pairs);

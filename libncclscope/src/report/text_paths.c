@@ -148,7 +148,7 @@ static void note_open(const struct nsc_report *r, uint32_t comm)
     size_t n = count_open(r->m, comm);
     if (!n)
         return;
-    snprintf(line, sizeof line, "%zu of these pairs may be another communicator's: no line tells whose they are", n);
+    snprintf(line, sizeof line, "%zu of these pairs may belong to another communicator: no line says which", n);
     nsc_indent(r, 3);
     nsc_wrap(r, 5, nsc_text_of(line));
 }
@@ -392,7 +392,7 @@ static size_t say_shape(const struct ncclscope_model *m, const struct nsc_comm *
     if (made_by && nsc_text_is(nsc_say(m, made_by), "ncclCommShrink"))
         n = snprintf(buf, size, ", what ncclCommShrink left of a larger one");
     else if (c->guessed)
-        n = snprintf(buf, size, ", whose they are is inferred (the log prints no id)");
+        n = snprintf(buf, size, ", membership inferred (the log prints no id)");
     else if (c->shape == NSC_SHAPE_CONSECUTIVE && !c->tiles)
         n = snprintf(buf, size, ", consecutive (inferred)");
     else if (c->shape == NSC_SHAPE_STRIDED)
@@ -424,7 +424,7 @@ static void one_of_alike(const struct nsc_report *r, const struct alike *a)
         one = one && a->pairs[p] <= 1;
     }
     snprintf(line + n, sizeof line - n, "%s%s",
-             !any  ? nsc_any_unowned(r->m) ? " no connections that are known to be its own" : " no connections seen"
+             !any  ? nsc_any_unowned(r->m) ? " no connections known to belong to it" : " no connections seen"
              : one ? " pair"
                    : " pairs",
              any && a->count > 1 ? " each" : "");
@@ -454,7 +454,7 @@ void nsc_text_paths(const struct nsc_report *r)
     nsc_puts(r->out, "\n");
     if (comm == NSC_NONE)
         nsc_puts(r->out, r->m->bare_comms ? "   communicator unknown: lines that name one lack their header\n"
-                                          : "   communicator unknown: no line of this log says which it is\n");
+                                          : "   communicator unknown: no line of this log names it\n");
     if (n <= MATRIX_RANKS)
         rank_matrix(r, comm, n);
     else

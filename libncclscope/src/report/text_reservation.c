@@ -249,7 +249,7 @@ static const char *beside_paths(const struct nsc_report *r, const uint64_t *link
                    ? "; CollNet (SHARP), which NCCL_COLLNET_ENABLE=1 asks for, was refused: see below."
                    : "; CollNet (SHARP) could not be set up: see below.";
     if (is_told(r, "GDR_OMNIPATH"))
-        return "; what may bring GPUDirect to Omni-Path stands below.";
+        return "; see below what may enable GPUDirect on Omni-Path.";
     bool pcie = links[NSC_PATH_PCIE] || links[NSC_PATH_P2P] || links[NSC_PATH_SHM];
     if (pcie && is_found(r, NSC_ID_HOST_PCIE_LINK))
         return "; GPUs of one host have PCIe links of different bandwidth: see below.";
@@ -260,16 +260,16 @@ static const char *beside_paths(const struct nsc_report *r, const uint64_t *link
 const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 {
     if (nsc_is_damaged(r))
-        return " as far as the input could be read; it was not read whole, so this is no all-clear.";
+        return " as far as the input could be read; part of it could not, so this is no all-clear.";
     if (open_warnings(r) == 1)
-        return "; but NCCL printed a warning that no rule here judges: read it below.";
+        return "; but NCCL printed a warning that this tool cannot judge: read it below.";
     if (open_warnings(r))
-        return "; but NCCL printed warnings that no rule here judges: read them below.";
+        return "; but NCCL printed warnings that this tool cannot judge: read them below.";
     if (nsc_lacks_network(r, links))
-        return " within nodes; no connection between nodes is in this input: how they talk cannot be told.";
+        return " within nodes; this input shows no connection between nodes: how nodes talk cannot be told.";
     double part = nsc_part_of_layout(r->m);
     if (part >= 0 && part < part_expected)
-        return "; but nccl-tests reach much less than NCCL laid its rings out for: see below.";
+        return "; but nccl-tests reach much less than NCCL planned its rings for: see below.";
     if (wonders_at_sends(r))
         return "; only sends are in this input: whether receives have GPUDirect cannot be told.";
     if (nsc_lacks_inside(r, links) && shows_nvlink(r->m))
@@ -291,19 +291,19 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
         return ", as far as this input goes: it breaks off within a line while ranks connect. It was cut there, or the "
                "processes were stopped.";
     if (wonders_at_stop(r))
-        return ", as far as this input goes; somebody stopped the job by hand: whether it hung before that NCCL's "
-               "lines do not tell.";
+        return ", as far as this input goes; somebody stopped the job by hand: NCCL's lines do not tell whether it "
+               "hung before that.";
     if (wonders_at_own_words(r))
-        return ", as far as NCCL's lines go; of the end of the job its own words tell, which stand below.";
+        return ", as far as NCCL's lines go; see below what the job itself says about its end.";
     bool unproven = is_found(r, NSC_ID_TRANSPORT_P2P_LINK_UNPROVEN); /* else the model of the GPU has no NVLink */
     if (nsc_lacks_results(r->m) && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
         return ", as far as this input goes: nccl-tests printed no result in it.";
     if (is_told(r, "FEWER_ONE_USED") && (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE]))
-        return "; whether one network device is all that they should use stands below.";
+        return "; see below whether they should use more than one network device.";
     if (!unproven || links[NSC_PATH_NVLINK] || links[NSC_PATH_PCIE])
         return beside_paths(r, links) ? beside_paths(r, links) : ", nothing to mend.";
     if (r->m->hosts.len <= 1 && nsc_first_heard(r->m, NCCLSCOPE_KIND_PROGRAM_NVLINK)) /* it looked at one node */
-        return "; over NVLink by the program's own word, which stands below.";
+        return "; the program itself reports NVLink: see below.";
     return nsc_is_rccl(r->m) ? "; xGMI or PCIe cannot be told from this log: `rocm-smi --showtopo` on the node."
                              : "; NVLink or PCIe cannot be told from this log: `nvidia-smi topo -m` on the node, or "
                                "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH.";

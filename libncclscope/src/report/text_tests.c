@@ -69,7 +69,7 @@ static void compare(const struct nsc_report *r, const struct table *x, char *out
     *out = 0;
     bool fits = rank && gb_s > 0 && nsc_bus_bandwidth(x->best) <= gb_s; /* trees and NVLS may carry more */
     if (fits && x->last->bytes >= LARGE && nsc_runs_in_rings(r->m, x->best))
-        nsc_format(out, size, ", %.0f %% of the %g GB/s that NCCL laid its rings out for (line %llu)",
+        nsc_format(out, size, ", %.0f %% of the %g GB/s that NCCL planned its rings for (line %llu)",
                    100 * nsc_bus_bandwidth(x->best) / gb_s, gb_s, (unsigned long long)rank->ring_type_at.line);
 }
 
@@ -233,13 +233,13 @@ void nsc_text_tests(const struct nsc_report *r)
     bool more = listed.hosts > r->m->hosts.len || listed.processes > r->m->proc_order.len;
     spell_listed(&listed, all, sizeof all);
     if (r->m->proc_order.len && !nsc_lacks_results(r->m) && more)
-        nsc_printf(r->out, "nccl-tests lists %s: not all have a line of NCCL's here\n", all);
+        nsc_printf(r->out, "nccl-tests lists %s: some have no NCCL line here\n", all);
     bool alone = listed.processes && !listed.ranks && r->m->tests.len;
     for (size_t i = 0; i < r->m->comms.len; i++)
         alone = alone && r->m->comms.item[i].nranks <= 1;
     if (alone)
         nsc_wrap(r, 3,
-                 NSC_TEXT("nccl-tests lists no rank but 0: with one GPU nothing travels, and its "
+                 NSC_TEXT("nccl-tests lists only rank 0: one GPU sends no data to another, so its "
                           "bandwidths mean nothing"));
     for (size_t i = 0; i < r->m->tests.len && !alone;) {
         struct table x = table_from(r->m, i);
@@ -254,8 +254,8 @@ void nsc_text_tests(const struct nsc_report *r)
     if (nsc_lacks_results(r->m)) {
         char line[240];
         snprintf(line, sizeof line, "nccl-tests lists %s%s", more ? all : "its ranks",
-                 nsc_tests_failed(r->m) ? ", and reports a failure in place of results"
-                                       : " and prints no result: this input is cut there, or it failed or hung");
+                 nsc_tests_failed(r->m) ? ", and reports a failure instead of results"
+                                        : " and prints no result: this input is cut there, or the test failed or hung");
         nsc_wrap(r, 3, nsc_text_of(line));
     }
     if (told > SHOWN && !(r->flags & NCCLSCOPE_REPORT_VERBOSE))

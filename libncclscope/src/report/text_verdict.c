@@ -191,7 +191,7 @@ static void chosen_network(const struct nsc_report *r, const char *for_whom)
         snprintf(line, sizeof line, "%s aws-ofi-nccl selected the provider %.60s (line %llu).", for_whom,
                  nsc_say(r->m, provider->text).ptr, (unsigned long long)provider->where.line);
     else if (all_devices_are(r->m, "IB") || all_devices_are(r->m, "RoCE"))
-        snprintf(line, sizeof line, "NCCL lists %s devices, over which it goes by itself where it finds any.",
+        snprintf(line, sizeof line, "NCCL lists %s devices, which it uses by default where it finds any.",
                  all_devices_are(r->m, "RoCE") ? "RoCE" : "InfiniBand");
     else
         return;
@@ -244,8 +244,9 @@ static void tell_open_end(const struct nsc_report *r)
         snprintf(line, sizeof line, "%.220s: it is cut there, or the job hangs.", f->title);
     else if (nsc_lacks_results(r->m))
         snprintf(line, sizeof line, "%s",
-                 nsc_tests_failed(r->m) ? "nccl-tests reports a failure in place of results."
-                                        : "nccl-tests printed no result in this input: it is cut there, or it hangs.");
+                 nsc_tests_failed(r->m)
+                     ? "nccl-tests reports a failure instead of results."
+                     : "nccl-tests printed no result in this input: the log is cut, or the test hangs.");
     else if (ends_connecting(r->m))
         snprintf(line, sizeof line, "The input ends while ranks connect: it is cut there, or the job hangs.");
     if (!line[0])
@@ -395,7 +396,7 @@ static void say_perhaps(const struct nsc_report *r, const struct nsc_finding *f)
     bool alone = r->flags & NCCLSCOPE_REPORT_VERDICT;
     int n = alone ? (int)strlen(f->cause) : first_sentences(f->cause);
     if (!alone && !strncmp(f->cause, open, sizeof open - 1))
-        snprintf(line, sizeof line, "The log does not say why; what may be behind it stands below.");
+        snprintf(line, sizeof line, "The log does not say why; possible causes stand below.");
     else if (nsc_text_find((nsc_text){f->cause, (size_t)n}, "cannot be told") >= 0) /* that is no guess */
         snprintf(line, sizeof line, "%.*s", n, f->cause);
     else
@@ -480,12 +481,12 @@ static void what_ras_says(const struct nsc_report *r)
         nsc_text n = nsc_said(r->m, x, "count"), ranks = nsc_said(r->m, x, "nranks"),
                  nodes = nsc_said(r->m, x, "nnodes"), state = nsc_said(r->m, x, "state"),
                  errors = nsc_said(r->m, x, "text");
-        snprintf(
-            line, sizeof line,
-            "By ncclras (line %llu), when it was asked: %.*s communicator%s of %.*s ranks on %.*s node%s, %.*s, %.*s.",
-            (unsigned long long)x->where.line, (int)n.len, n.ptr, nsc_text_is(n, "1") ? "" : "s", (int)ranks.len,
-            ranks.ptr, (int)nodes.len, nodes.ptr, nsc_text_is(nodes, "1") ? "" : "s", (int)state.len, state.ptr,
-            (int)errors.len, errors.ptr);
+        snprintf(line, sizeof line,
+                 "ncclras (line %llu) reported at that moment: %.*s communicator%s of %.*s ranks on %.*s node%s, %.*s, "
+                 "%.*s.",
+                 (unsigned long long)x->where.line, (int)n.len, n.ptr, nsc_text_is(n, "1") ? "" : "s", (int)ranks.len,
+                 ranks.ptr, (int)nodes.len, nodes.ptr, nsc_text_is(nodes, "1") ? "" : "s", (int)state.len, state.ptr,
+                 (int)errors.len, errors.ptr);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
         told++;
@@ -510,7 +511,7 @@ static void what_others_say(const struct nsc_report *r)
         if (!forbids_p2p(r->m, &r->m->matrices.item[i]))
             continue;
         snprintf(line, sizeof line,
-                 "By `nvidia-smi topo -p2p` (line %llu) no pair of these GPUs has P2P: host memory is their way.",
+                 "`nvidia-smi topo -p2p` (line %llu) shows P2P for no pair of these GPUs: they use host memory.",
                  (unsigned long long)r->m->matrices.item[i].where.line);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
@@ -534,7 +535,7 @@ static void tell_open_warning(const struct nsc_report *r)
         n--;
     if (r->m->sources.len == 1)
         snprintf(where, sizeof where, " (line %llu)", (unsigned long long)w->where.line);
-    snprintf(line, sizeof line, "NCCL warns%s, and no rule here judges it: \"%.*s%s\"", where, (int)n, said.ptr,
+    snprintf(line, sizeof line, "NCCL warns%s; this tool has no rule for it: \"%.*s%s\"", where, (int)n, said.ptr,
              n < said.len ? "..." : "");
     nsc_wrap(r, 3, nsc_text_of(line));
     nsc_indent(r, 3);
@@ -552,13 +553,13 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
         }
         nsc_mark(r, NSC_MARK_UNKNOWN);
         if (!r->m->sources.len)
-            snprintf(line, sizeof line, "There is no file in what was given: nothing to judge.");
+            snprintf(line, sizeof line, "The given paths hold no file: nothing to judge.");
         else if (!t->lines && nsc_is_damaged(r))
             snprintf(line, sizeof line, "No input could be read: nothing to judge.");
         else if (!t->lines)
             snprintf(line, sizeof line, "The input is empty: nothing to judge.");
         else if (r->m->sources.len == 1 && r->m->sources.item[0].stats.binary)
-            snprintf(line, sizeof line, "This is no log: binary data without an NCCL line. Nothing to judge.");
+            snprintf(line, sizeof line, "This is not a log: binary data without an NCCL line. Nothing to judge.");
         else if (r->f->list.len)
             snprintf(
                 line, sizeof line,
@@ -570,7 +571,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
                      "No NCCL line among %llu lines: %s. Run the job with NCCL_DEBUG=INFO and give its output.",
                      (unsigned long long)t->lines,
                      r->m->tests.len || nsc_lacks_results(r->m) || nsc_success_of(r->m)
-                         ? "which path the GPUs use cannot be told"
+                         ? "they cannot tell which path the GPUs use"
                          : "nothing to judge");
         nsc_wrap(r, 3, nsc_text_of(line));
         what_others_say(r);
@@ -604,7 +605,7 @@ static void expectations(const struct nsc_report *r)
         if (e->line != NCCLSCOPE_UNSAID && r->m->sources.len == 1)
             snprintf(where, sizeof where, ", line %lld", (long long)e->line);
         if (e->state == NCCLSCOPE_KEPT)
-            snprintf(line, sizeof line, "expected %s: so it is.", e->expect.ptr);
+            snprintf(line, sizeof line, "expected %s: it holds.", e->expect.ptr);
         else
             snprintf(line, sizeof line, "expected %s: %s%s%s.", e->expect.ptr,
                      e->state == NCCLSCOPE_BROKEN ? "" : "cannot tell, ", e->why.ptr, where);

@@ -89,6 +89,6 @@ void nsc_text_warnings(const struct nsc_report *r)
     struct nsc_map shown = {0};
     note_shown(r, &shown);
     list(r, &shown, true, "\nNCCL's own warnings that no rule has judged:\n");
-    list(r, &shown, false, "\nNCCL's own warnings that tell of no failure here:\n");
+    list(r, &shown, false, "\nNCCL's own warnings that point to no failure here:\n");
     nsc_map_free(&shown);
 }

@@ -31,7 +31,7 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
     for (size_t i = 0; i < f->evidences; i++)
         if (f->evidence[i].source != done->source || f->evidence[i].line < done->line)
             return;
-    f->cause = nsc_words(c, "%s The program had said before that it reached its end (line %llu).", f->cause,
+    f->cause = nsc_words(c, "%s Before that, the program had said that it reached its end (line %llu).", f->cause,
                          (unsigned long long)done->line);
     bool goes = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_FAILURE_ASYNC;
     if (goes && f->part == NSC_WAKE)
@@ -82,7 +82,7 @@ static void say_if_it_helped(struct nsc_case *c, struct nsc_finding *f)
     const struct nsc_own_record *r =
         m->sources.len == 1 && m->happened.len < NSC_OWN_RECORDS ? restart_behind(m, f) : NULL;
     if (r && m->sources.item[0].stats.lines > r->where.line && is_quiet_behind(m, r->where.line))
-        f->cause = nsc_words(c, "%s No failure stands behind that, up to this input's end (line %llu).", f->cause,
+        f->cause = nsc_words(c, "%s No failure follows, up to the end of this input (line %llu).", f->cause,
                              (unsigned long long)m->sources.item[0].stats.lines);
 }
 
@@ -133,8 +133,8 @@ static void say_if_started_anew(struct nsc_case *c, struct nsc_finding *f)
         return;
     bool well = ended_well(c, f, anew);
     f->severity = well ? NCCLSCOPE_SEVERITY_WARNING : f->severity;
-    f->cause = nsc_words(c, "%s The job was started anew behind it (line %llu)%s.", f->cause, (unsigned long long)anew,
-                         well ? ", and that run ended in good order" : "");
+    f->cause = nsc_words(c, "%s The job was started again after it (line %llu)%s.", f->cause, (unsigned long long)anew,
+                         well ? ", and that run ended normally" : "");
 }
 
 /* Sockets for want of a network that is only likely to be there are no graver than that. */

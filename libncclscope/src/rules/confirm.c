@@ -243,10 +243,9 @@ static const char *class_differs(struct nsc_case *c, struct nsc_confirmed *x)
     x->line = line;
     if (!x->offered || (!nvlink && !pcie) || nvlink == offers_nvlink(x))
         return NULL;
-    return nvlink
-               ? nsc_words(c, "the log has these GPUs joined by NVLink, and the driver here does not (%s)", x->offered)
-               : nsc_words(c, "the log has these GPUs joined by PCIe (%s), and the driver here by NVLink (%s)",
-                           nsc_say(c->m, told).ptr, x->offered);
+    return nvlink ? nsc_words(c, "the log shows NVLink between these GPUs, the driver here does not (%s)", x->offered)
+                  : nsc_words(c, "the log shows PCIe between these GPUs (%s), the driver here shows NVLink (%s)",
+                              nsc_say(c->m, told).ptr, x->offered);
 }
 
 /* P2P in a mode that NCCL would not take by itself: in words, or NULL. It pulls between GPUs of compute capability 8.0 over NVLink, and
@@ -321,7 +320,7 @@ static enum nsc_confirmation judge_without_p2p(struct nsc_case *c, struct nsc_co
     x->configured = shm != NULL;
     x->line = shm ? &shm->where : NULL;
     return is(x, NSC_FALLBACK,
-              nsc_words(c, "the network inside the machine: P2P is not to be had (%s), and host memory %s", no,
+              nsc_words(c, "the network inside the machine: P2P is not available (%s), and host memory %s", no,
                         shm ? "is forbidden by NCCL_SHM_DISABLE=1" : "is not used"));
 }
 
@@ -367,7 +366,7 @@ static enum nsc_confirmation judge(struct nsc_case *c, struct nsc_confirmed *x)
     x->confidence = why ? "likely" : x->link->attribution <= NSC_AMBIGUOUS ? "possible" : confidences[c->m->fit];
     if (x->comm == NSC_NONE)
         return is(x, NSC_CANNOT_TELL,
-                  "no line of the log tells the communicator of these connections, so not their GPUs either");
+                  "no line of the log names the communicator of these connections, so their GPUs are unknown too");
     if (why)
         return is(x, NSC_STALE, why);
     if (!x->gpu[0] || !x->gpu[1])

@@ -153,7 +153,7 @@ int64_t nsc_ending(struct nsc_case *c, const struct nsc_own_record *r, const cha
         nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + 12);
         while (pid.len < rest.len && nsc_is_digit(rest.ptr[pid.len]))
             pid.ptr = rest.ptr, pid.len++;
-        *who = r->number == NCCLSCOPE_KIND_SIGNAL_GDB ? "the one that the debugger watched"
+        *who = r->number == NCCLSCOPE_KIND_SIGNAL_GDB ? "the process under the debugger"
                : r->torch_rank >= 0                   ? nsc_words(c, "rank %lld", (long long)r->torch_rank)
                : pid.len                              ? name_process(c, r, pid)
                                                       : "as its own handler says";

@@ -69,7 +69,7 @@ static void want_all_ranks(const struct answer *a)
     const struct ncclscope_model *m = a->c->m;
     for (size_t i = 0; i < m->comms.len; i++)
         if (m->comms.item[i].parent == NSC_NONE && m->comms.item[i].seen < m->comms.item[i].nranks)
-            say_unknown(a, nsc_words(a->c, "so it is for what is here, but only %lld of %lld ranks are in this input",
+            say_unknown(a, nsc_words(a->c, "it holds for what is here, but only %lld of %lld ranks are in this input",
                                      (long long)m->comms.item[i].seen, (long long)m->comms.item[i].nranks));
 }
 

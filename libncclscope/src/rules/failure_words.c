@@ -77,7 +77,7 @@ static void say_gids(struct nsc_case *c, struct nsc_finding *f)
              device = nsc_word_behind(f->began->where.text, " hca ");
     const char *hca = device.len && device.len < 64 ? nsc_words(c, " (%.*s)", (int)device.len, device.ptr) : "";
     if (f->began->kind == NCCLSCOPE_KIND_IB_COMPLETION && here.len && there.len && here.len < 64 && there.len < 64)
-        f->cause = nsc_words(c, "%s The first such line is of the ports with GID %.*s here%s and %.*s there.", f->cause,
+        f->cause = nsc_words(c, "%s The first such line names the ports with GID %.*s here%s and %.*s there.", f->cause,
                              (int)here.len, here.ptr, hca, (int)there.len, there.ptr);
 }
 
@@ -146,7 +146,7 @@ static void say_bootstrap(struct nsc_case *c, struct nsc_finding *f)
             continue;
         if (nsc_text_find(e->where.text, "bootstrap.c") >= 0)
             f->cause = nsc_words(c,
-                                 "%s It is a connection of the bootstrap, by which ranks meet and tell each other "
+                                 "%s The connection belongs to the bootstrap, where ranks meet and tell each other "
                                  "what their connections need (line %llu).",
                                  f->cause, (unsigned long long)e->where.line);
         return; /* the first call that says what the socket was for */

@@ -197,7 +197,7 @@ static void forget_tellers(struct tellers *t)
 static const char *others_of(struct nsc_case *c, const struct tellers *t)
 {
     bool differ = t->processes <= 1 ? t->differ : t->same < t->processes;
-    const char *how = differ ? "the like" : "so";
+    const char *how = differ ? "much the same" : "so";
     if (t->processes <= 1 && t->devices.ranks.len > 1 && t->devices.ranks.len == t->gpus)
         return nsc_words(c, "; %s device%s say %s", nsc_is_rccl(c->m) ? "HIP" : "CUDA",
                          nsc_list_ranks(c, &t->devices) + sizeof "rank" - 1, how);
@@ -283,7 +283,7 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     nsc_text call = nsc_message_of(&e->where);
     if (c->m->procs.item[f->began->proc].nameless && c->m->proc_order.len == 1) { /* whose line it is was not said */
         f->cause = nsc_words(
-            c, "%s Above it calls of NCCL return an error in the one process that is here (%s: %.*s, line %llu).",
+            c, "%s Earlier, NCCL calls return an error in the only process of this input (%s: %.*s, line %llu).",
             f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr, (unsigned long long)e->where.line);
         nsc_show(c, f, &e->where);
         return;
@@ -293,8 +293,8 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
             nsc_words(c, "NCCL had returned an error before (%s: %.*s, line %llu); then: %s", who(c, e),
                       (int)(call.len < 60 ? call.len : 60), call.ptr, (unsigned long long)e->where.line, f->title);
     f->cause = nsc_words(c,
-                         "%s Above it another process returned an error already (%s: %.*s, line %llu); its warning, "
-                         "which says of what, is not in this input.",
+                         "%s Earlier, another process had returned an error (%s: %.*s, line %llu); its warning, "
+                         "which says what failed, is not in this input.",
                          f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr,
                          (unsigned long long)e->where.line);
     nsc_show(c, f, &e->where);
@@ -315,8 +315,8 @@ static void tell_work_of(struct nsc_case *c, struct nsc_finding *f)
             continue;
         f->cause = nsc_words(
             c,
-            "%s Behind it PyTorch gives up work %lld on rank %lld (line %llu); the last that this rank "
-            "had completed is work %lld.",
+            "%s PyTorch then gives up work %lld on rank %lld (line %llu); the last work that this rank "
+            "had completed is %lld.",
             f->cause, (long long)seq, (long long)rank, (unsigned long long)r->where.line, (long long)completed);
         return;
     }
@@ -400,7 +400,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     nsc_spell_versions_apart(c->m, apart, sizeof apart);
     if (f->rule->key == NSC_ID_RANKS_VERSION_MISMATCH && *apart)
         f->cause =
-            nsc_words(c, "%s By their texts hosts of this input do run different releases: %s.", f->cause, apart);
+            nsc_words(c, "%s By their message texts, hosts here do run different releases: %s.", f->cause, apart);
     bool unsure = f->began->quoted && nsc_text_find(f->began->where.text, "(may be unrelated)") >= 0; /* XLA says */
     f->confidence = unsure ? "likely" : "certain";
     f->severity = f->severity == NCCLSCOPE_SEVERITY_NOTE ? f->severity : severity;
@@ -501,7 +501,7 @@ static void tell_beside(struct nsc_case *c, struct nsc_finding *f, const struct 
     if (*all && f->severity == NCCLSCOPE_SEVERITY_NOTE)
         f->title = nsc_words(c, "%s; %s", f->title, all);
     else if (*all)
-        f->cause = nsc_words(c, "%s In this input, too: %s.", f->cause, all);
+        f->cause = nsc_words(c, "%s This input also has: %s.", f->cause, all);
 }
 
 /* Did ranks hang or CUDA fail, as where an IOMMU translates what GPUs send to each other, and do they send to each other at all? */
@@ -621,7 +621,7 @@ void nsc_tell_failures(struct nsc_case *c)
         tell(c, f, first, tied);
         if (f->severity == NCCLSCOPE_SEVERITY_WARNING && returns_no_error(m, f->began))
             f->cause =
-                nsc_words(c, "%s The process goes on behind it, as far as this input goes.", f->cause ? f->cause : "");
+                nsc_words(c, "%s The process goes on after it, as far as this input shows.", f->cause ? f->cause : "");
         tell_beside(c, f, first, &beside);
         tell_failed_above(c, f);
         tell_work_of(c, f);

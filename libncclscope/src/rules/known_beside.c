@@ -65,8 +65,7 @@ const char *nsc_failed_network(struct nsc_case *c)
                 ? "RDMA (NET/IB)"
                 : NULL;
         if (net)
-            return nsc_words(c, "what failed was under way over %s (line %llu)", net,
-                             (unsigned long long)e->where.line);
+            return nsc_words(c, "the failure happened over %s (line %llu)", net, (unsigned long long)e->where.line);
     }
     return "";
 }
@@ -89,7 +88,7 @@ static const char *devices_at_hand(struct nsc_case *c)
         soft = soft && nsc_is_soft_rdma(nsc_say(m, d->name));
         n++;
     }
-    return n ? nsc_words(c, " NCCL found RDMA devices%s (%s%s); which network it took no line tells.",
+    return n ? nsc_words(c, " NCCL found RDMA devices%s (%s%s); no line says which network it took.",
                          soft ? ", in software alone" : "", names, n > SHOWN ? " ..." : "")
              : "";
 }
@@ -122,7 +121,7 @@ static const char *interface_at_hand(struct nsc_case *c)
     for (size_t i = 0; i < c->m->devices.len; i++) {
         const struct nsc_net_device *d = &c->m->devices.item[i];
         if (d->name && d->net && !nsc_text_is(nsc_say(c->m, d->net), "IB"))
-            return nsc_words(c, " NCCL lists %s for the network %s; which network it took no line tells.",
+            return nsc_words(c, " NCCL lists %s for the network %s; no line says which network it took.",
                              names_of(c, d->net), nsc_say(c->m, d->net).ptr);
     }
     return "";
@@ -169,7 +168,7 @@ static const char *plugin_at_hand(struct nsc_case *c)
     for (size_t i = 0; i < c->m->plugins.len; i++) {
         nsc_text version = nsc_say(c->m, c->m->plugins.item[i].version);
         if (nsc_text_starts(version, "aws-ofi-nccl "))
-            return nsc_words(c, " The plugin %s started; which network NCCL took no line tells.", version.ptr);
+            return nsc_words(c, " The plugin %s started; no line says which network NCCL took.", version.ptr);
     }
     return "";
 }
@@ -202,7 +201,7 @@ static const char *older_driver(struct nsc_case *c)
                          driver / 1000 == major
                              ? "within one major release CUDA allows that, but calls that the driver does not know "
                                "yet fail"
-                             : "across major releases that takes CUDA's forward compatibility package");
+                             : "across major releases CUDA needs its forward compatibility package");
     }
     return "";
 }
@@ -257,9 +256,10 @@ static const char *lacks_p2p(struct nsc_case *c)
         }
     }
     nsc_map_free(&counts);
-    return line && line->line && !any ? nsc_words(c, " NCCL finds direct P2P not between all GPUs of %s (line %llu).",
-                                                  nsc_say(m, host).ptr, (unsigned long long)line->line)
-                                      : "";
+    return line && line->line && !any
+               ? nsc_words(c, " NCCL does not find direct P2P between all GPUs of %s (line %llu).",
+                           nsc_say(m, host).ptr, (unsigned long long)line->line)
+               : "";
 }
 
 /* "NCCL_P2P_DISABLE=1": does such a word of a command forbid a path? */
@@ -285,7 +285,7 @@ static const char *ways_of_node(struct nsc_case *c)
                                         said.ptr, (unsigned long long)asked->where.line)
                             : "";
     return e ? nsc_words(
-                   c, "%s Where GPUs share host memory it is through /dev/shm, as cuMem gives none here (line %llu).",
+                   c, "%s If GPUs share host memory, they do so through /dev/shm: cuMem gives none here (line %llu).",
                    peers, (unsigned long long)e->where.line)
              : peers;
 }
@@ -341,7 +341,7 @@ static const char *lists_one_gpu(const struct ncclscope_model *m)
             return "";
     }
     return ranks && !m->comms.len && m->proc_order.len < 2
-               ? " nccl-tests lists one GPU: where that list is whole, there is no pair to connect."
+               ? " nccl-tests lists one GPU: if that list is complete, there is no pair to connect."
                : "";
 }
 
@@ -385,9 +385,9 @@ const char *nsc_known_beside(struct nsc_case *c)
     }
     bool sockets = net && nsc_text_is(nsc_say(m, net), "Socket");
     const char *none = sockets && nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_IB_NONE)
-                           ? ", having found no InfiniBand or RoCE device"
-                       : sockets && lacks_verbs(m)        ? ", having no libibverbs that it could open"
-                       : sockets && has_loopback_alone(m) ? ", over the loopback, which reaches none"
+                           ? ", as it found no InfiniBand or RoCE device"
+                       : sockets && lacks_verbs(m)        ? ", as it could not open libibverbs"
+                       : sockets && has_loopback_alone(m) ? ", over the loopback, which reaches no node"
                                                           : "";
     const char *runs =
         m->tests_begun < 2

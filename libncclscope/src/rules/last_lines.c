@@ -50,7 +50,7 @@ bool nsc_tell_last_lines(struct nsc_case *c, bool why)
                                         (int)name.len, name.ptr, (int)(text.len < SHOWN ? text.len : SHOWN), text.ptr)
                             : nsc_words(c, "%s: %.*s%s", endings[i].title, (int)(text.len < SHOWN ? text.len : SHOWN),
                                         text.ptr, text.len > SHOWN ? " ..." : "");
-        f->cause = "No failure of NCCL is in this input.";
+        f->cause = "This input shows no NCCL failure.";
         f->fix = endings[i].fix;
         nsc_show(c, f, &r->where);
         return true;

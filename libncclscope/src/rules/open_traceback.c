@@ -63,15 +63,16 @@ void nsc_tell_open_traceback(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
     bool cut = m->sources.item[t.head->where.source].stats.lines <= t.last + CUT_WITHIN;
     f->count = 1;
-    f->title = cut ? "The input ends within a Python traceback: the program raised an exception, whose name is cut off"
-                   : "The program raised an exception: a Python traceback stands near the end, and no line can be read "
-                     "that names it";
+    f->title =
+        cut ? "The input ends within a Python traceback: the program raised an exception, whose name is cut off"
+            : "The program raised an exception: a Python traceback stands near the end, but no readable line names "
+              "the exception";
     nsc_explain_by(c, f, NSC_EXIT_TRACEBACK);
     nsc_show(c, f, &t.head->where);
     if (!t.frame || !nsc_number_said(m, t.frame, "line", &line))
         return;
     nsc_text file = nsc_base_name(nsc_said(m, t.frame, "file")), name = nsc_text_trim(nsc_said(m, t.frame, "name"));
-    f->cause = nsc_words(c, "%s The last frame of the program itself that can be read: %.*s:%lld, in %.*s.", f->cause,
+    f->cause = nsc_words(c, "%s The last readable frame of the program itself is %.*s:%lld, in %.*s.", f->cause,
                          (int)(file.len < 80 ? file.len : 80), file.ptr, (long long)line,
                          (int)(name.len < 80 ? name.len : 80), name.len ? name.ptr : "");
     nsc_show(c, f, &t.frame->where);

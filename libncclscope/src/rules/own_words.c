@@ -207,7 +207,7 @@ static void tell_words_of_ranks(struct nsc_case *c)
         return;
     f->part = NSC_NO_FAILURE;
     f->title =
-        nsc_words(c, "%s tell%s in the program's own words of an end that NCCL prints nothing of%s: %s",
+        nsc_words(c, "%s report%s in the program's own words an end that NCCL does not mention%s: %s",
                   nsc_list_ranks(c, f), f->ranks.len == 1 ? "s" : "", who_is_silent(c), nsc_quote_rank(c, first));
     nsc_explain_by(c, f, NSC_EXIT_OWN_WORDS);
 }
@@ -224,7 +224,7 @@ const char *nsc_silent_behind(struct nsc_case *c, const struct nsc_where *failed
             name_speakers(c, &some, r, size);
     }
     const char *silent = some.ranks.len ? who_is_silent(c) : "";
-    const char *words = *silent ? nsc_words(c, " Behind it %s tell%s of an end in the program's own words%s.",
+    const char *words = *silent ? nsc_words(c, " After it, %s report%s an end in the program's own words%s.",
                                             nsc_list_ranks(c, &some), some.ranks.len == 1 ? "s" : "", silent)
                                 : "";
     nsc_vec_free(&some.ranks);
@@ -275,8 +275,8 @@ static bool tell_script(struct nsc_case *c)
     f->count = 1;
     f->part = ends ? f->part : NSC_NO_FAILURE;
     f->title = ends ? nsc_words(c, "The job's script ends with exit code %.*s, by its trace%s", (int)code.len, code.ptr,
-                                stopped ? "; before it a process of it was ended from outside (SIGTERM)" : "")
-                    : "A shell says that a process of it was ended from outside (SIGTERM)";
+                                stopped ? "; before that, one of its processes was ended from outside (SIGTERM)" : "")
+                    : "A shell says that one of its processes was ended from outside (SIGTERM)";
     nsc_explain_by(c, f, stopped ? NSC_EXIT_SCRIPT_STOPPED : NSC_EXIT_SCRIPT);
     nsc_show(c, f, stopped ? &stopped->where : NULL);
     nsc_show(c, f, ends ? &ends->where : NULL);

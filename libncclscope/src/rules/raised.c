@@ -213,12 +213,12 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
     struct span nccl = {.source = NSC_NONE};
     look_at(m, r->where.source, &nccl);
     uint64_t came_up = up_before(m, r->where.source, r->where.line);
-    const char *up = nccl.failed ? "No failure of NCCL stands before it in this input."
-                     : came_up   ? nsc_words(c, "NCCL came up (line %llu), and no failure of it is in this input.",
+    const char *up = nccl.failed ? "This input shows no NCCL failure before it."
+                     : came_up   ? nsc_words(c, "NCCL came up (line %llu), and this input shows no NCCL failure.",
                                              (unsigned long long)came_up)
-                                 : "No failure of NCCL is in this input.";
+                                 : "This input shows no NCCL failure.";
     bool closed = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_REMOTE_CLOSED);
-    return closed ? nsc_words(c, "%s What peers print of closed connections follows from it.", up) : up;
+    return closed ? nsc_words(c, "%s The closed connections that peers report follow from it.", up) : up;
 }
 
 /* "Engine core initialization failed. See root cause above.": vLLM's, of a process whose worker raised what ended it. */
@@ -270,10 +270,9 @@ static void say_where_raised(struct nsc_case *c, struct nsc_finding *f, const st
         if (x->number != NCCLSCOPE_KIND_TORCH_RAISED_AT || x->torch_rank != r->torch_rank)
             continue;
         nsc_text name = nsc_said(m, x, "name"), file = nsc_said(m, x, "file");
-        f->cause =
-            nsc_words(c, "%s PyTorch raised it in %.*s (%.*s); the frames below line %llu lead to who called that.",
-                      f->cause, (int)(name.len < 80 ? name.len : 80), name.ptr, (int)(file.len < 80 ? file.len : 80),
-                      file.ptr, (unsigned long long)x->where.line);
+        f->cause = nsc_words(c, "%s PyTorch raised it in %.*s (%.*s); the frames below line %llu show the callers.",
+                             f->cause, (int)(name.len < 80 ? name.len : 80), name.ptr,
+                             (int)(file.len < 80 ? file.len : 80), file.ptr, (unsigned long long)x->where.line);
         nsc_show(c, f, &x->where);
         return;
     }
@@ -295,8 +294,8 @@ static void say_last_frame(struct nsc_case *c, struct nsc_finding *f, const stru
         if (x->number != NCCLSCOPE_KIND_PY_FRAME || !nsc_number_said(m, x, "line", &line))
             return;
         nsc_text file = nsc_base_name(nsc_said(m, x, "file")), name = nsc_text_trim(nsc_said(m, x, "name"));
-        f->cause = nsc_words(c, "%s The last frame that is of the program itself: %.*s:%lld, in %.*s (line %llu).",
-                             f->cause, (int)(file.len < 80 ? file.len : 80), file.ptr, (long long)line,
+        f->cause = nsc_words(c, "%s The last frame of the program itself is %.*s:%lld, in %.*s (line %llu).", f->cause,
+                             (int)(file.len < 80 ? file.len : 80), file.ptr, (long long)line,
                              (int)(name.len < 80 ? name.len : 80), name.len ? name.ptr : "",
                              (unsigned long long)x->where.line);
         return;
@@ -344,7 +343,8 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     if (survived) {
         nsc_text first = reason_of(c->m, survived);
         f->cause = nsc_words(
-            c, "%s Another was raised before it (line %llu): %.*s; NCCL began behind that, so the program went on.",
+            c,
+            "%s Another exception was raised earlier (line %llu): %.*s; NCCL began after it, so the program went on.",
             f->cause, (unsigned long long)survived->where.line,
             (int)(first.len < REASON_SHOWN ? first.len : REASON_SHOWN), first.ptr);
         nsc_show(c, f, &survived->where);
@@ -536,7 +536,7 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
             continue;
         }
         r = original;
-        tell_one(c, w, r, went_on ? "The program says behind it that it reached its end." : NULL, NULL);
+        tell_one(c, w, r, went_on ? "The program says later that it reached its end." : NULL, NULL);
         return r;
     }
     if (waits) {
@@ -545,14 +545,13 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
     }
     if (caught)
         tell_one(c, words_of(caught, told), caught,
-                 nsc_words(c, "The program counts on behind it (line %llu): it caught it.",
+                 nsc_words(c, "The program counts on after it (line %llu): it caught this.",
                            (unsigned long long)nsc_outlives(m, caught)->where.line),
                  NULL);
     if (before)
-        tell_one(
-            c, words_of(before, told), before,
-            "NCCL began behind it, and its communicators came up: it ended an earlier attempt, or another process.",
-            NULL);
+        tell_one(c, words_of(before, told), before,
+                 "NCCL began later, and its communicators came up: this ended an earlier attempt, or another process.",
+                 NULL);
     return NULL;
 }
 
@@ -584,7 +583,7 @@ static void tell_later_runs(struct nsc_case *c, const struct nsc_where *failed, 
         f->title = nsc_words(c, "A later run in this input ended: %.*s: %.*s%s", (int)name.len,
                              name.len ? name.ptr : "", (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
                              reason.ptr, reason.len > REASON_SHOWN ? " ..." : "");
-        f->cause = nsc_words(c, "It started behind the failure of line %llu, and does not follow from that.",
+        f->cause = nsc_words(c, "It started after the failure of line %llu, and does not follow from it.",
                              (unsigned long long)failed->line);
         f->fix = w->fix;
         nsc_show(c, f, &r->where);

@@ -38,7 +38,7 @@ static const char *of_id(struct nsc_case *c, const struct nsc_finding *f, nsc_te
         return NULL;
     ptrdiff_t advice = nsc_text_find(error, ". This may indicate");
     error.len = advice >= 0 ? (size_t)advice : error.len;
-    return nsc_words(c, "%s did not get from PyTorch's store the id with which NCCL begins: %.*s", who_raised(c, f),
+    return nsc_words(c, "%s did not get NCCL's start-up id from PyTorch's store: %.*s", who_raised(c, f),
                      as_shown(error), error.ptr);
 }
 
@@ -55,8 +55,7 @@ static const char *of_spawned(struct nsc_case *c, const struct nsc_finding *f, n
                          end.len ? as_shown(end) : as_shown(code), end.len ? end.ptr : code.ptr);
     if (nsc_text_find(name, "ProcessExitedException") < 0 || !reason.len)
         return NULL;
-    return nsc_words(c, "torch.multiprocessing saw a process that it had started end: %.*s", as_shown(reason),
-                     reason.ptr);
+    return nsc_words(c, "A process that torch.multiprocessing had started ended: %.*s", as_shown(reason), reason.ptr);
 }
 
 /* "Detected mismatch between collectives on ranks. Rank 1 is running collective: CollectiveFingerPrint(SequenceNumber=3, OpType=BROADCAST,
@@ -76,7 +75,7 @@ static const char *of_mismatch(struct nsc_case *c, const struct nsc_finding *f, 
     const char *a = shape.len ? nsc_words(c, " of %.*s]", as_shown(shape), shape.ptr) : "",
                *b = shape2.len ? nsc_words(c, " of %.*s]", as_shown(shape2), shape2.ptr) : "",
                *in = alike && aspects.len ? nsc_words(c, ", which differ in %.*s", as_shown(aspects), aspects.ptr) : "";
-    return nsc_words(c, "By PyTorch's check ranks call different things: rank %.*s %.*s%s, rank %.*s %.*s%s%s",
+    return nsc_words(c, "PyTorch's check found ranks in different calls: rank %.*s %.*s%s, rank %.*s %.*s%s%s",
                      (int)rank.len, rank.ptr, as_shown(op), op.ptr, a, (int)rank2.len, rank2.ptr, as_shown(op2),
                      op2.ptr, b, in);
 }
@@ -88,7 +87,7 @@ static const char *of_meeting(struct nsc_case *c, const struct nsc_finding *f, n
     if (nsc_text_find(reason, "waiting for clients") < 0 || nsc_text_find(reason, "clients joined") < 0)
         return NULL;
     reason.len -= reason.ptr[reason.len - 1] == '.';
-    return nsc_words(c, "PyTorch's processes did not all come to their store: %.*s", as_shown(reason), reason.ptr);
+    return nsc_words(c, "Not all of PyTorch's processes reached their store: %.*s", as_shown(reason), reason.ptr);
 }
 
 /* "[enforce fail at .../gloo/transport/tcp/device.cc:84] ifa != nullptr. Unable to find address for: eth9" */

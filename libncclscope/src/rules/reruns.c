@@ -69,9 +69,8 @@ void nsc_tell_made_anew(struct nsc_case *c, uint32_t comm)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->comm = comm;
     f->count = 1;
-    f->title =
-        nsc_words(c, "A communicator of %lld ranks failed to come up, and the same processes made another behind it",
-                  (long long)k->nranks);
-    f->fix = "Nothing, where the program tried again on purpose; else the first failure of that attempt.";
+    f->title = nsc_words(c, "A communicator of %lld ranks failed to come up; the same processes then made another one",
+                         (long long)k->nranks);
+    f->fix = "Nothing, if the program tried again on purpose; else look at that attempt's first failure.";
     nsc_show(c, f, &m->ranks.item[m->members.item[k->first]].first);
 }

@@ -62,7 +62,7 @@ static void tell_few_found(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
-            f->title = nsc_words(c, "aws-ofi-nccl found %lld EFA devices; %lld GPUs of a %s have %lld beside them",
+            f->title = nsc_words(c, "aws-ofi-nccl found %lld EFA devices; %lld GPUs of a %s come with %lld",
                                  (long long)e->number, (long long)gpus, pf->name, (long long)share);
             nsc_explain_with(c, f, NSC_FEWER_FOUND, pf->source, NULL);
         }
@@ -218,7 +218,7 @@ static void tell_one_of_several(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
     f->count = (uint64_t)(least - 1);
     f->title =
-        nsc_words(c, "Each host lists %lld InfiniBand or RoCE devices or more, and its connections use one of them%s",
+        nsc_words(c, "Each host lists at least %lld InfiniBand or RoCE devices, but its connections use one of them%s",
                   (long long)least, alike ? nsc_words(c, " (%s)", nsc_say(m, one->name).ptr) : "");
     nsc_explain_by(c, f, NSC_FEWER_ONE_USED);
 }
@@ -444,7 +444,7 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
                 : by_name ? nsc_words(c, "NCCL_ALGO%s: CollNet (SHARP) is not supported here, or could not be set up",
                                       nsc_env_of(m, e->proc, "NCCL_ALGO")
                                           ? "=COLLNET is set and ignored"
-                                          : " leaves neither Ring nor Tree, and NCCL takes these all the same")
+                                          : " leaves neither Ring nor Tree, but NCCL uses them anyway")
                 : refused ? "CollNet (SHARP) could not be set up, as the fabric's aggregation manager gave it no "
                             "resource: NCCL uses the point-to-point network"
                           : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";

@@ -180,12 +180,12 @@ static bool tell_root(struct nsc_case *c)
     nsc_explain_by(c, f, unprovoked ? NSC_EXIT_TERMINATED_FIRST : reason_of_exit(first.code));
     if (alike)
         f->cause = nsc_words(c,
-                             "%s %llu other launcher%s name%s another rank in the same second (each knows of its own "
-                             "node alone): which was first cannot be told.",
+                             "%s %llu other launcher%s name%s another rank in the same second (each sees only its own "
+                             "node): which was first cannot be told.",
                              f->cause, (unsigned long long)alike, alike == 1 ? "" : "s", alike == 1 ? "s" : "");
     else if (f->count > 1)
-        f->cause = nsc_words(
-            c, "%s The first is so by the clocks of the nodes, of which each has a launcher of its own.", f->cause);
+        f->cause =
+            nsc_words(c, "%s This order rests on the clocks of the nodes; each node has its own launcher.", f->cause);
     tell_root_and_wake(c, f, first.code, first.line);
     follow_exception(c, f, first.code);
     return true;
@@ -273,7 +273,7 @@ static bool tell_told(struct nsc_case *c)
         return false;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "error", "certain");
     f->count = 1;
-    f->title = nsc_words(c, "The launcher was told to end by signal %d (%s), and ended the job's processes", signal,
+    f->title = nsc_words(c, "Signal %d (%s) told the launcher to end, and it ended the job's processes", signal,
                          signal == 1    ? "SIGHUP"
                          : signal == 3  ? "SIGQUIT"
                          : signal == 15 ? "SIGTERM"
@@ -303,7 +303,7 @@ static void tell_stop(struct nsc_case *c)
     f->part = went_on ? NSC_NO_FAILURE : f->part;
     f->count = 1;
     if (by_hand) {
-        f->title = "The job was stopped by hand (Ctrl-C, SIGINT), not by a failure that a line tells of";
+        f->title = "The job was stopped by hand (Ctrl-C, SIGINT), not by a failure that a line reports";
     } else {
         nsc_text reason = nsc_said(m, r, "reason");
         f->title = nsc_words(c, "The launcher ended the job's processes: %.*s", (int)reason.len, reason.ptr);
@@ -339,11 +339,10 @@ static void tell_unnamed(struct nsc_case *c)
     nsc_text name = r ? (nsc_text){NULL, 0} : nsc_text_trim(nsc_said(c->m, thrown, "name"));
     r = r ? r : thrown;
     f->count = 1;
-    f->title =
-        r != thrown
-            ? "torchrun says that a worker of the job failed"
-            : nsc_words(c, "A process aborted, as nothing caught a C++ exception: %.*s, and its words are not here",
-                        (int)name.len, name.len ? name.ptr : "");
+    f->title = r != thrown
+                   ? "torchrun says that a worker of the job failed"
+                   : nsc_words(c, "A process aborted on an uncaught C++ exception: %.*s; its message is not here",
+                               (int)name.len, name.len ? name.ptr : "");
     nsc_explain_by(c, f, NSC_EXIT_UNNAMED);
     nsc_show(c, f, &r->where);
 }
@@ -400,7 +399,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
                                : nsc_words(c, "The launcher saw %s end with exit code %lld", who, (long long)code);
         uint64_t alike = nsc_others_ended_so(c, r, code);
         if (alike)
-            f->title = nsc_words(c, "%s, and says so in %llu more line%s", f->title, (unsigned long long)alike,
+            f->title = nsc_words(c, "%s; the same in %llu more line%s", f->title, (unsigned long long)alike,
                                  alike == 1 ? "" : "s");
         nsc_explain_by(c, f, code == -9 && oom ? NSC_EXIT_OUT_OF_MEMORY : reason_of_exit(code));
         nsc_show(c, f, &r->where);

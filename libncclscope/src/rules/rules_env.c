@@ -28,7 +28,7 @@ static const char *set_by(struct nsc_case *c, const struct nsc_finding *f)
     const struct ncclscope_model *m = c->m;
     uint64_t all = 0;
     if (!m->proc_order.len)
-        return "by lines that lost their header";
+        return "in lines without their header";
     for (size_t i = 0; i < m->proc_order.len; i++)
         all +=
             nsc_env_is_visible(m, m->proc_order.item[i]) && m->procs.item[m->proc_order.item[i]].last_rank != NSC_NONE;
@@ -123,7 +123,7 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
                                (unsigned long long)command->where.line, what)
                    : what;
     f->title = nsc_words(c, "%s is set (%s): %s", what, set_by(c, f),
-                         unheard ? "P2P is used all the same" : "no direct GPU to GPU transfer");
+                         unheard ? "P2P is used anyway" : "no direct GPU to GPU transfer");
     if (command)
         nsc_show_first(c, f, &command->where);
     nsc_explain_by(c, f,

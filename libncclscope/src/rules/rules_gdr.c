@@ -254,15 +254,13 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
     bool beyond = is_beyond(r->distance.apart, own_limit(m, l->proc)) && !nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
     if (module && (r->far || beyond)) {
         f->cause =
-            r->far
-                ? nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause)
-                : nsc_words(c,
-                            "%s Besides, by its topology GPU and NIC are farther apart (%s) than it uses it by itself.",
-                            f->cause, type);
+            r->far ? nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause)
+                   : nsc_words(c, "%s Besides, in its topology GPU and NIC are farther apart (%s) than its own limit.",
+                               f->cause, type);
         f->fix =
             nsc_words(c,
-                      "%s That alone changes nothing: the GPU must be nearer to the NIC, too (another slot or NIC), "
-                      "or NCCL_NET_GDR_LEVEL allow the distance, where measuring both shows that it helps.",
+                      "%s That alone changes nothing: the GPU must also be nearer to the NIC (another slot or NIC), "
+                      "or NCCL_NET_GDR_LEVEL must allow the distance, if measuring both shows that it helps.",
                       f->fix);
         nsc_show(c, f, r->far ? r->far : r->distance.line);
     }
@@ -462,7 +460,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
                              nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "",
                              nics(c, seen[i]), one.len ? ", at the end of " : "", (int)one.len, one.len ? one.ptr : "",
                              !one.len ? ""
-                             : apart  ? " (other ends, for another reason, stand apart)"
+                             : apart  ? " (other ends have another reason, told apart)"
                                       : " alone");
         explain(c, f, &first[i], link[i]);
     }

@@ -90,8 +90,8 @@ static enum nsc_hang_reason tell_others(struct nsc_case *c, struct nsc_finding *
             f->title = nsc_words(c, "%s; %s", f->title, nsc_quote_rank(c, r));
     }
     if (mute.ranks.len)
-        f->title = nsc_words(c, "%s; %s say%s nothing of it", f->title, nsc_list_ranks(c, &mute),
-                             mute.ranks.len == 1 ? "s" : "");
+        f->title =
+            nsc_words(c, "%s; %s report%s nothing", f->title, nsc_list_ranks(c, &mute), mute.ranks.len == 1 ? "s" : "");
     bool some_mute = mute.ranks.len > 0;
     nsc_finding_free(&mute);
     nsc_map_free(&waits);
@@ -121,7 +121,7 @@ static void tell_stalled(struct nsc_case *c)
     int64_t size = m->comms.len == 1 ? m->comms.item[0].nranks : 0, silent = size - (int64_t)f->ranks.len;
     f->part = NSC_WAKE;
     first = own_words(first);
-    f->title = nsc_words(c, "The program waited in vain, by its own word on %s: %.*s", nsc_list_ranks(c, f),
+    f->title = nsc_words(c, "The program on %s reports that it waited in vain: %.*s", nsc_list_ranks(c, f),
                          (int)(first.len < 120 ? first.len : 120), first.ptr);
     nsc_explain_by(c, f, silent > 0 ? tell_others(c, f, size) : size ? NSC_HUNG_ALL_WAIT : NSC_HUNG_SOME_WAIT);
 }
@@ -157,9 +157,8 @@ static void tell_barrier(struct nsc_case *c)
     const char *who = f->ranks.len ? nsc_list_ranks(c, f)
                                    : nsc_words(c, "rank %.*s of a group", (int)group.len, group.len ? group.ptr : "");
     f->count = f->ranks.len ? f->ranks.len : 1;
-    f->title =
-        nsc_words(c, "A barrier of PyTorch's was not reached within %.4g s by %s: rank %lld, which waited, says so",
-                  (double)ms / 1000, who, (long long)(of_group ? r->torch_rank : waited));
+    f->title = nsc_words(c, "A PyTorch barrier timed out after %.4g s without %s: rank %lld, which waited, reports it",
+                         (double)ms / 1000, who, (long long)(of_group ? r->torch_rank : waited));
     nsc_explain_by(c, f, NSC_HUNG_BARRIER);
     f->confidence = "certain"; /* that they did not come; not why */
     nsc_show(c, f, &r->where);
@@ -190,7 +189,7 @@ static void tell_experts(struct nsc_case *c)
     nsc_text library = nsc_said(m, first, "name"), call = nsc_said(m, first, "collective"),
              peer = nsc_said(m, first, "peer");
     f->title =
-        nsc_words(c, "Tokens of other ranks did not come (%.*s): %srank %lld waited in vain for rank %.*s, in %.*s",
+        nsc_words(c, "Tokens from other ranks did not arrive (%.*s): %srank %lld waited in vain for rank %.*s, in %.*s",
                   (int)(library.len < 40 ? library.len : 40), library.len ? library.ptr : "",
                   f->ranks.len > 1 ? nsc_words(c, "%s waited; first, ", nsc_list_ranks(c, f)) : "", (long long)waits,
                   (int)(peer.len < 20 ? peer.len : 20), peer.len ? peer.ptr : "", (int)(call.len < 40 ? call.len : 40),

@@ -137,13 +137,14 @@ static bool tell_vain_bridge(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "fault", "likely");
         f->count = 1;
-        f->title = nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), and connecting over it is in vain",
-                             nsc_say(m, d->name).ptr, (long long)d->index);
+        f->title =
+            nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), and attempts to connect over it fail",
+                      nsc_say(m, d->name).ptr, (long long)d->index);
         nsc_explain_by(c, f, is_suspect(nsc_say(m, d->name)) ? NSC_INTERFACE_AMONG : NSC_INTERFACE_LINK_AMONG);
         f->severity = NCCLSCOPE_SEVERITY_ERROR;
         const struct nsc_net_device *other = only_good_one(m, d->host);
         if (other)
-            f->fix = nsc_words(c, "%s Beside it NCCL lists %s alone.", f->fix, nsc_say(m, other->name).ptr);
+            f->fix = nsc_words(c, "%s Apart from it, NCCL lists only %s.", f->fix, nsc_say(m, other->name).ptr);
         nsc_name_host(c, f, d->host);
         nsc_show(c, f, &l->where);
         nsc_show(c, f, &vain->where);
@@ -223,17 +224,17 @@ static void tell_bridges_for_data(struct nsc_case *c)
                                 : "with a link-local address";
     f->title = over     ? nsc_words(c, "Data between nodes goes over %s (NET/Socket/%lld), an interface %s", name,
                                     (long long)bad->index, what)
-               : others ? nsc_words(c, "Among NCCL's interfaces for data are %u that %s (%s and others)", others + 1,
+               : others ? nsc_words(c, "NCCL's interfaces for data include %u that %s (%s and others)", others + 1,
                                     bridge ? "seldom reach another host" : "have a link-local address", name)
-                        : nsc_words(c, "Among NCCL's interfaces for data is %s, one %s", name, what);
+                        : nsc_words(c, "NCCL's interfaces for data include %s, one %s", name, what);
     if (aside)
         f->title = nsc_words(
             c,
-            "Among NCCL's interfaces for data is %s, one %s; this release takes the nearest to the GPU alone, "
-            "and that is another",
+            "NCCL's interfaces for data include %s, one %s; this release takes only the one nearest to the GPU, "
+            "which is another one",
             name, what);
     if (!good)
-        f->title = nsc_words(c, "NCCL has no interface for data between nodes but %s, which %s another host", name,
+        f->title = nsc_words(c, "NCCL's only interface for data between nodes is %s, which %s another host", name,
                              loopback ? "does not reach" : "seldom reaches");
     nsc_explain_by(c, f,
                    !good      ? NSC_INTERFACE_ALONE
@@ -247,7 +248,7 @@ static void tell_bridges_for_data(struct nsc_case *c)
     nsc_show(c, f, over ? &over->where : aside ? &aside->where : NULL);
     const struct nsc_net_device *other = only_good_one(m, bad->host);
     if (other)
-        f->fix = nsc_words(c, "%s Beside it NCCL lists %s alone.", f->fix, nsc_say(m, other->name).ptr);
+        f->fix = nsc_words(c, "%s Apart from it, NCCL lists only %s.", f->fix, nsc_say(m, other->name).ptr);
     for (size_t i = 0; i < m->devices.len; i++)
         if (is_astray(m, &m->devices.item[i])) {
             f->count++;
@@ -279,7 +280,7 @@ static void tell_start_link_local(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "possible");
-            f->title = nsc_words(c, "NCCL takes %s to meet other hosts, by a link-local address",
+            f->title = nsc_words(c, "NCCL uses %s to meet other hosts, with a link-local address",
                                  nsc_say(m, p->bootstrap_if).ptr);
             nsc_explain_by(c, f, NSC_INTERFACE_LINK_LOCAL);
         }
@@ -331,7 +332,7 @@ void nsc_rule_interface_suspect(struct nsc_case *c)
                                        nsc_say(m, p->bootstrap_if).ptr, nsc_say(m, p->bootstrap_addr).ptr)
                            : nsc_words(c, "NCCL meets the other hosts over %s, an interface that seldom reaches any%s",
                                        nsc_say(m, p->bootstrap_if).ptr,
-                                       waits ? "; its ranks began, and none came through" : "");
+                                       waits ? "; its ranks started, but none got through" : "");
             nsc_explain_by(c, f,
                            local    ? NSC_INTERFACE_LINK_LOCAL
                            : docker ? NSC_INTERFACE_DOCKER

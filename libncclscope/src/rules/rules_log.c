@@ -50,8 +50,8 @@ void nsc_rule_torn(struct nsc_case *c)
     f->count = torn;
     f->title =
         nsc_words(c,
-                  shared ? "%llu line%s torn: another process or other output broke into %s, or a part is missing"
-                         : "%llu line%s torn: other output stands within %s, or a part is missing",
+                  shared ? "%llu line%s torn: another process or other output is mixed into %s, or a part is missing"
+                         : "%llu line%s torn: other output is mixed into %s, or a part is missing",
                   (unsigned long long)torn, torn == 1 ? " is" : "s are", torn == 1 ? "it" : "them");
     nsc_explain_by(c, f, shared ? NSC_TORN_SHARED : NSC_TORN_BY_ITSELF);
     for (size_t i = 0; i < m->sources.len; i++)
@@ -69,7 +69,7 @@ void nsc_rule_headers_removed(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = n;
-    f->title = nsc_words(c, "%llu of %llu NCCL lines have lost their header (host:pid:tid [device]), or a part of it",
+    f->title = nsc_words(c, "%llu of %llu NCCL lines lack their header (host:pid:tid [device]), or part of it",
                          (unsigned long long)n, (unsigned long long)records);
     nsc_explain_by(c, f, 0);
     for (size_t i = 0; i < m->sources.len; i++) {
@@ -93,9 +93,8 @@ void nsc_rule_thread_flood(struct nsc_case *c)
     }
     if (!f)
         return;
-    f->title =
-        nsc_words(c, "A flood of thread ids: %llu process%s under more than %d, and those beyond are taken for one",
-                  (unsigned long long)f->count, f->count == 1 ? " prints" : "es print", NSC_THREADS);
+    f->title = nsc_words(c, "Too many thread ids: %llu process%s under more than %d, and the rest are treated as one",
+                         (unsigned long long)f->count, f->count == 1 ? " prints" : "es print", NSC_THREADS);
     nsc_explain_by(c, f, 0);
 }
 
@@ -118,8 +117,8 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
     const struct nsc_where *first = first_unknown(c->m);
     nsc_text words = first ? nsc_message_of(first) : (nsc_text){NULL, 0};
     bool last = unknown == 1 && first && c->m->sources.len == 1 && first->line == c->m->sources.item[0].stats.lines;
-    f->title = last ? nsc_words(c, "The last line of this input is cut, or not known to this version of ncclscope")
-                    : nsc_words(c, "%llu of %llu NCCL records %s not known to this version of ncclscope, or cut",
+    f->title = last ? nsc_words(c, "The last line of this input is cut, or this version of ncclscope does not know it")
+                    : nsc_words(c, "%llu of %llu NCCL records %s cut, or not known to this version of ncclscope",
                                 (unsigned long long)unknown, (unsigned long long)records, unknown == 1 ? "is" : "are");
     if (words.len)
         f->title = nsc_words(c, "%s%s (line %llu): %.*s%s", f->title, last ? "" : "; the first",
@@ -127,7 +126,7 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
                              words.len > SHOWN ? " ..." : "");
     const struct nsc_event *git = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_GIT_VERSION);
     if (git && nsc_text_find(git->where.text, "-dirty") >= 0) /* "NCCL git version main 6881d13-dirty" */
-        f->title = nsc_words(c, "%s. NCCL was built from changed sources, it says (line %llu): they may be its own",
+        f->title = nsc_words(c, "%s. NCCL says that it was built from changed sources (line %llu), which may add these",
                              f->title, (unsigned long long)git->where.line);
     nsc_show(c, f, first);
     nsc_explain_by(c, f, 0);

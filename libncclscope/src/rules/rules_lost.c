@@ -423,8 +423,7 @@ static bool tell_losses(struct nsc_case *c, struct closings *all, bool ordered, 
     if (!ordered) {
         f->severity = NCCLSCOPE_SEVERITY_WARNING;
         f->confidence = "possible";
-        f->title =
-            nsc_words(c, "%s; but lines of it stand behind that here, of another run or out of their order", f->title);
+        f->title = nsc_words(c, "%s; but lines of this rank follow here, from another run or out of order", f->title);
     }
     return true;
 }

@@ -212,7 +212,7 @@ static void tell_steps(struct nsc_case *c, const struct nsc_test *first, size_t 
         if (!f || (step && f->severity == NCCLSCOPE_SEVERITY_NOTE)) {
             f = nsc_found(c, step ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
             f->title = nsc_words(c,
-                                 "nccl-tests: %llu bytes take %g us, and %llu bytes only %g: smaller messages are "
+                                 "nccl-tests: %llu bytes take %g us, but %llu bytes only %g; smaller messages are "
                                  "slower than larger ones",
                                  (unsigned long long)slow->bytes, slow->time_us[0], (unsigned long long)t->bytes,
                                  t->time_us[0]);

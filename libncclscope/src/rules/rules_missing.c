@@ -165,7 +165,7 @@ static void tell_two_ids(struct nsc_case *c, uint32_t one, uint32_t other)
                    : is_again(m, one) || is_again(m, other) ? NSC_MISSING_OLD_ID
                                                             : NSC_MISSING_OTHER_ID);
     if (!nsc_halves_are_together(m, one, other)) {
-        f->title = nsc_words(c, "%s; or these are parts of two jobs, as they stand in different inputs", f->title);
+        f->title = nsc_words(c, "%s; or they belong to two jobs, since they come from different inputs", f->title);
         f->severity = NCCLSCOPE_SEVERITY_WARNING;
         f->confidence = "possible";
     }
@@ -373,16 +373,16 @@ static void tell_absent_for_sure(const struct absence *a)
     const struct nsc_comm *k = a->k;
     bool listed = m->whole.listed == (uint64_t)k->nranks;
     unsigned long long n = listed ? 0 : (unsigned long long)m->whole.unnamed_gpus;
-    const char *gone = listed ? "never came to it" : a->never == 1 ? "never appeared" : "never appear";
+    const char *gone = listed ? "never joined it" : a->never == 1 ? "never appeared" : "never appear";
     a->f->title = is_unanswered(m, k) /* it goes on trying: of the others nothing is known */
                       ? nsc_words(a->c,
-                                  "A communicator of %lld ranks is not complete where this input ends: a connection "
-                                  "is not answered, and no line of NCCL's in it is of %s",
+                                  "A communicator of %lld ranks is not complete when this input ends: a connection "
+                                  "gets no answer, and the input has no NCCL line of %s",
                                   (long long)k->nranks, a->who)
                       : n /* some of them may be among these */
                             ? nsc_words(a->c,
                                         "A communicator of %lld ranks never became complete: no line names %s, and "
-                                        "of %llu GPU%s that speak%s here no line tells the rank",
+                                        "no line tells the rank of %llu GPU%s that speak%s here",
                                         (long long)k->nranks, a->who, n, n == 1 ? "" : "s", n == 1 ? "s" : "")
                             : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
                                         (long long)k->nranks, a->who, gone);
@@ -426,14 +426,15 @@ static void tell_absent(const struct absence *a)
     long long of = (long long)a->k->nranks;
     const char *are = a->never == 1 ? "is" : "are";
     if (!has_whole_job(c->m, a->k)) {
-        a->f->title = nsc_words(
-            c, "A communicator of %lld ranks is not seen to become complete: %s %s not in this input", of, a->who, are);
+        a->f->title =
+            nsc_words(c, "This input does not show that a communicator of %lld ranks became complete: %s %s not in it",
+                      of, a->who, are);
         make_note(c, a->f, NSC_MISSING_PARENT);
     } else if (a->raised) {
         const char *which = a->never == 1 ? "it" : nsc_words(c, "rank %lld of them", (long long)a->raised->torch_rank);
         a->f->title = nsc_words(
             c,
-            "A communicator of %lld ranks never became complete: %s did not come to it; %s had "
+            "A communicator of %lld ranks never became complete: %s did not join; %s had "
             "failed in its own program%s",
             of, a->who, which,
             c->m->sources.len > 1 ? "" : nsc_words(c, " (line %llu)", (unsigned long long)a->raised->where.line));
@@ -443,7 +444,7 @@ static void tell_absent(const struct absence *a)
                           : a->raised->number == NCCLSCOPE_KIND_PROGRAM_CUDA ? NSC_ID_FAILURE_CUDA
                                                                              : NSC_ID_RANKS_EXITED;
     } else if (have_met_all(a) && a->k->state == NSC_FAILED) {
-        a->f->title = nsc_words(c, "Of a communicator whose initialisation failed, %s of %lld %s not in this input",
+        a->f->title = nsc_words(c, "The initialisation of a communicator failed; %s of its %lld %s not in this input",
                                 a->who, of, are);
         if (another_failed(c) || c->m->whole.warned)
             make_note(c, a->f, NSC_MISSING_MET_FAILED);
@@ -454,24 +455,24 @@ static void tell_absent(const struct absence *a)
                                 are, a->who, of);
         make_note(c, a->f, NSC_MISSING_MET);
     } else if (is_unnamed(a) && has_all_in_one(a)) {
-        a->f->title =
-            nsc_words(c,
-                      "Of %s of %lld, which the same process has (ncclCommInitAll), no line of an initialisation "
-                      "is in this input",
-                      a->who, of);
+        a->f->title = nsc_words(c,
+                                "No line of this input shows an initialisation of %s of %lld, which the same process "
+                                "has (ncclCommInitAll)",
+                                a->who, of);
         make_note(c, a->f, NSC_MISSING_UNNAMED);
     } else if (is_unnamed(a)) {
-        a->f->title = nsc_words(
-            c, "No line of this input says which process is %s of %lld of a communicator that initialises", a->who, of);
+        a->f->title =
+            nsc_words(c, "No line of this input says which process runs %s of %lld of a communicator that initialises",
+                      a->who, of);
         make_note(c, a->f, NSC_MISSING_UNNAMED);
     } else if (c->m->repeated) {
-        a->f->title = nsc_words(
-            c, "Ray left lines out of this log: of %s of %lld no line of an initialisation is shown", a->who, of);
+        a->f->title =
+            nsc_words(c, "Ray left lines out of this log: it shows no initialisation of %s of %lld", a->who, of);
         make_note(c, a->f, NSC_MISSING_DEDUPLICATED);
     } else if (is_cut_short(a) && !store_gone(c->m, a->k)) {
         a->f->title = nsc_words(
             c, "The input ends while a communicator of %lld ranks initialises, and %s of %s", of,
-            c->m->whole.unnamed_gpus > 0 ? "no line of it says which process is any" : "holds no line", a->who);
+            c->m->whole.unnamed_gpus > 0 ? "no line of it says which process runs any" : "holds no line", a->who);
         make_note(c, a->f, NSC_MISSING_CUT_SHORT);
     } else {
         tell_absent_for_sure(a);
@@ -518,8 +519,8 @@ static void tell_missing(struct nsc_case *c, const struct nsc_halves *h, uint32_
     if (gone && a.f->severity == NCCLSCOPE_SEVERITY_ERROR) {
         a.f->confidence = !strcmp(a.f->confidence, "possible") ? "likely" : a.f->confidence; /* it lives, and waits */
         a.f->cause = nsc_words(c,
-                               "%s Meanwhile the server of PyTorch's store, the process of rank 0 or the launcher, "
-                               "went away: rank %lld says so from line %llu on.",
+                               "%s Meanwhile the server of PyTorch's store (the process of rank 0 or the launcher) "
+                               "went away: rank %lld reports it from line %llu on.",
                                a.f->cause, (long long)gone->torch_rank, (unsigned long long)gone->where.line);
         nsc_show(c, a.f, &gone->where);
     }
@@ -536,7 +537,7 @@ static void tell_lost_end(struct nsc_case *c, uint32_t comm)
     if (!f || f->rule != c->rule || f->severity != NCCLSCOPE_SEVERITY_NOTE)
         f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "possible");
     f->count++;
-    f->title = nsc_words(c, "The end of the initialisation of ranks of %llu communicator%s is not in the log",
+    f->title = nsc_words(c, "The log lacks the end of the initialisation of ranks of %llu communicator%s",
                          (unsigned long long)f->count, f->count == 1 ? "" : "s");
     nsc_explain_by(c, f, NSC_MISSING_LOST_END);
     nsc_show(c, f, &k->where);

@@ -135,7 +135,7 @@ static void tell_no_device(struct nsc_case *c, const bool *misses)
                 nsc_words(c, "NCCL_IB_HCA=%s leaves NCCL no InfiniBand or RoCE device", nsc_say(m, list->value).ptr);
     }
     if (f && f->why_rows && nsc_text_starts(nsc_text_of(f->why_row[0]), "DEVICE_SLINGSHOT"))
-        f->title = "RDMA is not used on Slingshot: libfabric's plugin, which brings it there, was not loaded";
+        f->title = "RDMA is not used on Slingshot: libfabric's plugin, which provides it, was not loaded";
     if (f && f->hosts.len == 1)
         f->title = nsc_words(c, "%s (so says %s)", f->title, nsc_say(m, f->hosts.item[0]).ptr);
     else if (f && f->hosts.len)
@@ -199,8 +199,8 @@ static void tell_no_verbs(struct nsc_case *c)
     }
     if (f && ib.len)
         f->title = nsc_words(c,
-                             "libibverbs could not be loaded, and NCCL meets over %.*s, an interface of InfiniBand: %s "
-                             "data goes over TCP there, not RDMA, unless a network plugin brings it",
+                             "libibverbs could not be loaded, and NCCL's ranks meet over InfiniBand interface %.*s: %s "
+                             "data goes over TCP there, not RDMA, unless a network plugin provides RDMA",
                              (int)ib.len, ib.ptr, several ? "between hosts" : "if the job has several hosts,");
     else if (f)
         f->title = nsc_words(c,
@@ -223,7 +223,7 @@ static void tell_no_provider(struct nsc_case *c)
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "certain");
             f->title = nsc_words(
-                c, "libibverbs cannot use an RDMA device of this machine, so between hosts NCCL would not either: %.*s",
+                c, "libibverbs cannot use an RDMA device of this machine, so NCCL would not use it between hosts: %.*s",
                 (int)(reason.len < 160 ? reason.len : 160), reason.ptr);
             struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .distance = ""};
             nsc_explain(c, f, &ask);

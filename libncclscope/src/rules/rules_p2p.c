@@ -75,7 +75,7 @@ void nsc_rule_p2p_disabled_by_driver(struct nsc_case *c)
     if (!f)
         return;
     f->count = named ? refused : f->count;
-    f->title = nsc_words(c, "The driver or CUDA says no to P2P between GPUs (%s%zu host%s)",
+    f->title = nsc_words(c, "The driver or CUDA refuses P2P between GPUs (%s%zu host%s)",
                          named ? nsc_words(c, "%llu pair%s of ", refused, refused == 1 ? "" : "s") : "", f->hosts.len,
                          f->hosts.len == 1 ? "" : "s");
     bool p2p = false;
@@ -308,7 +308,7 @@ void nsc_rule_asymmetric(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
-            f->title = nsc_words(c, "The two directions of a pair differ: %llu to %llu goes %s, back it goes %s",
+            f->title = nsc_words(c, "The two directions of a pair differ: rank %llu to %llu uses %s, the return %s",
                                  (unsigned long long)l->src, (unsigned long long)l->dst, nsc_say(m, l->via).ptr,
                                  nsc_say(m, back->via).ptr);
             nsc_explain_by(c, f, 0);

@@ -15,13 +15,12 @@ static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int6
          unnamed = c->m->whole.unnamed_gpus > 0 || nsc_any_unowned(c->m); /* their lines may be here */
     const char *of = comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms);
     if (unnamed && !c->m->cut_inits) /* other lines may name the rank */
-        return nsc_words(c, "No line here says which process%s %llu of %lld ranks of %s: %s", one ? " is" : "es are",
+        return nsc_words(c, "No line says which process%s running %llu of %lld ranks of %s: %s", one ? " is" : "es are",
                          (unsigned long long)f->count, (long long)nranks, of, nsc_list_ranks(c, f));
     return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks, of,
-                     c->m->cut_inits
-                         ? one ? "has no whole line here that names it" : "have no whole line here that names them"
-                     : one ? "is not in this input"
-                           : "are not in this input",
+                     c->m->cut_inits ? one ? "is named by no complete line here" : "are named by no complete line here"
+                     : one           ? "is not in this input"
+                                     : "are not in this input",
                      nsc_list_ranks(c, f));
 }
 
@@ -98,9 +97,9 @@ static const char *unfinished_here(struct nsc_case *c, const struct nsc_comm *k)
     }
     if (!open || !ended)
         return "";
-    const char *others = ended == 1 ? "that of the other is" : nsc_words(c, "those of the %u others are", ended);
-    return open == 1 ? nsc_words(c, "; the end of rank %s's initialisation is not here, %s", names, others)
-                     : nsc_words(c, "; the ends of the initialisation of ranks %s are not here, %s", names, others);
+    const char *others = ended == 1 ? "not that of the other" : nsc_words(c, "not those of the %u others", ended);
+    return open == 1 ? nsc_words(c, "; this input lacks the end of rank %s's initialisation, %s", names, others)
+                     : nsc_words(c, "; this input lacks the end of the initialisation of ranks %s, %s", names, others);
 }
 
 void nsc_rule_partial(struct nsc_case *c)
@@ -172,6 +171,6 @@ void nsc_rule_made_alone(struct nsc_case *c)
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
     f->count = programs;
     lone_programs(c, f);
-    f->title = nsc_words(c, "%u processes ran, each as the only rank of a job of its own", programs);
+    f->title = nsc_words(c, "%u processes ran, each as a separate job with only one rank", programs);
     nsc_explain_by(c, f, NSC_BUILT_WITHOUT_MPI);
 }

@@ -170,7 +170,7 @@ static void tell_others_with_it(struct nsc_case *c, struct nsc_finding *f)
     f->title = nsc_words(c, "%s in process %lld%s of %s", f->title, (long long)own->pid,
                          e->dev < 0 ? "" : nsc_words(c, " [%lld]", (long long)e->dev), nsc_say(m, own->host).ptr);
     f->cause = nsc_words(c,
-                         "%s Process %lld there sets it up (line %llu): where it comes up, ranks on its network and "
+                         "%s Process %lld there sets it up (line %llu): if that succeeds, ranks on its network and "
                          "those on sockets cannot connect.",
                          f->cause, (long long)other->pid, (unsigned long long)other->platform_at.line);
     nsc_show(c, f, &other->platform_at);
@@ -246,7 +246,7 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                                     ? how_often(c, e)
                                     : nsc_words(c, " (%s)", nsc_say(m, m->procs.item[e->proc].host).ptr))
                 : e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND
-                    ? nsc_words(c, "There is no network %s here, which NCCL_NET or the program asks for",
+                    ? nsc_words(c, "NCCL_NET or the program asks for network %s, which is not available here",
                                 nsc_say(m, e->text).ptr)
                 : e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER
                     ? "aws-ofi-nccl was found and could not start"

@@ -242,7 +242,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
                              silent.len ? ", all of " : "", (int)(silent.len ? spoke.len : 0), spoke.ptr);
     if (silent.len)
         f->cause = nsc_words(
-            c, "%s No process of %.*s, which nccl-tests lists too, tells of a failure here: what became of them?",
+            c, "%s nccl-tests also lists processes of %.*s; none reports a failure here: what became of them?",
             f->cause, (int)silent.len, silent.ptr);
 }
 
@@ -251,7 +251,7 @@ void nsc_rule_program_cuda(struct nsc_case *c)
     bool first_hand =
         nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_CUDA) || nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_CUDA_AT);
     tell_program(c, first_hand ? NCCLSCOPE_KIND_PROGRAM_CUDA : NCCLSCOPE_KIND_TORCH_DOWN,
-                 NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports an error of CUDA", NSC_PROGRAM_CUDA);
+                 NCCLSCOPE_KIND_PROGRAM_CUDA_AT, "The program reports a CUDA error", NSC_PROGRAM_CUDA);
 }
 
 /* PyTorch's own allocator found no room. */
@@ -380,7 +380,7 @@ static void tell_test(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
             f->title = nsc_words(
                 c,
-                "nccl-tests failed (%.*s, process %lld of %.*s), and the line that says of what is not in this input",
+                "nccl-tests failed (%.*s, process %lld of %.*s); the line that names the failure is not in this input",
                 (int)file.len, file.ptr, (long long)pid, (int)host.len, host.ptr);
             nsc_explain_by(c, f, NSC_PROGRAM_TEST);
         }

@@ -333,7 +333,7 @@ static void tell_chosen(struct nsc_case *c)
     r = r.cause == NSC_SOCKET_UNSAID ? surer(r, &job) : r;
     f->count = 1;
     f->title =
-        nsc_words(c, "NCCL chose TCP sockets (network %s), and %s: between nodes data goes over TCP, not RDMA",
+        nsc_words(c, "NCCL chose TCP sockets (network %s), and %s, so data between nodes goes over TCP, not RDMA",
                   nsc_say(m, p->network).ptr, one ? "the ranks are on several nodes" : "the input holds several hosts");
     for (size_t i = 0; i < m->hosts.len; i++)
         nsc_name_host(c, f, m->hosts.item[i].name);

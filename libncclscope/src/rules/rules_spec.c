@@ -122,7 +122,7 @@ static void say_how_many(struct nsc_case *c, size_t at)
 {
     struct nsc_finding *f = at ? &c->f->list.item[at - 1] : NULL;
     if (f && f->count > 1)
-        f->title = nsc_words(c, "%s; so it is with %llu more pods", f->title, (unsigned long long)f->count - 1);
+        f->title = nsc_words(c, "%s; likewise for %llu more pods", f->title, (unsigned long long)f->count - 1);
 }
 
 void nsc_rule_pod_spec(struct nsc_case *c)

@@ -420,8 +420,7 @@ static void settle_if_lived_on(struct nsc_case *c, struct nsc_finding *f)
         return;
     f->severity = NCCLSCOPE_SEVERITY_NOTE;
     f->part = NSC_NO_FAILURE;
-    f->title =
-        nsc_words(c, "%s, in an attempt that was given up: the same processes made a communicator behind it", f->title);
+    f->title = nsc_words(c, "%s, in an abandoned attempt: the same processes made a communicator after it", f->title);
 }
 
 /* "Duplicate GPU" between processes of different hosts: NCCL was told that they are one. */

@@ -60,7 +60,7 @@ static const char *tell_each(struct nsc_case *c, const struct nsc_stuck *of_rank
         n += (size_t)snprintf(words + n, sizeof words - n, "%srank %lld in %.*s, work %lld", n ? ", " : "",
                               (long long)i, (int)nsc_op_of(s).len, nsc_op_of(s).ptr, (long long)s->seq);
     }
-    return nsc_words(c, "%s%s; furthest behind is rank %lld (work %lld)", words,
+    return nsc_words(c, "%s%s; rank %lld is furthest behind (work %lld)", words,
                      told > EACH_TOLD ? " and others elsewhere" : "", (long long)last,
                      last < 0 ? -1LL : (long long)of_rank[last].seq);
 }
@@ -204,7 +204,7 @@ static const char *tell_hosts(struct nsc_case *c, const struct nsc_stuck *of_ran
     }
     nsc_map_free(&unstuck);
     return stuck && !several
-               ? nsc_words(c, " All ranks of %.60s wait, and not all of the others.", nsc_say(m, stuck).ptr)
+               ? nsc_words(c, " All ranks of %.60s wait, but not all other ranks do.", nsc_say(m, stuck).ptr)
                : "";
 }
 
@@ -240,7 +240,7 @@ static void tell_late(struct nsc_case *c, nsc_text group, const struct nsc_stuck
     f->count = (uint64_t)waiting;
     nsc_name_rank(c, f, (uint64_t)rank);
     nsc_explain_by(c, f, NSC_HUNG_LATE);
-    f->title = nsc_words(c, "%s; rank %lld had come no further than work %lld, and went on later",
+    f->title = nsc_words(c, "%s; rank %lld had only reached work %lld by then, and went on later",
                          tell_where(c, group, of_rank, first, waiting), (long long)rank, (long long)enqueued);
     nsc_show(c, f, &first->line->where);
     nsc_show(c, f, &late->where);
@@ -340,7 +340,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     const char *who = f->ranks.len ? nsc_list_ranks(c, f) : NULL;
     const char *odd = who ? NULL : tell_odd(c, f, of_rank, most, group.len > 0 && !several);
     const char *where = tell_where(c, group, of_rank, most, who ? waiting : count);
-    where = several ? nsc_words(c, "%s, as each of several groups is called", where) : where;
+    where = several ? nsc_words(c, "%s, a name that several groups share", where) : where;
     enum nsc_hang_reason why = who                                ? NSC_HUNG_NOT_CALLED
                                : odd && (!group.len || several)   ? NSC_HUNG_UNGROUPED
                                : odd                              ? NSC_HUNG_ELSEWHERE
@@ -361,7 +361,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     if (why == NSC_HUNG_SILENT) {
         name_silent(c, f, of_rank, size);
         f->confidence = "possible";
-        f->title = nsc_words(c, "%s; of %s no time-out is in this input", where, nsc_list_ranks(c, f));
+        f->title = nsc_words(c, "%s; this input has no time-out of %s", where, nsc_list_ranks(c, f));
         if (had_left(c, f, most, size)) {
             why = NSC_HUNG_LEFT;
             f->confidence = "likely";
@@ -369,7 +369,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
         }
     } else if (why == NSC_HUNG_REST) {
         f->confidence = "possible";
-        f->title = nsc_words(c, "%s; of the other %lld of its group no time-out is in this input", where,
+        f->title = nsc_words(c, "%s; this input has no time-out of the group's other %lld ranks", where,
                              (long long)(members - count));
     } else if (who || odd) {
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
@@ -378,9 +378,9 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
         why == NSC_HUNG_SILENT || why == NSC_HUNG_NOT_CALLED ? ended_later(m, f, most, size) : NULL;
     if (later) {
         nsc_show_first(c, f, &later->destroyed);
-        f->title = nsc_words(c, "%s; %s ended %s communicator in good order behind that (line %llu)", f->title,
-                             nsc_list_ranks(c, f), f->ranks.len == 1 ? "its" : "their",
-                             (unsigned long long)later->destroyed.line);
+        f->title =
+            nsc_words(c, "%s; %s ended %s communicator normally after that (line %llu)", f->title, nsc_list_ranks(c, f),
+                      f->ranks.len == 1 ? "its" : "their", (unsigned long long)later->destroyed.line);
         f->confidence = "likely";
         why = why == NSC_HUNG_SILENT ? NSC_HUNG_LEFT_LATER : NSC_HUNG_CAME_AT_LAST;
     } else if (why == NSC_HUNG_NOT_CALLED && answers(f, of_rank, most)) {
@@ -402,7 +402,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     f->caused_by = ran_out_before(m, &most->line->where) ? NSC_ID_FAILURE_MEMORY : NSC_ID_NONE;
     nsc_explain_by(c, f, (int)why);
     if (stacks && !(sizes && differ))
-        f->cause = nsc_words(c, "%s By the stack that PyTorch prints, %s.", f->cause, stacks);
+        f->cause = nsc_words(c, "%s PyTorch's stacks show that %s.", f->cause, stacks);
     point_at_dumps(c, f);
     if (why == NSC_HUNG_ROOTED_SILENT && whole)
         f->cause = nsc_words(c, "%s%s", f->cause, tell_hosts(c, of_rank, size));

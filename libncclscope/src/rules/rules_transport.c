@@ -116,9 +116,8 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     nsc_explain(c, f, &ask);
     if (why == NSC_SHM_REFUSED && is_noted(c, f->caused_by)) { /* what makes it so is a property of the hardware */
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-        f->title =
-            nsc_words(c, "%s: the driver or CUDA refuses P2P; whether they should have it cannot be told from this log",
-                      f->title);
+        f->title = nsc_words(c, "%s: the driver or CUDA refuses P2P; this log cannot tell whether they should have it",
+                             f->title);
         return;
     }
     if (open && !strcmp(f->cls, "configuration")) /* how the job was started, or NCCL built, shows why */
@@ -128,7 +127,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     if ((why == NSC_SHM_UNSAID_VISIBLE || why == NSC_SHM_UNSAID) &&
         f->severity > NCCLSCOPE_SEVERITY_NOTE) { /* no line says why: it may be right */
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-        f->title = nsc_words(c, "%s; whether they could cannot be told from this log", f->title);
+        f->title = nsc_words(c, "%s; this log cannot tell whether they could", f->title);
         return;
     }
     if (why == NSC_SHM_BY_LEVEL && *type)
@@ -146,7 +145,7 @@ static void explain_shm(struct nsc_case *c, struct nsc_finding *f, enum nsc_shm_
     if (f->severity == NCCLSCOPE_SEVERITY_NOTE)
         f->title =
             nsc_words(c, "%s: right on this hardware%s%s%s", f->title, *type || why == NSC_SHM_SLICES ? " (" : "",
-                      why == NSC_SHM_SLICES ? "slices of a GPU (MIG), or ranks on one" : type,
+                      why == NSC_SHM_SLICES ? "MIG slices, or ranks that share one GPU" : type,
                       *type || why == NSC_SHM_SLICES ? ")" : "");
 }
 
@@ -358,7 +357,7 @@ void nsc_rule_net_within_node(struct nsc_case *c)
         if (unsure) {
             f->confidence = "likely";
             f->cause = nsc_words(
-                c, "%s Each GPU is then a node of its own to NCCL, and its count of nodes tells nothing of machines.",
+                c, "%s NCCL then treats each GPU as its own node, and its node count says nothing about machines.",
                 f->cause);
         }
         if (socket[why] && why != NET_BY_DESIGN)

@@ -39,7 +39,7 @@ static void tell_left_open(struct nsc_case *c, struct nsc_finding *f)
     f->title =
         nsc_words(c,
                   "The program ended without destroy_process_group() (line %llu), and PyTorch aborts the communicators "
-                  "that are left: calls of NCCL that return an error behind that follow from it",
+                  "that are left: NCCL calls that return an error after that follow from it",
                   (unsigned long long)left->where.line);
     nsc_show_first(c, f, &left->where);
 }
@@ -107,16 +107,16 @@ static void tell_trail(struct nsc_case *c)
     f->count = n;
     /* "-> 2 (Operation now in progress)": then NCCL may have warned of nothing */
     bool says_why = words.len && words.ptr[words.len - 1] == ')';
-    f->title = nsc_words(c, "Calls of NCCL returned an error, first %.*s%s", (int)(words.len < 120 ? words.len : 120),
-                         words.ptr, says_why ? "" : ", and the warning that says why is not in this input");
+    f->title = nsc_words(c, "NCCL calls returned an error, first %.*s%s", (int)(words.len < 120 ? words.len : 120),
+                         words.ptr, says_why ? "" : "; the warning that says why is not in this input");
     for (size_t i = 0; i < m->ranks.len; i++) { /* whatever they return behind an abort follows from it */
         const struct nsc_rank *r = &m->ranks.item[i];
         if (r->proc != first->proc || !r->aborted.line || r->aborted.source != first->where.source ||
             r->aborted.line > first->where.line)
             continue;
         f->title = nsc_words(c,
-                             "Rank %lld's communicator was aborted (line %llu), why is not in this input; behind it "
-                             "calls of NCCL returned errors, first %.*s",
+                             "Rank %lld's communicator was aborted (line %llu); this input does not say why; after it, "
+                             "NCCL calls returned errors, first %.*s",
                              (long long)r->rank, (unsigned long long)r->aborted.line,
                              (int)(words.len < 120 ? words.len : 120), words.ptr);
         nsc_show(c, f, &r->aborted);
@@ -133,10 +133,11 @@ static void tell_trail(struct nsc_case *c)
     const char *sure = f->confidence;
     nsc_explain(c, f, &ask);
     if (by_abort && !aborted)
-        f->title = nsc_words(c,
-                             "Calls of NCCL returned an error out of its sockets, first %.*s: as where a communicator "
-                             "is aborted while its threads still talk",
-                             (int)(words.len < 120 ? words.len : 120), words.ptr);
+        f->title =
+            nsc_words(c,
+                      "NCCL calls returned an error from its sockets, first %.*s: as happens when a communicator "
+                      "is aborted while its threads still talk",
+                      (int)(words.len < 120 ? words.len : 120), words.ptr);
     f->confidence = sure;
     if (!m->procs.item[first->proc].nameless)
         nsc_name_host(c, f, m->procs.item[first->proc].host);
@@ -305,7 +306,7 @@ static void tell_cut_warning(struct nsc_case *c)
             continue;
         struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "unknown", "possible");
         f->count = 1;
-        f->title = nsc_words(c, "The input ends within a warning of NCCL's, which may be of a failure: \"%.*s\"",
+        f->title = nsc_words(c, "The input ends within an NCCL warning that may report a failure: \"%.*s\"",
                              (int)(words.len < 160 ? words.len : 160), words.len ? words.ptr : "");
         nsc_explain_by(c, f, NSC_WARNING_CUT);
         nsc_show(c, f, &s->cut_warning);

@@ -258,8 +258,8 @@ static const char *came_up(struct nsc_case *c)
                                                     : "";
     return !up ? ""
                : nsc_words(c,
-                           "NCCL came up: %s of %zu of %lld ranks%s%s, and no warning of it. If these ranks hang or "
-                           "fail, it is behind that. ",
+                           "NCCL came up: %s of %zu of %lld ranks%s%s, and it gave no warning. If these ranks hang or "
+                           "fail, it is after that. ",
                            last ? "Init COMPLETE" : "the end of the initialisation", up, (long long)largest->nranks,
                            where, slowest >= 0 ? nsc_words(c, ", in %.2f s at most", slowest) : "");
 }
@@ -271,11 +271,11 @@ static const char *bare_progress(struct nsc_case *c)
     if (!m->bare_starts && !m->bare_ends)
         return "";
     if (!m->bare_starts)
-        return nsc_words(c, " Of them %llu say%s Init COMPLETE.", (unsigned long long)m->bare_ends,
+        return nsc_words(c, " %llu of them say%s Init COMPLETE.", (unsigned long long)m->bare_ends,
                          m->bare_ends == 1 ? "s" : "");
-    return nsc_words(c, " Of them %llu say%s Init START and %llu Init COMPLETE%s.", (unsigned long long)m->bare_starts,
+    return nsc_words(c, " %llu of them say%s Init START and %llu Init COMPLETE%s.", (unsigned long long)m->bare_starts,
                      m->bare_starts == 1 ? "s" : "", (unsigned long long)m->bare_ends,
-                     m->bare_ends ? "" : ": it is cut there, lines were left out, or the ranks hang");
+                     m->bare_ends ? "" : ": the log is cut there, lines were left out, or the ranks hang");
 }
 
 void nsc_rule_no_channels(struct nsc_case *c)
@@ -292,7 +292,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
         nsc_found(c, alone && !no_pair ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = s.records;
     f->title = no_pair ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
-                       : "This log holds no connection lines: which path the GPUs use cannot be told";
+                       : "This log holds no connection lines: it cannot tell which path the GPUs use";
     const struct nsc_where *end = no_pair || !alone || m->tests_begun > 1 ? NULL : nsc_success_of(m);
     if (end)
         f->title = nsc_words(c, "The program says that it reached its end (line %llu). %s",
@@ -300,24 +300,24 @@ void nsc_rule_no_channels(struct nsc_case *c)
     const char *network = no_pair ? "" : nsc_failed_network(c);
     if (*network)
         f->title = nsc_words(
-            c, "This log holds no connection lines: which path each pair of GPUs uses cannot be told; %s", network);
+            c, "This log holds no connection lines: it cannot tell which path each pair of GPUs uses; %s", network);
     int why = no_pair ? NSC_UNSEEN_NO_PAIR : why_unseen(c, &s);
     const char *beside = nsc_known_beside(c);
     nsc_explain_with(c, f, why, why == NSC_UNSEEN_BARE ? nsc_words(c, "%s%s", bare_progress(c), beside) : beside, NULL);
     bool waits = why == NSC_UNSEEN_UNMET || nsc_is_explained_by(f, "UNSEEN_START_UNMET");
     if (!alone && waits) /* of a note the text shows no more */
-        f->title =
-            nsc_words(c, "%s; nor does a line name a communicator: ranks may wait for one that has not come", f->title);
+        f->title = nsc_words(c, "%s; no line names a communicator either: ranks may wait for a rank that has not come",
+                             f->title);
     const char *up = alone && !no_pair ? came_up(c) : "";
     if (*up)
         f->cause = nsc_words(c, "%s%s", up, f->cause);
     for (size_t i = 0; i < m->comms.len; i++)
         nsc_show(c, f, &m->comms.item[i].where);
     if (s.init && !s.pairs && !alone_together(m))
-        f->fix = "If one GPU was meant, nothing is missing. If it was to be a job of several, its launcher or the "
-                 "program did not make it one: see how many processes were started, and with which ranks.";
+        f->fix = "If one GPU was intended, nothing is missing. If several were, the launcher or the program did not "
+                 "join them into one job: check how many processes were started, and with which ranks.";
     else if (init_failed(m) || failed_at_start(c, &s))
-        f->fix = "Mend what failed; then the connections show.";
+        f->fix = "Fix the failure; then the connections show.";
     else if (m->repeated)
         f->fix = "Run again with RAY_DEDUP_LOGS=0, as Ray left lines out of this log, and with NCCL_DEBUG=INFO "
                  "NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,NET, and give the whole log.";

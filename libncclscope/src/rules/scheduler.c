@@ -15,7 +15,7 @@ void nsc_tell_unreached(struct nsc_case *c)
             f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
             said.len = said.len < 160 ? said.len : 160;
             said.len -= said.len && said.ptr[said.len - 1] == '.';
-            f->title = nsc_words(c, "The launcher did not come to a host of the job: %.*s", (int)said.len, said.ptr);
+            f->title = nsc_words(c, "The launcher could not reach a host of the job: %.*s", (int)said.len, said.ptr);
             nsc_explain_by(c, f, NSC_EXIT_UNREACHED);
         }
         f->count++;
@@ -40,10 +40,10 @@ static const char *mpirun_says(struct nsc_case *c, nsc_text reason, bool *progra
     static const char *const none[] = {"could not access", "lacked permissions", "unable to find the specified exec"};
     *program = nsc_text_find(reason, "not enough slots") >= 0;
     if (*program)
-        return "its hosts have not enough slots";
+        return "its hosts have too few slots";
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
         *program = *program || nsc_text_find(reason, none[i]) >= 0;
-    return *program ? "it found no program on a node that it may run"
+    return *program ? "a node has no program that it may run"
                     : nsc_words(c, "%.*s ...", (int)(reason.len < 120 ? reason.len : 120), reason.ptr);
 }
 
@@ -105,7 +105,7 @@ bool nsc_tell_node_gone(struct nsc_case *c)
     f->title = f->hosts.len == 1 ? nsc_words(c, "Slurm lost a node of this job: %s", nsc_say(m, f->hosts.item[0]).ptr)
                : f->hosts.len    ? nsc_words(c, "Slurm lost %zu nodes of this job, first %s", f->hosts.len,
                                              nsc_say(m, f->hosts.item[0]).ptr)
-                                 : "Slurm ended the job as a node of it failed";
+                                 : "Slurm ended the job: one of its nodes failed";
     return true;
 }
 
@@ -159,7 +159,7 @@ bool nsc_tell_memory(struct nsc_case *c)
     nsc_text text = nsc_text_trim(nsc_said(c->m, r, "text"));
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;
-    f->title = nsc_words(c, "A process was killed for the memory that it took: %.*s", (int)text.len, text.ptr);
+    f->title = nsc_words(c, "A process was killed for the memory it used: %.*s", (int)text.len, text.ptr);
     f->part = NSC_ROOT;
     nsc_explain_by(c, f, NSC_EXIT_OUT_OF_MEMORY);
     nsc_show(c, f, &r->where);

@@ -114,7 +114,7 @@ static const char *shown_cost(const struct nsc_case *c, const struct setting *s,
     case STAGED: return stages ? " Ranks on different nodes use RDMA without GPUDirect here." : NULL;
     case BINDS: return binds(c->m, e) ? " Communicators have just as many channels here." : NULL;
     case PARTS:
-        return shares_fabric(c->m, e->proc) ? " Hosts here share one NVLink fabric, and talk over the network." : NULL;
+        return shares_fabric(c->m, e->proc) ? " Hosts here share one NVLink fabric, but talk over the network." : NULL;
     default: return NULL;
     }
 }
@@ -202,8 +202,8 @@ static void tell_taken_along(struct nsc_case *c, struct nsc_finding *f, const st
         return;
     const char *name = nsc_say(c->m, d->name).ptr;
     bool idle = others_are_used(c->m, d) && !is_used_anywhere(c->m, d);
-    f->title = nsc_words(c, "%s, and its %.*s takes %s along%s", f->title, (int)by.len, by.ptr, name,
-                         idle ? ", over which no connection here goes" : "");
+    f->title = nsc_words(c, "%s, and its %.*s also selects %s%s", f->title, (int)by.len, by.ptr, name,
+                         idle ? ", which no connection here uses" : "");
     nsc_explain_with(c, f, NSC_HCA_BY_BEGINNING, nsc_words(c, "%.*s", (int)by.len, by.ptr), name);
     f->severity = idle ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING;
 }
@@ -257,7 +257,7 @@ static const char *what_it_widens(struct nsc_case *c, const struct nsc_env *e)
     const struct nsc_where *w = &c->m->procs.item[e->proc].gdr_at_limit;
     for (size_t i = 0; w->line && i < sizeof wider / sizeof wider[0]; i++)
         if (nsc_text_is(nsc_say(c->m, e->value), wider[i]))
-            return nsc_words(c, ": a NIC that is as far from its GPU as that allows has GPUDirect RDMA (line %llu)",
+            return nsc_words(c, ": a NIC at exactly that distance from its GPU has GPUDirect RDMA (line %llu)",
                              (unsigned long long)w->line);
     return ", no narrower than NCCL's own limit";
 }
@@ -350,7 +350,7 @@ void nsc_rule_env_unknown(struct nsc_case *c)
             const char *what = set ? nsc_words(c, "%s=%s", nsc_say(c->m, set->name).ptr, nsc_say(c->m, set->value).ptr)
                                    : "a variable, or its value";
             f->title =
-                nsc_words(c, "NCCL does not take %s: %.*s", what, (int)(said.len < 120 ? said.len : 120), said.ptr);
+                nsc_words(c, "NCCL does not accept %s: %.*s", what, (int)(said.len < 120 ? said.len : 120), said.ptr);
             nsc_explain_by(c, f, NSC_VALUE_REFUSED);
         }
         f->count += e->count;
