@@ -545,7 +545,7 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
     }
     if (caught)
         tell_one(c, words_of(caught, told), caught,
-                 nsc_words(c, "The program counts on after it (line %llu): it caught this.",
+                 nsc_words(c, "The program goes on after it (line %llu): it caught this.",
                            (unsigned long long)nsc_outlives(m, caught)->where.line),
                  NULL);
     if (before)

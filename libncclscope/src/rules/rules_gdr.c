@@ -254,9 +254,11 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
     bool beyond = is_beyond(r->distance.apart, own_limit(m, l->proc)) && !nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
     if (module && (r->far || beyond)) {
         f->cause =
-            r->far ? nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause)
-                   : nsc_words(c, "%s Besides, in its topology GPU and NIC are farther apart (%s) than its own limit.",
-                               f->cause, type);
+            r->far
+                ? nsc_words(c, "%s Besides, it says that GPU and NIC are too far apart for it.", f->cause)
+                : nsc_words(c,
+                            "%s Besides, in NCCL's topology GPU and NIC are farther apart (%s) than NCCL's own limit.",
+                            f->cause, type);
         f->fix =
             nsc_words(c,
                       "%s That alone changes nothing: the GPU must also be nearer to the NIC (another slot or NIC), "
@@ -460,7 +462,7 @@ void nsc_rule_gdr_off(struct nsc_case *c)
                              nsc_count_pairs(c, f, "ranks on different nodes"), f->all_pairs == 1 ? "s" : "",
                              nics(c, seen[i]), one.len ? ", at the end of " : "", (int)one.len, one.len ? one.ptr : "",
                              !one.len ? ""
-                             : apart  ? " (other ends have another reason, told apart)"
+                             : apart  ? " (other ends have another reason, listed apart)"
                                       : " alone");
         explain(c, f, &first[i], link[i]);
     }

@@ -144,7 +144,7 @@ static bool tell_vain_bridge(struct nsc_case *c)
         f->severity = NCCLSCOPE_SEVERITY_ERROR;
         const struct nsc_net_device *other = only_good_one(m, d->host);
         if (other)
-            f->fix = nsc_words(c, "%s Apart from it, NCCL lists only %s.", f->fix, nsc_say(m, other->name).ptr);
+            f->fix = nsc_words(c, "%s Beside it, NCCL lists only %s.", f->fix, nsc_say(m, other->name).ptr);
         nsc_name_host(c, f, d->host);
         nsc_show(c, f, &l->where);
         nsc_show(c, f, &vain->where);
@@ -248,7 +248,7 @@ static void tell_bridges_for_data(struct nsc_case *c)
     nsc_show(c, f, over ? &over->where : aside ? &aside->where : NULL);
     const struct nsc_net_device *other = only_good_one(m, bad->host);
     if (other)
-        f->fix = nsc_words(c, "%s Apart from it, NCCL lists only %s.", f->fix, nsc_say(m, other->name).ptr);
+        f->fix = nsc_words(c, "%s Beside it, NCCL lists only %s.", f->fix, nsc_say(m, other->name).ptr);
     for (size_t i = 0; i < m->devices.len; i++)
         if (is_astray(m, &m->devices.item[i])) {
             f->count++;

@@ -126,8 +126,9 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
                              words.len > SHOWN ? " ..." : "");
     const struct nsc_event *git = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_GIT_VERSION);
     if (git && nsc_text_find(git->where.text, "-dirty") >= 0) /* "NCCL git version main 6881d13-dirty" */
-        f->title = nsc_words(c, "%s. NCCL says that it was built from changed sources (line %llu), which may add these",
-                             f->title, (unsigned long long)git->where.line);
+        f->title =
+            nsc_words(c, "%s. NCCL says it was built from changed sources (line %llu): these lines may be its own",
+                      f->title, (unsigned long long)git->where.line);
     nsc_show(c, f, first);
     nsc_explain_by(c, f, 0);
 }

@@ -456,8 +456,8 @@ static void tell_absent(const struct absence *a)
         make_note(c, a->f, NSC_MISSING_MET);
     } else if (is_unnamed(a) && has_all_in_one(a)) {
         a->f->title = nsc_words(c,
-                                "No line of this input shows an initialisation of %s of %lld, which the same process "
-                                "has (ncclCommInitAll)",
+                                "No line of this input shows the initialisation of %s of %lld in the same process "
+                                "(ncclCommInitAll)",
                                 a->who, of);
         make_note(c, a->f, NSC_MISSING_UNNAMED);
     } else if (is_unnamed(a)) {

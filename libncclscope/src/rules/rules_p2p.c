@@ -308,7 +308,7 @@ void nsc_rule_asymmetric(struct nsc_case *c)
             continue;
         if (!f) {
             f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "certain");
-            f->title = nsc_words(c, "The two directions of a pair differ: rank %llu to %llu uses %s, the return %s",
+            f->title = nsc_words(c, "The two directions of a pair differ: rank %llu to %llu uses %s, the way back %s",
                                  (unsigned long long)l->src, (unsigned long long)l->dst, nsc_say(m, l->via).ptr,
                                  nsc_say(m, back->via).ptr);
             nsc_explain_by(c, f, 0);

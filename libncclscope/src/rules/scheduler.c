@@ -159,7 +159,7 @@ bool nsc_tell_memory(struct nsc_case *c)
     nsc_text text = nsc_text_trim(nsc_said(c->m, r, "text"));
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;
-    f->title = nsc_words(c, "A process was killed for the memory it used: %.*s", (int)text.len, text.ptr);
+    f->title = nsc_words(c, "A process was killed because of its memory use: %.*s", (int)text.len, text.ptr);
     f->part = NSC_ROOT;
     nsc_explain_by(c, f, NSC_EXIT_OUT_OF_MEMORY);
     nsc_show(c, f, &r->where);
