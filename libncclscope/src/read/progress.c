@@ -27,7 +27,7 @@ static size_t number_behind(nsc_text line, const char *word, uint64_t *out)
     size_t begin = i;
     while (i < line.len && i < begin + 18 && nsc_is_digit(line.ptr[i]))
         i++;
-    return i > begin && nsc_to_u64((nsc_text){line.ptr + begin, i - begin}, out) ? i : 0;
+    return nsc_to_u64((nsc_text){line.ptr + begin, i - begin}, out) ? i : 0;
 }
 
 /* A loss, a rate: what is told with a step. */
