@@ -150,6 +150,21 @@ static void test_split(void)
     end(r);
 }
 
+/* A host that no line named before begins where the record before it is whole. */
+static void test_split_of_unknown_host(void)
+{
+    ncclscope_reader *r = fed(
+        "vm148:1:9 [2] NCCL INFO ncclCommInitRankConfig comm 0xb1e31a0 rank 6 nranks 8 cudaDev 2 nvmlDev 2 busId a6000 "
+        "commId 0x64 - Init STARTvm146:2:2 [0] NCCL INFO Using network Socket\n");
+    const ncclscope_record *rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_INIT_START);
+    CHECK_TEXT(ncclscope_record_host(rec), "vm148");
+    rec = next(r);
+    CHECK_INT(ncclscope_record_kind(rec), NCCLSCOPE_KIND_NET_USING);
+    CHECK_TEXT(ncclscope_record_host(rec), "vm146");
+    end(r);
+}
+
 /* What a value may go on behind is not taken where another record broke in; of four records on one line all are whole. */
 static void test_value_cut(void)
 {
@@ -667,9 +682,9 @@ static void test_end(void)
 }
 
 CHECKS(TEST(test_flush), TEST(test_other_inputs), TEST(test_fields), TEST(test_levels), TEST(test_copied_screen),
-       TEST(test_split), TEST(test_value_cut), TEST(test_dotted_host), TEST(test_split_in_name),
-       TEST(test_torn_process), TEST(test_torn_before_known), TEST(test_broken_in), TEST(test_unknown_prefix),
-       TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header), TEST(test_repeated),
-       TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header),
+       TEST(test_split), TEST(test_split_of_unknown_host), TEST(test_value_cut), TEST(test_dotted_host),
+       TEST(test_split_in_name), TEST(test_torn_process), TEST(test_torn_before_known), TEST(test_broken_in),
+       TEST(test_unknown_prefix), TEST(test_decorated), TEST(test_join), TEST(test_no_join), TEST(test_damaged_header),
+       TEST(test_repeated), TEST(test_wrapped), TEST(test_column), TEST(test_broken_name), TEST(test_hole_in_header),
        TEST(test_header_behind_marker), TEST(test_cut_text), TEST(test_other_lines), TEST(test_row_in_pieces),
        TEST(test_hungry), TEST(test_stats_of_other_versions), TEST(test_open), TEST(test_end))

@@ -118,17 +118,19 @@ int ncclscope_reader_stats(const ncclscope_reader *r, ncclscope_stats *out)
 
 /* ---- records of a line ---- */
 
-/* The same where that host is not known yet: only one place between the two makes the record before it whole. */
+/* The same where that host is not known yet: only one place between the two makes the record before it whole, or at least one that NCCL is
+ * known to print. */
 static size_t host_behind(ncclscope_reader *r, size_t from, const struct nsc_header *h)
 {
     size_t place = 0, places = 0;
+    enum nsc_worth best = NSC_WORTH_KNOWN;
     nsc_text message = nsc_text_from(r->line, from);
     for (size_t k = 0; k < h->host.len; k++) {
         message.len = (size_t)(h->host.ptr + k - message.ptr);
-        if (nsc_worth_of_message(r, message) != NSC_WORTH_WHOLE)
-            continue;
-        place = k;
-        places++;
+        enum nsc_worth worth = nsc_worth_of_message(r, message);
+        places = worth > best ? 1 : places + (worth == best);
+        place = worth >= best ? k : place;
+        best = worth > best ? worth : best;
     }
     return places == 1 ? h->host.len - place : h->host.len;
 }

@@ -194,6 +194,17 @@ static bool lacks_channels(const struct ncclscope_model *m)
     return n[COLLECTIVE] < most[COLLECTIVE] && !(n[P2P] && n[P2P] >= most[P2P]);
 }
 
+/* "[0]mlx4_0:1/IB [1]mlx4_0:2/IB": two of one card. */
+static bool has_other_port(const struct ncclscope_model *m, const struct nsc_net_device *d)
+{
+    for (size_t i = 0; i < m->devices.len; i++) {
+        const struct nsc_net_device *x = &m->devices.item[i];
+        if (x->host == d->host && x->net == d->net && x->name == d->name && x->port != d->port)
+            return true;
+    }
+    return false;
+}
+
 /* Each host lists several devices, and all that crosses between them goes over one. */
 static void tell_one_of_several(struct nsc_case *c)
 {
@@ -207,7 +218,7 @@ static void tell_one_of_several(struct nsc_case *c)
     for (size_t i = 0; i < m->devices.len;) { /* by host and network */
         const struct nsc_net_device *before = one;
         int64_t n = used_of(m, &used, &i, &listed, &one);
-        alike = alike && (!before || before->name == one->name);
+        alike = alike && (!before || (before->name == one->name && before->port == one->port));
         hosts += n > 0;
         each = each && (n == 1 || (n == 0 && !listed)) && listed != 1;
         least = n && listed < least ? listed : least;
@@ -217,9 +228,14 @@ static void tell_one_of_several(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "unknown", "certain");
     f->count = (uint64_t)(least - 1);
+    bool ports = has_other_port(m, one);
+    const char *name = nsc_say(m, one->name).ptr;
     f->title =
-        nsc_words(c, "Each host lists at least %lld InfiniBand or RoCE devices, but its connections use one of them%s",
-                  (long long)least, alike ? nsc_words(c, " (%s)", nsc_say(m, one->name).ptr) : "");
+        nsc_words(c, "Each host lists at least %lld InfiniBand or RoCE %s, but its connections use one of them%s",
+                  (long long)least, ports ? "ports" : "devices",
+                  !alike  ? ""
+                  : ports ? nsc_words(c, " (port %lld of %s)", (long long)one->port, name)
+                          : nsc_words(c, " (%s)", name));
     nsc_explain_by(c, f, NSC_FEWER_ONE_USED);
 }
 

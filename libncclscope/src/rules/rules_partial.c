@@ -97,7 +97,7 @@ static const char *unfinished_here(struct nsc_case *c, const struct nsc_comm *k)
     }
     if (!open || !ended)
         return "";
-    const char *others = ended == 1 ? "not that of the other" : nsc_words(c, "not those of the %u others", ended);
+    const char *others = ended == 1 ? "not that of one other" : nsc_words(c, "not those of the %u others", ended);
     return open == 1 ? nsc_words(c, "; this input lacks the end of rank %s's initialisation, %s", names, others)
                      : nsc_words(c, "; this input lacks the end of the initialisation of ranks %s, %s", names, others);
 }
