@@ -6,8 +6,8 @@
 #include "read/wrap.h"
 
 static const char *const text_keys[] = {"log", "message", "msg", "textPayload", "line", "MESSAGE", NULL};
-static const char *const trace_keys[] = {"exc_info",   "exception", "stack_trace",       "stacktrace",
-                                         "stackTrace", "traceback", "error.stack_trace", "stack", "exc_text", NULL};
+static const char *const trace_keys[] = {"exc_info",  "exception",         "stack_trace", "stacktrace", "stackTrace",
+                                         "traceback", "error.stack_trace", "stack",       "exc_text",   NULL};
 static const char *const pod_keys[] = {
     "pod",          "pod_name",     "podName", "kubernetes_pod_name", "kubernetes.pod_name", "kubernetes.pod.name",
     "k8s_pod_name", "k8s.pod.name", NULL};
