@@ -355,6 +355,24 @@ def exceptions(n):
     return one_log(out)
 
 
+def caught_exceptions(n):
+    out = begin('vm', 1, 0)
+    for i in range(n):
+        out += ['Traceback (most recent call last):', '  File "/home/u/train.py", line 3, in main', 'ValueError: bad %d' % i]
+    return one_log(out + ['step %d loss 2.%d' % (s, s) for s in range(1, 20)])
+
+
+def outlived_errors_of_gpus(n):
+    return one_log(begin('vm', 1, 0) + [
+        'kernel: NVRM: Xid (PCI:0000:4e:00): 48, pid=%d, name=python, An uncorrectable double bit error (DBE) has been detected' % i
+        for i in range(n)] + ['Segmentation fault (core dumped)'] + ['step %d loss 2.%d' % (s, s) for s in range(1, 20)])
+
+
+def ports_that_came_back(n):
+    return one_log(['vm:%d:%d [0] transport/net_ib.cc:94 NCCL WARN NET/IB : mlx5_0:1 Got async event : port %s' % (i, i, state)
+                    for state in ('error', 'active') for i in range(100, n + 100)])
+
+
 def torchruns(n):
     out = []
     for i in range(n):
@@ -663,7 +681,8 @@ SHAPES = {
     failed_ranks: (120, 10000), hung_ranks: (400, 10000), missing_ranks: (300, 10000), calls: (300, 10000), hosts: (300, 40000),
     hosts_by_one_communicator_each: (150, 10000), torn_names: (300, 10000), variables: (120, 10000), networks: (200, 10000), threads: (400, 50000),
     silent_threads: (400, 50000), warnings: (400, 10000), watchdog: (260, 10000), watchdog_of_groups: (300, 5000), ras: (400, 10000),
-    ras_lost: (400, 10000), killed_tasks: (400, 10000), crashes: (400, 10000), exceptions: (400, 10000), torchruns: (300, 5000),
+    ras_lost: (400, 10000), killed_tasks: (400, 10000), crashes: (400, 10000), exceptions: (400, 10000), caught_exceptions: (400, 10000), outlived_errors_of_gpus: (400, 10000),
+    ports_that_came_back: (400, 10000), torchruns: (300, 5000),
     closed_by_peers: (400, 10000), paths_of_machines: (150, 10000), tests: (600, 20000), small_files: (120, 5000),
     files_of_one_name: (200, 5000), pod_variable_repeated: (400, 5000), pod_variables: (400, 5000), pod_limits: (400, 2500),
     pods: (150, 5000), pod_containers: (300, 2500),

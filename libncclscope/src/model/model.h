@@ -486,6 +486,10 @@ struct nsc_whole {
     struct nsc_map words; /* rank: the last in which its program tells of it */
     struct nsc_map raised; /* rank: the first exception that PyTorch marks with it, index into model.happened */
     struct nsc_map event;  /* kind: the first event */
+    struct nsc_map back;   /* process: the last event by which a port of its NIC is active, index into model.events */
+    struct nsc_map
+        steps;  /* source and one of nsc_step: the line by which its program counts on, index into model.happened */
+    bool broke; /* an event came before a call that returned an error */
 };
 
 /* Threads of one process of which each is known; programs have some tens. */
@@ -586,7 +590,8 @@ struct ncclscope_model {
     X(threads) X(tree_links) X(printed)
 #define NSC_MODEL_MAPS(X) \
     X(thread_by) X(env_by) X(path_by) X(tree_link_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) \
-    X(placed_on)     X(whole.heard) X(whole.words) X(whole.raised) X(whole.event)
+    X(placed_on)     X(whole.heard) X(whole.words) X(whole.raised) X(whole.event) \
+    X(whole.back) X(whole.steps)
 /* clang-format on */
 
 /* ---- keys.c ---- */
@@ -653,6 +658,8 @@ bool nsc_is_trouble(ncclscope_kind kind);     /* other.c */
 bool nsc_comes_in_heaps(ncclscope_kind kind); /* other.c */
 /* The first line of other.def that is of this kind, or NULL. */
 const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind);
+/* The line by which the program counts on behind this one, where nothing behind that tells of a failure; NULL: none. whole.c */
+const struct nsc_own_record *nsc_outlives(const struct ncclscope_model *m, const struct nsc_own_record *r);
 void nsc_merge_sources(struct ncclscope_model *m); /* merge.c: what two hold of one process */
 void nsc_find_owners(struct ncclscope_model *m);
 void nsc_adopt(struct ncclscope_model *m);

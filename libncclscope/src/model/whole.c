@@ -57,6 +57,50 @@ static void look_at_others(struct ncclscope_model *m, struct nsc_whole *w)
         w->done = NSC_NONE;
 }
 
+/* Of the lines of a source by which its program counts on. */
+enum nsc_step {
+    BEFORE_TROUBLE, /* the last before the last that tells of trouble */
+    BEHIND_TROUBLE, /* the first behind that */
+    NEWEST
+};
+
+static uint32_t step_of(const struct nsc_whole *w, uint32_t source, enum nsc_step which)
+{
+    return nsc_map_get(&w->steps, (struct nsc_key){source, which, 0});
+}
+
+static void keep_step(struct ncclscope_model *m, uint32_t source, enum nsc_step which, uint32_t i)
+{
+    if (nsc_map_put(&m->whole.steps, (struct nsc_key){source, which, 0}, i))
+        m->no_memory = true;
+}
+
+static void look_at_steps(struct ncclscope_model *m, struct nsc_whole *w)
+{
+    for (uint32_t i = 0; nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_GOES_ON) && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        uint32_t source = r->where.source;
+        if (r->number == NCCLSCOPE_KIND_PROGRAM_GOES_ON) {
+            if (step_of(w, source, BEHIND_TROUBLE) == NSC_NONE)
+                keep_step(m, source, BEHIND_TROUBLE, i);
+            keep_step(m, source, NEWEST, i);
+        } else if (nsc_is_trouble(r->number) && step_of(w, source, BEHIND_TROUBLE) != NSC_NONE) {
+            keep_step(m, source, BEFORE_TROUBLE, step_of(w, source, NEWEST));
+            keep_step(m, source, BEHIND_TROUBLE, NSC_NONE);
+        }
+    }
+}
+
+const struct nsc_own_record *nsc_outlives(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    uint32_t source = r->where.source, at = (uint32_t)(r - m->happened.item),
+             before = step_of(&m->whole, source, BEFORE_TROUBLE), behind = step_of(&m->whole, source, BEHIND_TROUBLE),
+             newest = step_of(&m->whole, source, NEWEST);
+    if (r->torch_rank >= 0 || behind == NSC_NONE || newest < at || (before != NSC_NONE && before > at))
+        return NULL;
+    return &m->happened.item[behind > at ? behind : newest];
+}
+
 /* Does a warning tell no more than what this machine lacks: an RDMA library, GDRCopy? It has nothing to do with a failure. */
 static bool is_of_machine(const struct ncclscope_model *m, const struct nsc_warning *x)
 {
@@ -74,6 +118,10 @@ static void look_at_events(struct ncclscope_model *m, struct nsc_whole *w)
         const struct nsc_event *e = &m->events.item[i];
         keep_first(m, &w->event, e->kind, i);
         w->no_collnet = w->no_collnet || nsc_refuses_collnet(e);
+        w->broke = w->broke || e->broke;
+        if (e->kind == NCCLSCOPE_KIND_IB_EVENT && nsc_text_find(e->where.text, "port active") >= 0 &&
+            nsc_map_put(&w->back, (struct nsc_key){e->proc, 0, 0}, (uint32_t)i))
+            m->no_memory = true;
         w->stranger_failed =
             w->stranger_failed || ((e->quoted || e->broke) && m->procs.item[e->proc].last_rank == NSC_NONE);
     }
@@ -119,6 +167,7 @@ void nsc_look_at_whole(struct ncclscope_model *m)
     for (size_t i = 0; i < m->comms.len; i++)
         w->most_ranks = m->comms.item[i].nranks > w->most_ranks ? m->comms.item[i].nranks : w->most_ranks;
     look_at_others(m, w);
+    look_at_steps(m, w);
     look_at_events(m, w);
     look_at_sources(m, w);
     w->unnamed_gpus = count_unnamed_gpus(m);

@@ -44,16 +44,14 @@ bool nsc_progress_shows(struct nsc_progress *p, nsc_text line, uint64_t number)
     static const char *const words[] = {"step", "Step", "iter", "Iter", "batch", "Batch", "epoch", "Epoch"};
     uint64_t step = 0;
     size_t rest = 0;
-    if (!p->since)
+    if (!p->since || number > p->since + LINES_BEHIND)
         return false;
-    if (number > p->since + LINES_BEHIND)
-        p->since = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0] && !rest; i++)
         rest = number_behind(line, words[i], &step);
     if (!rest || !has_fraction(nsc_text_from(line, rest)) || (p->counted && step <= p->step))
         return false;
     p->step = step;
-    bool shows = p->since && ++p->counted == 2;
+    bool shows = ++p->counted == 2;
     p->since = shows ? 0 : p->since;
     return shows;
 }

@@ -1,6 +1,12 @@
 /* ending.c - what one line tells of how one process ended: of a launcher, a shell, a signal handler, a kernel. */
 #include "rules/ending.h"
 
+/* A shell tells a signal by 128 and its number. */
+static int64_t code_of_shell(int64_t code)
+{
+    return code > 128 && code < 128 + 32 ? 128 - code : code;
+}
+
 /* "Killed" and the like, as srun prints them, to the code that torchrun would give. */
 int64_t nsc_code_of_words(nsc_text words)
 {
@@ -37,7 +43,7 @@ int64_t nsc_code_of_words(nsc_text words)
     nsc_text exited = NSC_TEXT("Exited with exit code ");
     if (!nsc_text_starts(words, exited.ptr) || !nsc_to_i64(nsc_text_trim(nsc_text_from(words, exited.len)), &code))
         return 0;
-    return code > 128 && code < 128 + 32 ? 128 - code : code; /* a shell's way to tell a signal */
+    return code_of_shell(code);
 }
 
 /* A shell tells how its program ended, whatever led to it: news only where nothing before says so. */
@@ -76,10 +82,16 @@ static const char *name_process(struct nsc_case *c, const struct nsc_own_record 
     return nsc_words(c, "%s of %s%s", words, nsc_say(m, one->host).ptr, as);
 }
 
+/* Of one who watched it: another process, systemd. */
+static bool is_of_watcher(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_EXIT_TOLD || r->number == NCCLSCOPE_KIND_SIGNAL_TOLD ||
+           r->number == NCCLSCOPE_KIND_UNIT_ENDED;
+}
+
 bool nsc_is_told_late(const struct nsc_own_record *r)
 {
-    return nsc_is_of_shell(r) || r->number == NCCLSCOPE_KIND_EXIT_TOLD || r->number == NCCLSCOPE_KIND_SIGNAL_TOLD ||
-           r->number == NCCLSCOPE_KIND_UNIT_ENDED;
+    return nsc_is_of_shell(r) || is_of_watcher(r);
 }
 
 /* "trainer-1 exited with code 137", "rank 11 died from signal 6": by the words of who watched it, near the end alone, as what ends in the midst
@@ -107,72 +119,94 @@ static int64_t told_end(struct nsc_case *c, const struct nsc_own_record *r, cons
                      words.len && words.ptr[words.len - 1] == '(' ? "" : " ", (long long)code, bracket ? ")" : "");
     if (r->number == NCCLSCOPE_KIND_SIGNAL_TOLD)
         return -code;
-    return code > 128 && code < 128 + 32 ? 128 - code : code; /* a shell's way to tell a signal */
+    return code_of_shell(code);
+}
+
+/* "srun: error: node-b: tasks 4-7: Killed" */
+static int64_t srun_end(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
+{
+    nsc_text tasks = nsc_said(c->m, r, "group"), host = nsc_said(c->m, r, "name");
+    bool several = nsc_text_find(tasks, "-") >= 0 || nsc_text_find(tasks, ",") >= 0;
+    *who = nsc_words(c, "task%s %.*s on %.*s", several ? "s" : "", (int)tasks.len, tasks.ptr, (int)host.len, host.ptr);
+    return nsc_code_of_words(nsc_said(c->m, r, "reason"));
+}
+
+/* mpirun's "Process name: [[12,1],3]" and, in the next line, "Exit code: 1". */
+static int64_t mpi_exit(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
+{
+    int64_t code;
+    const struct nsc_own_record *process = r > c->m->happened.item ? r - 1 : r;
+    nsc_text rank = process->number == NCCLSCOPE_KIND_MPI_PROCESS ? nsc_said(c->m, process, "rank") : (nsc_text){"", 0};
+    if (!nsc_number_said(c->m, r, "code", &code))
+        return 0;
+    *who = nsc_words(c, "%s%.*s", rank.len ? "rank " : "a process", (int)rank.len, rank.ptr);
+    return code_of_shell(code);
+}
+
+/* A signal by its number: in mpirun's words, or by what the process itself prints as it goes down. */
+static int64_t numbered_signal(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
+{
+    int64_t code;
+    bool of_mpi = r->number == NCCLSCOPE_KIND_MPI_SIGNAL;
+    nsc_text name = nsc_said(c->m, r, "name"), which = nsc_said(c->m, r, of_mpi ? "rank" : "pid");
+    if (!nsc_number_said(c->m, r, "code", &code))
+        return 0;
+    *who = nsc_words(c, "%s %.*s on %.*s", of_mpi ? "rank" : "process", (int)which.len, which.ptr, (int)name.len,
+                     name.ptr);
+    return -code;
+}
+
+/* A signal by its name: in the words of a debugger, or of Abseil's handler, behind what the launcher put before the line:
+ * "(RayWorkerWrapper pid=233, ip=...) *** SIGSEGV received at ...". */
+static int64_t named_signal(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
+{
+    bool debugger = r->number == NCCLSCOPE_KIND_SIGNAL_GDB;
+    nsc_text text = r->where.text, name = nsc_said(c->m, r, "name"), pid = nsc_said(c->m, r, "pid");
+    ptrdiff_t at = debugger ? -1 : nsc_text_find(text, "Wrapper pid=");
+    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + 12);
+    while (pid.len < rest.len && nsc_is_digit(rest.ptr[pid.len]))
+        pid.ptr = rest.ptr, pid.len++;
+    *who = debugger             ? "the process under the debugger"
+           : r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank)
+           : pid.len            ? name_process(c, r, pid)
+                                : "as its own handler says";
+    return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
 }
 
 /* What a launcher other than torchrun's summary says of one process; 0: nothing, or a good end. */
 int64_t nsc_ending(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
 {
-    const struct ncclscope_model *m = c->m;
+    nsc_text name = nsc_said(c->m, r, "name"), reason = nsc_said(c->m, r, "reason"), pid = nsc_said(c->m, r, "pid"),
+             local = nsc_said(c->m, r, "local_rank");
     int64_t code = 0;
-    if (r->number == NCCLSCOPE_KIND_SRUN_ENDED) {
-        nsc_text tasks = nsc_said(m, r, "group"), host = nsc_said(m, r, "name");
-        bool several = nsc_text_find(tasks, "-") >= 0 || nsc_text_find(tasks, ",") >= 0;
-        *who =
-            nsc_words(c, "task%s %.*s on %.*s", several ? "s" : "", (int)tasks.len, tasks.ptr, (int)host.len, host.ptr);
-        return nsc_code_of_words(nsc_said(m, r, "reason"));
-    }
-    nsc_text name = nsc_said(m, r, "name"), reason = nsc_said(m, r, "reason"), pid = nsc_said(m, r, "pid");
-    if (r->number == NCCLSCOPE_KIND_KERNEL_KILLED) {
+    switch ((int)r->number) {
+    case NCCLSCOPE_KIND_SRUN_ENDED: return srun_end(c, r, who);
+    case NCCLSCOPE_KIND_KERNEL_KILLED:
         *who = nsc_words(c, "%s (%.*s)", name_process(c, r, pid), (int)name.len, name.ptr);
         return -9;
-    }
-    if (r->number == NCCLSCOPE_KIND_EXIT_TOLD || r->number == NCCLSCOPE_KIND_SIGNAL_TOLD ||
-        r->number == NCCLSCOPE_KIND_UNIT_ENDED)
-        return told_end(c, r, who);
-    if (r->number == NCCLSCOPE_KIND_MPI_EXIT && nsc_number_said(m, r, "code", &code)) {
-        const struct nsc_own_record *process = r > m->happened.item ? r - 1 : r;
-        nsc_text rank =
-            process->number == NCCLSCOPE_KIND_MPI_PROCESS ? nsc_said(m, process, "rank") : (nsc_text){"", 0};
-        *who = nsc_words(c, "%s%.*s", rank.len ? "rank " : "a process", (int)rank.len, rank.ptr);
-        return code > 128 && code < 128 + 32 ? 128 - code : code;
-    }
-    if (r->number == NCCLSCOPE_KIND_MPI_SIGNAL && nsc_number_said(m, r, "code", &code)) {
-        nsc_text rank = nsc_said(m, r, "rank");
-        *who = nsc_words(c, "rank %.*s on %.*s", (int)rank.len, rank.ptr, (int)name.len, name.ptr);
-        return -code;
-    }
-    bool crash = r->number == NCCLSCOPE_KIND_SIGNAL_CAUGHT || r->number == NCCLSCOPE_KIND_SIGNAL_OF_MPI;
-    if (crash && nsc_number_said(m, r, "code", &code)) {
-        *who = nsc_words(c, "process %.*s on %.*s", (int)pid.len, pid.ptr, (int)name.len, name.ptr);
-        return -code;
-    }
-    if (r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL) {
-        nsc_text text = r->where.text; /* with what the launcher put before it: "(RayWorkerWrapper pid=233, ip=...)" */
-        ptrdiff_t at = r->number == NCCLSCOPE_KIND_SIGNAL_GDB ? -1 : nsc_text_find(text, "Wrapper pid=");
-        nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(text, (size_t)at + 12);
-        while (pid.len < rest.len && nsc_is_digit(rest.ptr[pid.len]))
-            pid.ptr = rest.ptr, pid.len++;
-        *who = r->number == NCCLSCOPE_KIND_SIGNAL_GDB ? "the process under the debugger"
-               : r->torch_rank >= 0                   ? nsc_words(c, "rank %lld", (long long)r->torch_rank)
-               : pid.len                              ? name_process(c, r, pid)
-                                                      : "as its own handler says";
-        return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
-    }
-    if (nsc_is_of_shell(r)) {
+    case NCCLSCOPE_KIND_EXIT_TOLD:
+    case NCCLSCOPE_KIND_SIGNAL_TOLD:
+    case NCCLSCOPE_KIND_UNIT_ENDED: return told_end(c, r, who);
+    case NCCLSCOPE_KIND_MPI_EXIT: return mpi_exit(c, r, who);
+    case NCCLSCOPE_KIND_MPI_SIGNAL:
+    case NCCLSCOPE_KIND_SIGNAL_CAUGHT:
+    case NCCLSCOPE_KIND_SIGNAL_OF_MPI: return numbered_signal(c, r, who);
+    case NCCLSCOPE_KIND_SIGNAL_GDB:
+    case NCCLSCOPE_KIND_SIGNAL_ABSL: return named_signal(c, r, who);
+    case NCCLSCOPE_KIND_SHELL_JOB_ENDED:
+    case NCCLSCOPE_KIND_SHELL_ENDED:
         *who = pid.len ? name_process(c, r, pid) : "its shell says so";
         return nsc_code_of_words(reason);
-    }
-    if (r->number == NCCLSCOPE_KIND_SIGNAL_PYTHON) {
+    case NCCLSCOPE_KIND_SIGNAL_PYTHON:
         *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
         return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
-    }
-    if (r->number == NCCLSCOPE_KIND_ELASTIC_FAILED || r->number == NCCLSCOPE_KIND_LAUNCH_EXIT) {
-        nsc_text local = nsc_said(m, r, "local_rank");
+    case NCCLSCOPE_KIND_ELASTIC_FAILED:
+    case NCCLSCOPE_KIND_LAUNCH_EXIT:
         *who = nsc_words(c, "a process%s%.*s", local.len ? " of local rank " : "", (int)local.len, local.ptr);
-        nsc_number_said(m, r, "code", &code);
+        nsc_number_said(c->m, r, "code", &code);
+        return code;
+    default: return 0;
     }
-    return code;
 }
 
 /* In how many further lines the launcher says the same of other processes. */

@@ -527,15 +527,9 @@ static bool has_rows(enum nsc_id key)
 /* "Got async event : port error", and "port active" of the same process behind it: the link came back, and no call of NCCL's failed. */
 static bool came_back(const struct ncclscope_model *m, const struct nsc_event *e)
 {
-    bool back = false, down = e->kind == NCCLSCOPE_KIND_IB_EVENT && nsc_text_find(e->where.text, "port error") >= 0;
-    for (size_t i = 0; down && i < m->events.len; i++) {
-        const struct nsc_event *x = &m->events.item[i];
-        if (x->broke)
-            return false;
-        back = back || (x->kind == e->kind && x->proc == e->proc && x->where.line > e->where.line &&
-                        nsc_text_find(x->where.text, "port active") >= 0);
-    }
-    return back;
+    bool down = e->kind == NCCLSCOPE_KIND_IB_EVENT && nsc_text_find(e->where.text, "port error") >= 0;
+    uint32_t back = down && !m->whole.broke ? nsc_map_get(&m->whole.back, (struct nsc_key){e->proc, 0, 0}) : NSC_NONE;
+    return back != NSC_NONE && m->events.item[back].where.line > e->where.line;
 }
 
 void nsc_tell_failures(struct nsc_case *c)

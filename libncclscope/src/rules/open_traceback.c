@@ -9,7 +9,7 @@
 
 #include "rules/ask.h"
 
-/* Lines behind it in which the input has to end: what goes on for longer outlived it. */
+/* Lines behind it in which the input has to end. */
 enum { TO_THE_END = 100, CUT_WITHIN = 3 };
 
 struct open_traceback {
@@ -23,14 +23,23 @@ static bool begins(const struct nsc_own_record *r)
     return r->number == NCCLSCOPE_KIND_PY_TRACEBACK || r->number == NCCLSCOPE_KIND_PY_THREAD_RAISED;
 }
 
-/* The first that nothing behind it in its input ends: no exception, and no word of anything else that went wrong. */
+/* What goes on for longer outlived it. */
+static bool is_at_the_end(const struct ncclscope_model *m, const struct open_traceback *t)
+{
+    return m->sources.item[t->head->where.source].stats.lines <= t->last + TO_THE_END;
+}
+
+/* The first at the end of an input that nothing behind it ends: no exception, and no word of anything else that went wrong. */
 static struct open_traceback find_open(const struct ncclscope_model *m)
 {
     struct open_traceback t = {NULL, NULL, 0};
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        if (t.head && r->where.source != t.head->where.source)
-            continue;
+        if (t.head && r->where.source != t.head->where.source) {
+            if (is_at_the_end(m, &t))
+                return t;
+            t.head = t.frame = NULL;
+        }
         if (begins(r))
             t = t.head ? t : (struct open_traceback){r, NULL, r->where.line};
         else if (t.head && r->number == NCCLSCOPE_KIND_PY_FRAME)
@@ -40,6 +49,7 @@ static struct open_traceback find_open(const struct ncclscope_model *m)
         if (t.head && (begins(r) || t.frame == r))
             t.last = r->where.line;
     }
+    t.head = t.head && is_at_the_end(m, &t) ? t.head : NULL;
     return t;
 }
 
@@ -57,8 +67,7 @@ void nsc_tell_open_traceback(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     struct open_traceback t = find_open(m);
     int64_t line;
-    if (!t.head || nsc_success_of(m) || is_quoted(m, t.head->where.source) ||
-        m->sources.item[t.head->where.source].stats.lines > t.last + TO_THE_END)
+    if (!t.head || nsc_success_of(m) || is_quoted(m, t.head->where.source))
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
     bool cut = m->sources.item[t.head->where.source].stats.lines <= t.last + CUT_WITHIN;

@@ -235,12 +235,11 @@ static bool is_logged_as_error(const struct nsc_own_record *r)
 
 /* The last exception of the input, where NCCL's first line stands between it and this one: the program went on behind this one, and that one
  * ended it. A rank that was raised for or lost patience may follow from this one. */
-static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, const struct nsc_own_record *r)
+static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, const struct nsc_own_record *r,
+                                             const struct span *nccl)
 {
-    struct span nccl = {.source = NSC_NONE};
     const struct nsc_own_record *pointer = NULL; /* at one above it */
-    look_at(m, r->where.source, &nccl);
-    for (size_t i = m->happened.len; i-- && nccl.first > r->where.line;) {
+    for (size_t i = m->happened.len; i-- && nccl->first > r->where.line;) {
         const struct nsc_own_record *x = &m->happened.item[i];
         if (x->number != NCCLSCOPE_KIND_PY_RAISED || x->where.source != r->where.source)
             continue;
@@ -250,7 +249,7 @@ static const struct nsc_own_record *ended_by(const struct ncclscope_model *m, co
             continue;
         }
         bool own = !is_of_nccl_or_cuda(name, reason) && !is_of_waiting(name, reason) && x->torch_rank < 0;
-        if (own && x->where.line > nccl.first && !nsc_text_eq(reason, reason_of(m, r)))
+        if (own && x->where.line > nccl->first && !nsc_text_eq(reason, reason_of(m, r)))
             return x;
         return pointer && is_logged_as_error(r) ? NULL : pointer;
     }
@@ -419,8 +418,9 @@ static bool is_of_barrier(const struct ncclscope_model *m, nsc_text reason)
     return nsc_text_find(reason, "monitoredBarrier") >= 0 && nsc_first_heard(m, NCCLSCOPE_KIND_BARRIER_MISSED);
 }
 
-/* "StopIteration" alone: often one that is caught, so it counts only where PyTorch marks that nothing caught it, or the input ends behind it (but for
- * "CancelledError": a server that is shut down says so of its requests); and where another with a message was raised while it was handled, that one ended the rank. */
+/* "StopIteration" alone: often one that is caught, so it counts only where PyTorch marks that nothing caught it, or the input ends behind it
+ * (but for "CancelledError": a server that is shut down says so of its requests); and where another with a message was raised while it was
+ * handled, that one ended the rank. */
 static bool is_bare_and_caught(const struct ncclscope_model *m, const struct nsc_own_record *r, nsc_text reason)
 {
     enum { NEAR = 200, TO_THE_END = 100 };
@@ -478,22 +478,6 @@ static const struct nsc_own_record *original_of(const struct ncclscope_model *m,
     return r;
 }
 
-const struct nsc_own_record *nsc_outlives(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    const struct nsc_own_record *end = m->happened.item + m->happened.len, *on = NULL;
-    if (r->torch_rank >= 0 || !nsc_first_heard(m, NCCLSCOPE_KIND_PROGRAM_GOES_ON))
-        return NULL;
-    for (const struct nsc_own_record *x = r + 1; x < end; x++) {
-        if (x->where.source != r->where.source)
-            continue;
-        if (!on && x->number == NCCLSCOPE_KIND_PROGRAM_GOES_ON)
-            on = x;
-        else if (on && nsc_is_trouble(x->number))
-            return NULL;
-    }
-    return on;
-}
-
 static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, enum told told)
 {
     const struct ncclscope_model *m = c->m;
@@ -523,18 +507,18 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
         }
         const struct nsc_where *done = nsc_success_of(m); /* then it was caught, or hurt nothing that mattered */
         bool went_on = done && done->source == r->where.source && done->line > r->where.line;
-        const struct nsc_own_record *end = went_on || r->torch_rank >= 0 ? NULL : ended_by(m, r),
-                                    *original = original_of(m, r);
+        const struct nsc_own_record *original = original_of(m, r);
+        if (original && !went_on && nsc_outlives(m, r)) {
+            caught = caught ? caught : original;
+            continue;
+        }
+        const struct nsc_own_record *end = went_on || r->torch_rank >= 0 ? NULL : ended_by(m, r, &nccl);
         if (end) {
             tell_one(c, words_of(end, FIRST), end, NULL, r);
             return end;
         }
         if (!original)
             continue;
-        if (!went_on && nsc_outlives(m, r)) {
-            caught = caught ? caught : original;
-            continue;
-        }
         r = original;
         tell_one(c, w, r, went_on ? "The program says later that it reached its end." : NULL, NULL);
         return r;

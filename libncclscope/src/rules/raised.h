@@ -21,8 +21,6 @@ const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m
 bool nsc_only_missed(const struct ncclscope_model *m);
 /* Is it an exception that only hands on a failure of NCCL's? */
 bool nsc_is_of_nccl(const struct ncclscope_model *m, const struct nsc_own_record *r);
-/* The line by which the program counts on behind this one, where nothing behind that tells of a failure; NULL: none. */
-const struct nsc_own_record *nsc_outlives(const struct ncclscope_model *m, const struct nsc_own_record *r);
 /* Is it one by which the process aborts? */
 bool nsc_dies_of(const struct nsc_own_record *raised);
 /* The first line of this input (NSC_NONE: one of any) by which NCCL, or work that waits for it, failed; NULL: none. */
