@@ -356,16 +356,53 @@ static void evidence(const struct nsc_report *r, const struct nsc_finding *f)
     }
 }
 
-/* Of findings of one id, which all that follows names as its root, the first tells what that is. */
-static bool is_first_of_its_id(const struct nsc_report *r, const struct nsc_finding *f)
+/* Told elsewhere: a variable with what it does, a symptom with its root, the silence of the log in the verdict. */
+static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    const struct nsc_finding *x = r->f->list.item;
-    while (x < f && (x->rule != f->rule || x->severity < NCCLSCOPE_SEVERITY_WARNING || x->caused_by))
-        x++;
-    return x == f;
+    if (f->rule->key == NSC_ID_LOG_NO_CHANNELS)
+        return f->severity >= NCCLSCOPE_SEVERITY_WARNING || r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
+    if (f->severity < NCCLSCOPE_SEVERITY_WARNING || r->flags & NCCLSCOPE_REPORT_VERBOSE)
+        return false;
+    bool by_setting = r->folds && f->caused_by && !strncmp(nsc_words_of_id(f->caused_by), "env/", 4);
+    return nsc_is_folded(r, f) || (f->caused_by && (!by_setting || f->part == NSC_WAKE));
 }
 
-static void whole_finding(const struct nsc_report *r, const struct nsc_finding *f)
+static bool is_shown(const struct nsc_report *r, const struct nsc_finding *f, bool note)
+{
+    return (f->severity < NCCLSCOPE_SEVERITY_WARNING) == note && !is_told(r, f);
+}
+
+/* Which finding tells what follows from an id. */
+struct tellers {
+    const struct nsc_finding *of[NSC_IDS];
+};
+
+/* Of an id's findings the first that is shown. None may be: connect failed, so the proxy failed, so the peer closed its
+ * end; the second is told under the first, and so is the third. */
+static struct tellers find_tellers(const struct nsc_report *r)
+{
+    struct tellers t = {0};
+    const struct nsc_finding *first[NSC_IDS] = {0};
+    for (size_t i = r->f->list.len; i-- > 0;) {
+        const struct nsc_finding *x = &r->f->list.item[i];
+        if (x->severity < NCCLSCOPE_SEVERITY_WARNING)
+            continue;
+        first[x->rule->key] = x;
+        if (is_shown(r, x, false))
+            t.of[x->rule->key] = x;
+    }
+    struct tellers shown = t;
+    for (size_t id = 0; id < NSC_IDS; id++) {
+        const struct nsc_finding *x = first[id];
+        for (size_t steps = 0; !t.of[id] && x && steps < NSC_IDS; steps++) {
+            t.of[id] = shown.of[x->caused_by];
+            x = first[x->caused_by];
+        }
+    }
+    return t;
+}
+
+static void whole_finding(const struct nsc_report *r, const struct nsc_finding *f, const struct tellers *tells)
 {
     char head[260];
     nsc_mark(r, NSC_MARK_BAD);
@@ -378,26 +415,14 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
     label(r, "fix", f->fix);
     label(r, "cost", f->cost);
     evidence(r, f);
-    bool tells = is_first_of_its_id(r, f);
-    for (size_t i = 0; tells && i < r->f->list.len; i++) { /* its wake: told once, here */
+    for (size_t i = 0; i < r->f->list.len; i++) { /* its wake: told once, here */
         const struct nsc_finding *x = &r->f->list.item[i];
-        if (x->caused_by != f->rule->key || x->severity < NCCLSCOPE_SEVERITY_WARNING)
+        if (x == f || tells->of[x->caused_by] != f || x->severity < NCCLSCOPE_SEVERITY_WARNING)
             continue;
         snprintf(head, sizeof head, "%s: %.160s%s", x->rule->id, x->title ? x->title : "",
                  x->title && strlen(x->title) > 160 ? " ..." : "");
         label(r, "then", head);
     }
-}
-
-/* Told elsewhere: a variable with what it does, a symptom with its root, the silence of the log in the verdict. */
-static bool is_told(const struct nsc_report *r, const struct nsc_finding *f)
-{
-    if (f->rule->key == NSC_ID_LOG_NO_CHANNELS)
-        return f->severity >= NCCLSCOPE_SEVERITY_WARNING || r->f->verdict == NCCLSCOPE_NO_EVIDENCE;
-    if (f->severity < NCCLSCOPE_SEVERITY_WARNING || r->flags & NCCLSCOPE_REPORT_VERBOSE)
-        return false;
-    bool by_setting = r->folds && f->caused_by && !strncmp(nsc_words_of_id(f->caused_by), "env/", 4);
-    return nsc_is_folded(r, f) || (f->caused_by && (!by_setting || f->part == NSC_WAKE));
 }
 
 enum { ALIKE_SHOWN = 3 };
@@ -406,11 +431,6 @@ enum { ALIKE_SHOWN = 3 };
 struct alike {
     size_t all[NSC_IDS], told[NSC_IDS];
 };
-
-static bool is_shown(const struct nsc_report *r, const struct nsc_finding *f, bool note)
-{
-    return (f->severity < NCCLSCOPE_SEVERITY_WARNING) == note && !is_told(r, f);
-}
 
 static struct alike count_alike(const struct nsc_report *r, bool note)
 {
@@ -453,7 +473,11 @@ static bool is_wanted(const struct nsc_report *r, const char *id)
 
 void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    (f->severity < NCCLSCOPE_SEVERITY_WARNING ? one_note : whole_finding)(r, f);
+    struct tellers tells = find_tellers(r);
+    if (f->severity < NCCLSCOPE_SEVERITY_WARNING)
+        one_note(r, f);
+    else
+        whole_finding(r, f, &tells);
 }
 
 /* The rules that could not look, a line for each reason. */
@@ -483,12 +507,13 @@ void nsc_text_findings(const struct nsc_report *r)
 {
     size_t bad = 0, notes = 0;
     struct alike wrong = count_alike(r, false), noted = count_alike(r, true);
+    struct tellers tells = find_tellers(r);
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
         if (!is_shown(r, f, false) || !is_wanted(r, f->rule->id) || is_one_of_many(r, f, &wrong))
             continue;
         nsc_puts(r->out, bad++ ? "" : "\n");
-        whole_finding(r, f);
+        whole_finding(r, f, &tells);
     }
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
