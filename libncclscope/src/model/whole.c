@@ -16,11 +16,13 @@ static bool tells_success(const struct ncclscope_model *m, const struct nsc_own_
            (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong);
 }
 
-/* "***** train metrics *****" and, further down, "***** eval metrics *****": the last of them is the end. */
+/* "***** train metrics *****" and, further down, "***** eval metrics *****": the last of them is the end. A trainer that
+ * stopped may be one stage of several: the program's own word for its end says more. */
 static bool goes_on(const struct ncclscope_model *m, const struct nsc_own_record *before,
                     const struct nsc_own_record *r)
 {
-    return before->number == r->number && before->where.source == r->where.source && !m->troubles &&
+    bool of_whole = before->number == NCCLSCOPE_KIND_TRAINER_DONE && r->number == NCCLSCOPE_KIND_PROGRAM_DONE;
+    return (before->number == r->number || of_whole) && before->where.source == r->where.source && !m->troubles &&
            (r->number == NCCLSCOPE_KIND_PROGRAM_DONE || r->number == NCCLSCOPE_KIND_TRAINER_DONE ||
             r->number == NCCLSCOPE_KIND_JOB_DONE);
 }

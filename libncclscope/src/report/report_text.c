@@ -523,6 +523,7 @@ void nsc_text_findings(const struct nsc_report *r)
         if (!is_one_of_many(r, f, &noted))
             one_note(r, f);
     }
+    nsc_text_harmless_warnings(r);
     if (r->flags & NCCLSCOPE_REPORT_VERBOSE)
         not_judged(r);
     if (bad + notes)
@@ -560,7 +561,7 @@ void nsc_report_text(const struct nsc_report *r)
     nsc_puts(r->out, "\n");
     inputs(r, &t);
     nsc_text_paths(r);
-    nsc_text_warnings(r);
+    nsc_text_open_warnings(r);
     diagnostics(r);
     nsc_text_findings(r);
 }

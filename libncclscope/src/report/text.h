@@ -29,7 +29,8 @@ bool nsc_tests_failed(const struct ncclscope_model *m);  /* as it says, or its p
 bool nsc_lists_one_gpu_a_host(
     const struct ncclscope_model *m); /* does nccl-tests list ranks, each on a host of its own? */
 double nsc_part_of_layout(const struct ncclscope_model *m);
-void nsc_text_warnings(const struct nsc_report *r); /* text_warnings.c */
+void nsc_text_open_warnings(const struct nsc_report *r);     /* text_warnings.c: no rule judges them */
+void nsc_text_harmless_warnings(const struct nsc_report *r); /* rules do, and nothing follows from them */
 void nsc_text_findings(const struct nsc_report *r); /* report_text.c: those that are wrong in full, notes in a line */
 void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f); /* one, by its severity */
 void nsc_text_verdict(const struct nsc_report *r,

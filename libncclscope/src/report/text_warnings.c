@@ -84,11 +84,15 @@ static void list(const struct nsc_report *r, const struct nsc_map *shown, bool o
         nsc_printf(r->out, "   and %zu more kinds of warnings (--json lists them)\n", n - WARNINGS_SHOWN);
 }
 
-void nsc_text_warnings(const struct nsc_report *r)
+void nsc_text_open_warnings(const struct nsc_report *r)
+{
+    list(r, NULL, true, "\nNCCL's own warnings that no rule has judged:\n");
+}
+
+void nsc_text_harmless_warnings(const struct nsc_report *r)
 {
     struct nsc_map shown = {0};
     note_shown(r, &shown);
-    list(r, &shown, true, "\nNCCL's own warnings that no rule has judged:\n");
     list(r, &shown, false, "\nNCCL's own warnings that point to no failure here:\n");
     nsc_map_free(&shown);
 }
