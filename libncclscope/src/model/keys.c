@@ -2,6 +2,8 @@
 #include "model/version.h"
 #include "model/scratch.h"
 
+#include <stdio.h>
+
 int64_t nsc_number(const ncclscope_record *rec, ncclscope_field f)
 {
     int64_t v;
@@ -38,6 +40,18 @@ struct nsc_key nsc_call_key(const struct nsc_rank *r, uint64_t op)
 nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s)
 {
     return nsc_interned(&m->strings, s);
+}
+
+struct nsc_place nsc_place_of(const struct ncclscope_model *m, const struct nsc_where *w)
+{
+    enum { SHOWN = 100 };
+    struct nsc_place p;
+    nsc_text name = {NULL, 0};
+    if (m->sources.len > 1 && w->source < m->sources.len)
+        name = nsc_base_name(nsc_say(m, m->sources.item[w->source].name));
+    snprintf(p.words, sizeof p.words, name.len ? "line %llu of %.*s" : "line %llu", (unsigned long long)w->line,
+             (int)(name.len < SHOWN ? name.len : SHOWN), name.ptr);
+    return p;
 }
 
 nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text)

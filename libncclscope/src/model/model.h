@@ -608,6 +608,11 @@ void nsc_set_if_said(int64_t *to, int64_t v);
 /* The member of the communicator with this rank, as its own process tells it; NULL if its process is not in the input. */
 const struct nsc_rank *nsc_member(const struct ncclscope_model *m, uint32_t comm, int64_t rank);
 nsc_text nsc_say(const struct ncclscope_model *m, nsc_str s); /* the text of an interned string */
+struct nsc_place {
+    char words[160];
+};
+/* "line 6", or of several inputs "line 6 of rank3.log". */
+struct nsc_place nsc_place_of(const struct ncclscope_model *m, const struct nsc_where *w);
 nsc_str nsc_keep(struct ncclscope_model *m, nsc_text text);
 struct nsc_where nsc_at(const struct ncclscope_model *m, const ncclscope_record *rec); /* its text is the record's */
 struct nsc_where nsc_here(struct ncclscope_model *m, const ncclscope_record *rec);

@@ -278,8 +278,11 @@ static void count_things(const struct nsc_report *r, size_t hosts)
 static void say_reached_end(const struct nsc_report *r)
 {
     const struct nsc_where *end = nsc_success_of(r->m);
-    if (end && r->f->verdict == NCCLSCOPE_FINDINGS && !r->m->tests.len)
-        nsc_printf(r->out, "the program says that it reached its end (line %llu)\n", (unsigned long long)end->line);
+    if (!end || r->f->verdict != NCCLSCOPE_FINDINGS || r->m->tests.len)
+        return;
+    nsc_puts(r->out, "the program says that it reached its end (");
+    nsc_safe(r, nsc_text_of(nsc_place_of(r->m, end).words));
+    nsc_puts(r->out, ")\n");
 }
 
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
@@ -301,8 +304,9 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
         nsc_safe(r, name);
     else
         nsc_printf(r->out, "%zu inputs", r->m->sources.len);
-    snprintf(line, sizeof line, "   %llu lines, %llu NCCL%s%s\n", (unsigned long long)t->lines,
-             (unsigned long long)t->records, versioned ? "   " : "", versioned ? version : "");
+    snprintf(line, sizeof line, "   %llu lines, %llu NCCL%s%s%s\n", (unsigned long long)t->lines,
+             (unsigned long long)t->records, t->records > t->lines ? " (several to a line)" : "",
+             versioned ? "   " : "", versioned ? version : "");
     nsc_safe_line(r, line);
     if (t->records)
         count_things(r, hosts);

@@ -69,8 +69,8 @@ static void compare(const struct nsc_report *r, const struct table *x, char *out
     *out = 0;
     bool fits = rank && gb_s > 0 && nsc_bus_bandwidth(x->best) <= gb_s; /* trees and NVLS may carry more */
     if (fits && x->last->bytes >= LARGE && nsc_runs_in_rings(r->m, x->best))
-        nsc_format(out, size, ", %.0f %% of the %g GB/s that NCCL planned its rings for (line %llu)",
-                   100 * nsc_bus_bandwidth(x->best) / gb_s, gb_s, (unsigned long long)rank->ring_type_at.line);
+        nsc_format(out, size, ", %.0f %% of the %g GB/s that NCCL planned its rings for (%s)",
+                   100 * nsc_bus_bandwidth(x->best) / gb_s, gb_s, nsc_place_of(r->m, &rank->ring_type_at).words);
 }
 
 double nsc_part_of_layout(const struct ncclscope_model *m)
@@ -106,10 +106,10 @@ static const struct nsc_own_record *average_above(const struct ncclscope_model *
 
 static void only_average(const struct nsc_report *r, const struct nsc_own_record *a, double gb_s)
 {
-    char line[200];
+    char line[300];
     nsc_format(line, sizeof line,
-               "nccl-tests: average bus bandwidth %.2f GB/s (line %llu); the rows of its table are broken up", gb_s,
-               (unsigned long long)a->where.line);
+               "nccl-tests: average bus bandwidth %.2f GB/s (%s); the rows of its table are broken up", gb_s,
+               nsc_place_of(r->m, &a->where).words);
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
@@ -130,7 +130,7 @@ static void averages_alone(const struct nsc_report *r)
 
 static void one_table(const struct nsc_report *r, const struct table *x)
 {
-    char line[600], size[40], part[120];
+    char line[800], size[40], part[260];
     double average = 0;
     const struct nsc_own_record *above = average_above(r->m, x, &average);
     if (above) {
@@ -141,10 +141,10 @@ static void one_table(const struct nsc_report *r, const struct table *x)
     name.len = name.len < 40 ? name.len : 40;
     compare(r, x, part, sizeof part);
     size_t n =
-        nsc_append(line, sizeof line, 0, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%sline %llu)%s",
+        nsc_append(line, sizeof line, 0, "nccl-tests%s%.*s: best bus bandwidth %.2f GB/s, at %s (%s%s)%s",
                    name.len ? ", " : "", (int)name.len, name.len ? name.ptr : "", nsc_bus_bandwidth(x->best),
                    size_words(x->best->bytes, size, sizeof size), x->best->in_pieces ? "in the row that ends in " : "",
-                   (unsigned long long)x->best->where.line, part);
+                   nsc_place_of(r->m, &x->best->where).words, part);
     if (nsc_bus_bandwidth(x->last) < drop_told * nsc_bus_bandwidth(x->best) && x->last->sides)
         n = nsc_append(line, sizeof line, n, "; %.2f GB/s at %s", nsc_bus_bandwidth(x->last),
                        size_words(x->last->bytes, size, sizeof size));

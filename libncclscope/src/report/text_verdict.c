@@ -173,7 +173,7 @@ bool nsc_lacks_ranks(const struct ncclscope_model *m)
 static void chosen_network(const struct nsc_report *r, const char *for_whom)
 {
     const struct nsc_proc *first = NULL;
-    char line[300];
+    char line[600];
     for (size_t i = 0; i < r->m->procs.len; i++) {
         const struct nsc_proc *p = &r->m->procs.item[i];
         if (p->network && first && p->network != first->network)
@@ -183,13 +183,13 @@ static void chosen_network(const struct nsc_report *r, const char *for_whom)
     const struct nsc_event *provider = nsc_event_of(r->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     bool of_libfabric = first && provider && nsc_text_find(nsc_say(r->m, first->network), "ibfabric") >= 0;
     if (first)
-        snprintf(line, sizeof line, "%s NCCL chose the network %.100s (line %llu)%s%.60s.", for_whom,
-                 nsc_say(r->m, first->network).ptr, (unsigned long long)first->network_at.line,
+        snprintf(line, sizeof line, "%s NCCL chose the network %.100s (%s)%s%.60s.", for_whom,
+                 nsc_say(r->m, first->network).ptr, nsc_place_of(r->m, &first->network_at).words,
                  of_libfabric ? ", by libfabric's provider " : "",
                  of_libfabric ? nsc_say(r->m, provider->text).ptr : "");
     else if (provider)
-        snprintf(line, sizeof line, "%s aws-ofi-nccl selected the provider %.60s (line %llu).", for_whom,
-                 nsc_say(r->m, provider->text).ptr, (unsigned long long)provider->where.line);
+        snprintf(line, sizeof line, "%s aws-ofi-nccl selected the provider %.60s (%s).", for_whom,
+                 nsc_say(r->m, provider->text).ptr, nsc_place_of(r->m, &provider->where).words);
     else if (all_devices_are(r->m, "IB") || all_devices_are(r->m, "RoCE"))
         snprintf(line, sizeof line, "NCCL lists %s devices, which it uses by default where it finds any.",
                  all_devices_are(r->m, "RoCE") ? "RoCE" : "InfiniBand");
@@ -482,9 +482,9 @@ static void what_ras_says(const struct nsc_report *r)
                  nodes = nsc_said(r->m, x, "nnodes"), state = nsc_said(r->m, x, "state"),
                  errors = nsc_said(r->m, x, "text");
         snprintf(line, sizeof line,
-                 "ncclras (line %llu) reported at that moment: %.*s communicator%s of %.*s ranks on %.*s node%s, %.*s, "
+                 "ncclras (%s) reported at that moment: %.*s communicator%s of %.*s ranks on %.*s node%s, %.*s, "
                  "%.*s.",
-                 (unsigned long long)x->where.line, (int)n.len, n.ptr, nsc_text_is(n, "1") ? "" : "s", (int)ranks.len,
+                 nsc_place_of(r->m, &x->where).words, (int)n.len, n.ptr, nsc_text_is(n, "1") ? "" : "s", (int)ranks.len,
                  ranks.ptr, (int)nodes.len, nodes.ptr, nsc_text_is(nodes, "1") ? "" : "s", (int)state.len, state.ptr,
                  (int)errors.len, errors.ptr);
         nsc_indent(r, 3);
@@ -496,7 +496,7 @@ static void what_ras_says(const struct nsc_report *r)
 /* Without a line of NCCL's: the variables of commands that stand in the input, what ncclras saw, what a matrix says of P2P. */
 static void what_others_say(const struct nsc_report *r)
 {
-    char line[500], set[400] = "";
+    char line[600], set[400] = "";
     size_t n = 0;
     what_ras_says(r);
     for (size_t i = 0; i < r->m->happened.len; i++)
@@ -511,8 +511,8 @@ static void what_others_say(const struct nsc_report *r)
         if (!forbids_p2p(r->m, &r->m->matrices.item[i]))
             continue;
         snprintf(line, sizeof line,
-                 "`nvidia-smi topo -p2p` (line %llu) shows P2P for no pair of these GPUs: they use host memory.",
-                 (unsigned long long)r->m->matrices.item[i].where.line);
+                 "`nvidia-smi topo -p2p` (%s) shows P2P for no pair of these GPUs: they use host memory.",
+                 nsc_place_of(r->m, &r->m->matrices.item[i].where).words);
         nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
         break;
@@ -528,15 +528,13 @@ static void tell_open_warning(const struct nsc_report *r)
         w = nsc_is_open(&r->m->warnings.item[i]) ? &r->m->warnings.item[i] : NULL;
     if (!w)
         return;
-    char line[SHOWN + 120], where[60] = "";
+    char line[SHOWN + 300];
     nsc_text said = nsc_text_trim_end(nsc_text_of_warning(&w->where));
     size_t n = said.len < SHOWN ? said.len : SHOWN;
     while (n && n < said.len && (said.ptr[n] & 0xc0) == 0x80) /* not within a letter of UTF-8 */
         n--;
-    if (r->m->sources.len == 1)
-        snprintf(where, sizeof where, " (line %llu)", (unsigned long long)w->where.line);
-    snprintf(line, sizeof line, "NCCL warns%s; this tool has no rule for it: \"%.*s%s\"", where, (int)n, said.ptr,
-             n < said.len ? "..." : "");
+    snprintf(line, sizeof line, "NCCL warns (%s); this tool has no rule for it: \"%.*s%s\"",
+             nsc_place_of(r->m, &w->where).words, (int)n, said.ptr, n < said.len ? "..." : "");
     nsc_wrap(r, 3, nsc_text_of(line));
     nsc_indent(r, 3);
 }

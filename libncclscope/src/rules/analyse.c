@@ -31,8 +31,8 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
     for (size_t i = 0; i < f->evidences; i++)
         if (f->evidence[i].source != done->source || f->evidence[i].line < done->line)
             return;
-    f->cause = nsc_words(c, "%s Before that, the program had said that it reached its end (line %llu).", f->cause,
-                         (unsigned long long)done->line);
+    f->cause = nsc_words(c, "%s Before that, the program had said that it reached its end (%s).", f->cause,
+                         nsc_line_in(c, done));
     bool goes = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_FAILURE_ASYNC;
     if (goes && f->part == NSC_WAKE)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
@@ -55,8 +55,8 @@ static void say_if_restarted(struct nsc_case *c, struct nsc_finding *f)
 {
     const struct nsc_own_record *r = restart_behind(c->m, f);
     if (r)
-        f->cause = nsc_words(c, "%s The launcher then restarted the workers (line %llu).", f->cause,
-                             (unsigned long long)r->where.line);
+        f->cause =
+            nsc_words(c, "%s The launcher then restarted the workers (%s).", f->cause, nsc_line_in(c, &r->where));
 }
 
 /* Is the input free of anything that might tell of a failure behind this line? Whoever speaks without a header is counted once for all. */

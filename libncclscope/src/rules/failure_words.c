@@ -147,8 +147,8 @@ static void say_bootstrap(struct nsc_case *c, struct nsc_finding *f)
         if (nsc_text_find(e->where.text, "bootstrap.c") >= 0)
             f->cause = nsc_words(c,
                                  "%s The connection belongs to the bootstrap, where ranks meet and tell each other "
-                                 "what their connections need (line %llu).",
-                                 f->cause, (unsigned long long)e->where.line);
+                                 "what their connections need (%s).",
+                                 f->cause, nsc_line_in(c, &e->where));
         return; /* the first call that says what the socket was for */
     }
 }

@@ -313,11 +313,11 @@ static void tell_work_of(struct nsc_case *c, struct nsc_finding *f)
             !nsc_torch_rank_of(m, r, &rank) || !nsc_number_said(m, r, "seq", &seq) ||
             !nsc_number_said(m, r, "completed", &completed))
             continue;
-        f->cause = nsc_words(
-            c,
-            "%s PyTorch then gives up work %lld on rank %lld (line %llu); the last work that this rank "
-            "had completed is %lld.",
-            f->cause, (long long)seq, (long long)rank, (unsigned long long)r->where.line, (long long)completed);
+        f->cause =
+            nsc_words(c,
+                      "%s PyTorch then gives up work %lld on rank %lld (%s); the last work that this rank "
+                      "had completed is %lld.",
+                      f->cause, (long long)seq, (long long)rank, nsc_line_in(c, &r->where), (long long)completed);
         return;
     }
 }
@@ -495,8 +495,8 @@ static void tell_beside(struct nsc_case *c, struct nsc_finding *f, const struct 
         const struct failure *row = b->row[i];
         bool alike = row->severity == first->severity || row->kind == first->kind;
         if (row != first && alike && strcmp(row->title, first->title) != 0)
-            all = nsc_words(c, "%s%s%s (line %llu)", all, *all ? "; " : "", nsc_fill_words(c, row->title, b->event[i]),
-                            (unsigned long long)b->event[i]->where.line);
+            all = nsc_words(c, "%s%s%s (%s)", all, *all ? "; " : "", nsc_fill_words(c, row->title, b->event[i]),
+                            nsc_line_in(c, &b->event[i]->where));
     }
     if (*all && f->severity == NCCLSCOPE_SEVERITY_NOTE)
         f->title = nsc_words(c, "%s; %s", f->title, all);

@@ -21,6 +21,11 @@ const char *nsc_words(struct nsc_case *c, const char *format, ...)
     return copy.ptr ? copy.ptr : "";
 }
 
+const char *nsc_line_in(struct nsc_case *c, const struct nsc_where *w)
+{
+    return nsc_words(c, "%s", nsc_place_of(c->m, w).words);
+}
+
 void nsc_finding_free(struct nsc_finding *f)
 {
     nsc_vec_free(&f->ranks);

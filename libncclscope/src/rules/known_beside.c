@@ -47,8 +47,8 @@ static const char *multicast(struct nsc_case *c)
             return "";
         first = first || e->kind != NCCLSCOPE_KIND_NVLS_YES ? first : e;
     }
-    return first ? nsc_words(c, " NVLS multicast is available (line %llu): the GPUs are joined by NVSwitches.",
-                             (unsigned long long)first->where.line)
+    return first ? nsc_words(c, " NVLS multicast is available (%s): the GPUs are joined by NVSwitches.",
+                             nsc_line_in(c, &first->where))
                  : multicast_channels(c);
 }
 
@@ -65,7 +65,7 @@ const char *nsc_failed_network(struct nsc_case *c)
                 ? "RDMA (NET/IB)"
                 : NULL;
         if (net)
-            return nsc_words(c, "the failure happened over %s (line %llu)", net, (unsigned long long)e->where.line);
+            return nsc_words(c, "the failure happened over %s (%s)", net, nsc_line_in(c, &e->where));
     }
     return "";
 }
@@ -157,8 +157,8 @@ static const char *nics_with_gdr(struct nsc_case *c)
     nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(first->where.text, (size_t)at),
              net = nsc_next_word(&rest);
     return net.len && net.len < 40
-               ? nsc_words(c, " %.*s has GPUDirect RDMA on %u NIC%s of the first process that says so (line %llu).",
-                           (int)net.len, net.ptr, n, n == 1 ? "" : "s", (unsigned long long)first->where.line)
+               ? nsc_words(c, " %.*s has GPUDirect RDMA on %u NIC%s of the first process that says so (%s).",
+                           (int)net.len, net.ptr, n, n == 1 ? "" : "s", nsc_line_in(c, &first->where))
                : pairs_with_gdr(c);
 }
 
@@ -182,10 +182,10 @@ static const char *network_at_hand(struct nsc_case *c)
         return nsc_words(c, "%s%s", *rdma ? rdma : interface_at_hand(c), nics_with_gdr(c));
     }
     long long nics = (long long)provider->number;
-    return nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s%s (line %llu).",
+    return nsc_words(c, " For other nodes, if there are any, aws-ofi-nccl selected the provider %s%s (%s).",
                      nsc_say(c->m, provider->text).ptr,
                      nics > 0 ? nsc_words(c, ", on %lld NIC%s", nics, nics == 1 ? "" : "s") : "",
-                     (unsigned long long)provider->where.line);
+                     nsc_line_in(c, &provider->where));
 }
 
 /* "cudaDriverVersion 11000" beside "NCCL version 2.14.3+cuda11.7": CUDA allows that within one major release, and not for all calls; beyond
@@ -211,9 +211,7 @@ static const char *plugin_without_gdr(struct nsc_case *c)
 {
     const struct nsc_event *e = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_GDR_OFF);
     e = e ? e : nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_NO_GDR);
-    return e ? nsc_words(c, " aws-ofi-nccl goes without GPUDirect RDMA here (line %llu).",
-                         (unsigned long long)e->where.line)
-             : "";
+    return e ? nsc_words(c, " aws-ofi-nccl goes without GPUDirect RDMA here (%s).", nsc_line_in(c, &e->where)) : "";
 }
 
 /* How many ranks of each communicator a host has, and under no communicator's number how many of its processes have GPUs of their own. */
@@ -256,10 +254,9 @@ static const char *lacks_p2p(struct nsc_case *c)
         }
     }
     nsc_map_free(&counts);
-    return line && line->line && !any
-               ? nsc_words(c, " NCCL does not find direct P2P between all GPUs of %s (line %llu).",
-                           nsc_say(m, host).ptr, (unsigned long long)line->line)
-               : "";
+    return line && line->line && !any ? nsc_words(c, " NCCL does not find direct P2P between all GPUs of %s (%s).",
+                                                  nsc_say(m, host).ptr, nsc_line_in(c, line))
+                                      : "";
 }
 
 /* "NCCL_P2P_DISABLE=1": does such a word of a command forbid a path? */
@@ -280,13 +277,11 @@ static const char *ways_of_node(struct nsc_case *c)
     const struct nsc_own_record *asked = nsc_first_heard(c->m, NCCLSCOPE_KIND_PROGRAM_NO_PEER);
     const struct nsc_event *e = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_CUMEM_HOST_NO);
     nsc_text said = asked ? nsc_said(c->m, asked, "reason") : (nsc_text){NULL, 0};
-    const char *peers = asked
-                            ? nsc_words(c, " The program says: %.*s (line %llu).", (int)(said.len < 80 ? said.len : 80),
-                                        said.ptr, (unsigned long long)asked->where.line)
-                            : "";
-    return e ? nsc_words(
-                   c, "%s If GPUs share host memory, they do so through /dev/shm: cuMem gives none here (line %llu).",
-                   peers, (unsigned long long)e->where.line)
+    const char *peers = asked ? nsc_words(c, " The program says: %.*s (%s).", (int)(said.len < 80 ? said.len : 80),
+                                          said.ptr, nsc_line_in(c, &asked->where))
+                              : "";
+    return e ? nsc_words(c, "%s If GPUs share host memory, they do so through /dev/shm: cuMem gives none here (%s).",
+                         peers, nsc_line_in(c, &e->where))
              : peers;
 }
 
@@ -322,11 +317,11 @@ static const char *provider_of(struct nsc_case *c, nsc_str net)
     const struct nsc_event *provider = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
     if (!provider || !provider->text || nsc_text_find(nsc_say(c->m, net), "ibfabric") < 0)
         return "";
-    return nsc_words(c, " by libfabric's provider %s%s (line %llu)", nsc_say(c->m, provider->text).ptr,
+    return nsc_words(c, " by libfabric's provider %s%s (%s)", nsc_say(c->m, provider->text).ptr,
                      provider->number > 0
                          ? nsc_words(c, ", %lld NIC%s", (long long)provider->number, provider->number == 1 ? "" : "s")
                          : "",
-                     (unsigned long long)provider->where.line);
+                     nsc_line_in(c, &provider->where));
 }
 
 /* "#  Rank  0 Pid 4711 on node-a device  0 [0x0a] NVIDIA H100", and no other rank. */
@@ -355,8 +350,8 @@ static const char *queue_pairs(struct nsc_case *c)
     nsc_text rest = nsc_text_from(e->where.text, gid < 0 ? e->where.text.len : (size_t)gid + 5);
     nsc_text index = nsc_next_word(&rest);
     index.len = index.len < 4 && index.len && nsc_is_digit(index.ptr[0]) ? index.len : 0;
-    return nsc_words(c, " Connections over RDMA (NET/IB) are being set up (line %llu: a queue pair%s%.*s).",
-                     (unsigned long long)e->where.line,
+    return nsc_words(c, " Connections over RDMA (NET/IB) are being set up (%s: a queue pair%s%.*s).",
+                     nsc_line_in(c, &e->where),
                      index.len ? ", by GID index "
                      : lid < 0 ? ""
                                : ", by LID, as InfiniBand has it",

@@ -19,8 +19,8 @@ static const char *ring_of_graph(struct nsc_case *c, nsc_text known)
     }
     return !type || nsc_text_eq(nsc_say(m, type), known)
                ? ""
-               : nsc_words(c, " NCCL's search found rings over %s inside a node (line %llu).", nsc_say(m, type).ptr,
-                           (unsigned long long)at->line);
+               : nsc_words(c, " NCCL's search found rings over %s inside a node (%s).", nsc_say(m, type).ptr,
+                           nsc_line_in(c, at));
 }
 
 /* How GPUs of a host reach each other by the lines of its paths: a class of path, and the slowest and fastest of it. */
@@ -73,8 +73,8 @@ static const char *paths_of_machine(struct nsc_case *c, nsc_text *only)
     if (!first)
         return "";
     *only = classes == 1 ? nsc_say(m, first->type) : *only;
-    return nsc_words(c, " In NCCL's picture of the machine (line %llu) GPUs reach each other over %s.",
-                     (unsigned long long)first->where.line, name_reach(c, reach, classes));
+    return nsc_words(c, " In NCCL's picture of the machine (%s) GPUs reach each other over %s.",
+                     nsc_line_in(c, &first->where), name_reach(c, reach, classes));
 }
 
 /* "+ XGMI[24.0] - GPU/4C000" below a GPU: of the first host whose tree shows such links. */
@@ -85,9 +85,8 @@ static const char *links_of_machine(struct nsc_case *c)
     size_t ends = 0;
     for (size_t i = 0; i < m->tree_links.len; i++)
         ends += m->tree_links.item[i].host == first->host;
-    return first ? nsc_words(c, " In NCCL's picture of the machine (line %llu) %s joins %zu pair%s of GPUs.",
-                             (unsigned long long)first->where.line, nsc_say(m, first->type).ptr, ends / 2,
-                             ends == 2 ? "" : "s")
+    return first ? nsc_words(c, " In NCCL's picture of the machine (%s) %s joins %zu pair%s of GPUs.",
+                             nsc_line_in(c, &first->where), nsc_say(m, first->type).ptr, ends / 2, ends == 2 ? "" : "s")
                  : "";
 }
 

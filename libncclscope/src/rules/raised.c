@@ -293,10 +293,9 @@ static void say_last_frame(struct nsc_case *c, struct nsc_finding *f, const stru
         if (x->number != NCCLSCOPE_KIND_PY_FRAME || !nsc_number_said(m, x, "line", &line))
             return;
         nsc_text file = nsc_base_name(nsc_said(m, x, "file")), name = nsc_text_trim(nsc_said(m, x, "name"));
-        f->cause = nsc_words(c, "%s The last frame of the program itself is %.*s:%lld, in %.*s (line %llu).", f->cause,
+        f->cause = nsc_words(c, "%s The last frame of the program itself is %.*s:%lld, in %.*s (%s).", f->cause,
                              (int)(file.len < 80 ? file.len : 80), file.ptr, (long long)line,
-                             (int)(name.len < 80 ? name.len : 80), name.len ? name.ptr : "",
-                             (unsigned long long)x->where.line);
+                             (int)(name.len < 80 ? name.len : 80), name.len ? name.ptr : "", nsc_line_in(c, &x->where));
         return;
     }
 }
@@ -342,10 +341,9 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     if (survived) {
         nsc_text first = reason_of(c->m, survived);
         f->cause = nsc_words(
-            c,
-            "%s Another exception was raised earlier (line %llu): %.*s; NCCL began after it, so the program went on.",
-            f->cause, (unsigned long long)survived->where.line,
-            (int)(first.len < REASON_SHOWN ? first.len : REASON_SHOWN), first.ptr);
+            c, "%s Another exception was raised earlier (%s): %.*s; NCCL began after it, so the program went on.",
+            f->cause, nsc_line_in(c, &survived->where), (int)(first.len < REASON_SHOWN ? first.len : REASON_SHOWN),
+            first.ptr);
         nsc_show(c, f, &survived->where);
     }
     if (!lived_on && !is_of_waiting(name, reason_of(c->m, r)))
@@ -529,8 +527,8 @@ static const struct nsc_own_record *tell(struct nsc_case *c, bool nccl_failed, e
     }
     if (caught)
         tell_one(c, words_of(caught, told), caught,
-                 nsc_words(c, "The program goes on after it (line %llu): it caught this.",
-                           (unsigned long long)nsc_outlives(m, caught)->where.line),
+                 nsc_words(c, "The program goes on after it (%s): it caught this.",
+                           nsc_line_in(c, &nsc_outlives(m, caught)->where)),
                  NULL);
     if (before)
         tell_one(c, words_of(before, told), before,

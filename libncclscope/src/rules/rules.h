@@ -133,6 +133,7 @@ enum { NSC_NAMED_ABSENT = 65536 };
 int64_t nsc_name_absent(struct nsc_case *c, const struct nsc_comm *k, struct nsc_finding *f);
 void nsc_sort_named(struct nsc_finding *f); /* its ranks and pairs, by number */
 const char *nsc_words(struct nsc_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *nsc_line_in(struct nsc_case *c, const struct nsc_where *w); /* "line 6", "line 6 of rank3.log" */
 const char *
 nsc_env_source(const struct nsc_env
                    *e); /* what follows a cause where no line of NCCL says it: the pod's spec, a command; "" else */

@@ -121,14 +121,12 @@ void nsc_rule_unknown_lines(struct nsc_case *c)
                     : nsc_words(c, "%llu of %llu NCCL records %s cut, or not known to this version of ncclscope",
                                 (unsigned long long)unknown, (unsigned long long)records, unknown == 1 ? "is" : "are");
     if (words.len)
-        f->title = nsc_words(c, "%s%s (line %llu): %.*s%s", f->title, last ? "" : "; the first",
-                             (unsigned long long)first->line, (int)(words.len < SHOWN ? words.len : SHOWN), words.ptr,
-                             words.len > SHOWN ? " ..." : "");
+        f->title = nsc_words(c, "%s%s (%s): %.*s%s", f->title, last ? "" : "; the first", nsc_line_in(c, first),
+                             (int)(words.len < SHOWN ? words.len : SHOWN), words.ptr, words.len > SHOWN ? " ..." : "");
     const struct nsc_event *git = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_GIT_VERSION);
     if (git && nsc_text_find(git->where.text, "-dirty") >= 0) /* "NCCL git version main 6881d13-dirty" */
-        f->title =
-            nsc_words(c, "%s. NCCL says it was built from changed sources (line %llu): these lines may be its own",
-                      f->title, (unsigned long long)git->where.line);
+        f->title = nsc_words(c, "%s. NCCL says it was built from changed sources (%s): these lines may be its own",
+                             f->title, nsc_line_in(c, &git->where));
     nsc_show(c, f, first);
     nsc_explain_by(c, f, 0);
 }

@@ -432,12 +432,10 @@ static void tell_absent(const struct absence *a)
         make_note(c, a->f, NSC_MISSING_PARENT);
     } else if (a->raised) {
         const char *which = a->never == 1 ? "it" : nsc_words(c, "rank %lld of them", (long long)a->raised->torch_rank);
-        a->f->title = nsc_words(
-            c,
-            "A communicator of %lld ranks never became complete: %s did not join; %s had "
-            "failed in its own program%s",
-            of, a->who, which,
-            c->m->sources.len > 1 ? "" : nsc_words(c, " (line %llu)", (unsigned long long)a->raised->where.line));
+        a->f->title = nsc_words(c,
+                                "A communicator of %lld ranks never became complete: %s did not join; %s had "
+                                "failed in its own program%s",
+                                of, a->who, which, nsc_words(c, " (%s)", nsc_line_in(c, &a->raised->where)));
         nsc_show_first(c, a->f, &a->raised->where);
         nsc_explain_by(c, a->f, NSC_MISSING_RAISED);
         a->f->caused_by = a->raised->number == NCCLSCOPE_KIND_TORCH_OOM      ? NSC_ID_FAILURE_MEMORY
@@ -467,7 +465,8 @@ static void tell_absent(const struct absence *a)
         make_note(c, a->f, NSC_MISSING_UNNAMED);
     } else if (c->m->repeated) {
         a->f->title =
-            nsc_words(c, "Ray left lines out of this log: it shows no initialisation of %s of %lld", a->who, of);
+            nsc_words(c, "Ray left lines out of this log: it shows no initialisation of %lld of %lld ranks (%s)",
+                      (long long)a->never, of, a->who);
         make_note(c, a->f, NSC_MISSING_DEDUPLICATED);
     } else if (is_cut_short(a) && !store_gone(c->m, a->k)) {
         a->f->title = nsc_words(

@@ -258,8 +258,8 @@ void nsc_rule_p2p_link_unproven(struct nsc_case *c)
                                        : "use",
                          nsc_is_rccl(c->m) ? "xGMI" : "NVLink", word ? "NCCL's lines" : "this log");
     if (word) {
-        f->title = nsc_words(c, "%s; the program says that the GPUs of its node are joined by NVLink (line %llu)",
-                             f->title, (unsigned long long)word->where.line);
+        f->title = nsc_words(c, "%s; the program says that the GPUs of its node are joined by NVLink (%s)", f->title,
+                             nsc_line_in(c, &word->where));
         nsc_show_first(c, f, &word->where);
     }
     nsc_explain_by(c, f, 0);

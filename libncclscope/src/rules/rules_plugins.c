@@ -170,9 +170,9 @@ static void tell_others_with_it(struct nsc_case *c, struct nsc_finding *f)
     f->title = nsc_words(c, "%s in process %lld%s of %s", f->title, (long long)own->pid,
                          e->dev < 0 ? "" : nsc_words(c, " [%lld]", (long long)e->dev), nsc_say(m, own->host).ptr);
     f->cause = nsc_words(c,
-                         "%s Process %lld there sets it up (line %llu): if that succeeds, ranks on its network and "
+                         "%s Process %lld there sets it up (%s): if that succeeds, ranks on its network and "
                          "those on sockets cannot connect.",
-                         f->cause, (long long)other->pid, (unsigned long long)other->platform_at.line);
+                         f->cause, (long long)other->pid, nsc_line_in(c, &other->platform_at));
     nsc_show(c, f, &other->platform_at);
 }
 

@@ -313,9 +313,9 @@ static void point_at_dumps(struct nsc_case *c, struct nsc_finding *f)
     const char *at = dump && f->fix ? strstr(f->fix, advice) : NULL;
     if (at)
         f->fix = nsc_words(c,
-                           "%.*sPyTorch's flight recorder was told to dump (line %llu): where it ran, torchfrtrace "
+                           "%.*sPyTorch's flight recorder was told to dump (%s): where it ran, torchfrtrace "
                            "reads its files (comm_lib_trace_rank_* or nccl_trace_rank_*), which tell%s",
-                           (int)(at - f->fix), f->fix, (unsigned long long)dump->where.line, at + sizeof advice - 1);
+                           (int)(at - f->fix), f->fix, nsc_line_in(c, &dump->where), at + sizeof advice - 1);
 }
 
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct nsc_stuck *of_rank)
@@ -378,9 +378,8 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
         why == NSC_HUNG_SILENT || why == NSC_HUNG_NOT_CALLED ? ended_later(m, f, most, size) : NULL;
     if (later) {
         nsc_show_first(c, f, &later->destroyed);
-        f->title =
-            nsc_words(c, "%s; %s ended %s communicator normally after that (line %llu)", f->title, nsc_list_ranks(c, f),
-                      f->ranks.len == 1 ? "its" : "their", (unsigned long long)later->destroyed.line);
+        f->title = nsc_words(c, "%s; %s ended %s communicator normally after that (%s)", f->title, nsc_list_ranks(c, f),
+                             f->ranks.len == 1 ? "its" : "their", nsc_line_in(c, &later->destroyed));
         f->confidence = "likely";
         why = why == NSC_HUNG_SILENT ? NSC_HUNG_LEFT_LATER : NSC_HUNG_CAME_AT_LAST;
     } else if (why == NSC_HUNG_NOT_CALLED && answers(f, of_rank, most)) {

@@ -36,11 +36,10 @@ static void tell_left_open(struct nsc_case *c, struct nsc_finding *f)
     if (!left)
         return;
     f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    f->title =
-        nsc_words(c,
-                  "The program ended without destroy_process_group() (line %llu), and PyTorch aborts the communicators "
-                  "that are left: NCCL calls that return an error after that follow from it",
-                  (unsigned long long)left->where.line);
+    f->title = nsc_words(c,
+                         "The program ended without destroy_process_group() (%s), and PyTorch aborts the communicators "
+                         "that are left: NCCL calls that return an error after that follow from it",
+                         nsc_line_in(c, &left->where));
     nsc_show_first(c, f, &left->where);
 }
 
@@ -115,10 +114,10 @@ static void tell_trail(struct nsc_case *c)
             r->aborted.line > first->where.line)
             continue;
         f->title = nsc_words(c,
-                             "Rank %lld's communicator was aborted (line %llu); this input does not say why; after it, "
+                             "Rank %lld's communicator was aborted (%s); this input does not say why; after it, "
                              "NCCL calls returned errors, first %.*s",
-                             (long long)r->rank, (unsigned long long)r->aborted.line,
-                             (int)(words.len < 120 ? words.len : 120), words.ptr);
+                             (long long)r->rank, nsc_line_in(c, &r->aborted), (int)(words.len < 120 ? words.len : 120),
+                             words.ptr);
         nsc_show(c, f, &r->aborted);
         tell_left_open(c, f);
         aborted = true;

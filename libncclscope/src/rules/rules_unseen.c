@@ -295,8 +295,7 @@ void nsc_rule_no_channels(struct nsc_case *c)
                        : "This log holds no connection lines: it cannot tell which path the GPUs use";
     const struct nsc_where *end = no_pair || !alone || m->tests_begun > 1 ? NULL : nsc_success_of(m);
     if (end)
-        f->title = nsc_words(c, "The program says that it reached its end (line %llu). %s",
-                             (unsigned long long)end->line, f->title);
+        f->title = nsc_words(c, "The program says that it reached its end (%s). %s", nsc_line_in(c, end), f->title);
     const char *network = no_pair ? "" : nsc_failed_network(c);
     if (*network)
         f->title = nsc_words(

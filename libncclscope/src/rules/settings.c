@@ -257,8 +257,8 @@ static const char *what_it_widens(struct nsc_case *c, const struct nsc_env *e)
     const struct nsc_where *w = &c->m->procs.item[e->proc].gdr_at_limit;
     for (size_t i = 0; w->line && i < sizeof wider / sizeof wider[0]; i++)
         if (nsc_text_is(nsc_say(c->m, e->value), wider[i]))
-            return nsc_words(c, ": a NIC at exactly that distance from its GPU has GPUDirect RDMA (line %llu)",
-                             (unsigned long long)w->line);
+            return nsc_words(c, ": a NIC at exactly that distance from its GPU has GPUDirect RDMA (%s)",
+                             nsc_line_in(c, w));
     return ", no narrower than NCCL's own limit";
 }
 
