@@ -37,11 +37,13 @@ static bool is_shared(const struct ncclscope_model *m)
     return false;
 }
 
+enum { TORN_ALL_OVER = 20 }; /* one record in so many: what is told of the rest may lack something */
+
 void nsc_rule_torn(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     uint64_t warnings, unknown, torn;
-    sum_records(m, &warnings, &unknown, &torn);
+    uint64_t records = sum_records(m, &warnings, &unknown, &torn);
     torn -= count_stripped(m);
     if (!torn)
         return;
@@ -53,6 +55,11 @@ void nsc_rule_torn(struct nsc_case *c)
                   shared ? "%llu line%s torn: another process or other output is mixed into %s, or a part is missing"
                          : "%llu line%s torn: other output is mixed into %s, or a part is missing",
                   (unsigned long long)torn, torn == 1 ? " is" : "s are", torn == 1 ? "it" : "them");
+    if (shared && torn * TORN_ALL_OVER >= records)
+        f->title = nsc_words(c,
+                             "%s. Connections that were cut are not counted. NCCL_DEBUG_FILE=/path/%%h.%%p.log gives "
+                             "each process a file of its own",
+                             f->title);
     nsc_explain_by(c, f, shared ? NSC_TORN_SHARED : NSC_TORN_BY_ITSELF);
     for (size_t i = 0; i < m->sources.len; i++)
         for (int k = 0; k < 4; k++) {
