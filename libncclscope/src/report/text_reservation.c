@@ -121,12 +121,12 @@ static bool ends_in_init(const struct nsc_report *r)
             (is_told(r, "MISSING_MET") || is_told(r, "MISSING_PARENT")));
 }
 
-/* Host memory between GPUs of a node, and no line says whether they could have P2P. */
-static bool wonders_at_shm(const struct nsc_report *r)
+/* Is host memory between GPUs of a node told of, as a question (of which no line says whether P2P could be), or as an answer? */
+static bool tells_of_shm(const struct nsc_report *r, bool open)
 {
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->rule->key == NSC_ID_TRANSPORT_SHM_WITHIN_NODE && !strcmp(f->cls, "unknown"))
+        if (f->rule->key == NSC_ID_TRANSPORT_SHM_WITHIN_NODE && !strcmp(f->cls, "unknown") == open)
             return true;
     }
     return false;
@@ -134,7 +134,11 @@ static bool wonders_at_shm(const struct nsc_report *r)
 
 static const char *about_host_memory(const struct nsc_report *r)
 {
-    if (is_told(r, "P2P_NONE_FOR_GPU") || is_told(r, "P2P_NONE_MAY"))
+    bool refused = is_told(r, "P2P_NONE_FOR_GPU") || is_told(r, "P2P_NONE_MAY");
+    if (refused && tells_of_shm(r, false)) /* others have it for a reason that is known */
+        return "; CUDA offers some of them no P2P, and whether it should cannot be told from this log: `nvidia-smi "
+               "topo -m` and `nvidia-smi topo -p2p r` on the node.";
+    if (refused)
         return "; CUDA offers them no P2P, and whether it should cannot be told from this log: `nvidia-smi topo -m` "
                "and `nvidia-smi topo -p2p r` on the node.";
     if (is_told(r, "SHM_PROGRAM_ASKED"))
@@ -283,7 +287,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
     if (ends_in_init(r))
         return ", as far as this input goes: it ends while a communicator is being made. It is cut there, or "
                "ranks wait for others.";
-    if (wonders_at_shm(r))
+    if (tells_of_shm(r, true))
         return about_host_memory(r);
     if (wonders_at_sockets(r))
         return "; whether these nodes have an RDMA network cannot be told from this log.";
@@ -311,6 +315,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 
 bool nsc_is_open_question(const struct nsc_report *r)
 {
-    return nsc_is_damaged(r) || open_warnings(r) || wonders_at_shm(r) || wonders_at_sends(r) || wonders_at_sockets(r) ||
-           ends_in_init(r) || wonders_at_stop(r) || wonders_at_own_words(r) || nsc_is_cut_as_it_connects(r);
+    return nsc_is_damaged(r) || open_warnings(r) || tells_of_shm(r, true) || wonders_at_sends(r) ||
+           wonders_at_sockets(r) || ends_in_init(r) || wonders_at_stop(r) || wonders_at_own_words(r) ||
+           nsc_is_cut_as_it_connects(r);
 }
