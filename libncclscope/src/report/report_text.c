@@ -222,6 +222,16 @@ static size_t count_silent(const struct ncclscope_model *m)
     return n;
 }
 
+/* "Destroy COMPLETE" of each rank: the program came to the end of its work with NCCL. */
+static bool are_all_destroyed(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        for (uint32_t n = 0; n < m->comms.item[i].count; n++)
+            if (!m->ranks.item[m->members.item[m->comms.item[i].first + n]].destroyed.line)
+                return false;
+    return true;
+}
+
 /* "lines of a communicator of 16 ranks on 4 nodes, but not whose they are" */
 static void bare_communicator(const struct nsc_report *r)
 {
@@ -311,7 +321,9 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     if (t->records)
         count_things(r, hosts);
     if (r->m->comms.len && whole == r->m->comms.len)
-        nsc_puts(r->out, may_lack_one(r) ? ", all ranks seen" : ", complete");
+        nsc_puts(r->out, may_lack_one(r)           ? ", all ranks seen"
+                         : are_all_destroyed(r->m) ? ", complete, destroyed at the end"
+                                                   : ", complete");
     else if (r->m->comms.len && part == r->m->comms.len)
         nsc_puts(r->out, ", only partly in this input");
     else if (part && whole)
