@@ -251,7 +251,8 @@ void nsc_text_tests(const struct nsc_report *r)
             one_table(r, &x);
     }
     averages_alone(r);
-    if (nsc_lacks_results(r->m)) {
+    bool told_as_hang = nsc_explained_by(r->f, "HUNG_NO_RESULT") != NULL;
+    if (nsc_lacks_results(r->m) && !told_as_hang) {
         char line[240];
         snprintf(line, sizeof line, "nccl-tests lists %s%s", more ? all : "its ranks",
                  nsc_tests_failed(r->m) ? ", and reports a failure instead of results"

@@ -242,7 +242,7 @@ static void tell_open_end(const struct nsc_report *r)
     f = f ? f : nsc_explained_by(r->f, "MISSING_CUT_SHORT");
     if (f && f->title)
         snprintf(line, sizeof line, "%.220s: it is cut there, or the job hangs.", f->title);
-    else if (nsc_lacks_results(r->m))
+    else if (nsc_lacks_results(r->m) && !nsc_explained_by(r->f, "HUNG_NO_RESULT"))
         snprintf(line, sizeof line, "%s",
                  nsc_tests_failed(r->m)
                      ? "nccl-tests reports a failure instead of results."

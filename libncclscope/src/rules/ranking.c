@@ -25,11 +25,13 @@ static void find_urgency(struct ncclscope_findings *f)
     }
 }
 
-/* What broke by itself before what others saw of it, and any failure before what only slows. */
+/* What broke by itself before what others saw of it, and any failure before what only slows; so does a hang, where the log may
+ * also be cut. */
 static int breaks(const struct nsc_finding *f)
 {
-    bool failure = f->part == NSC_WAKE || !strcmp(f->cls, "error");
-    return f->severity < NCCLSCOPE_SEVERITY_ERROR ? 0 : f->part == NSC_ROOT ? 2 : failure;
+    bool failure = f->part == NSC_WAKE || !strcmp(f->cls, "error"), is_error = f->severity >= NCCLSCOPE_SEVERITY_ERROR;
+    bool may_hang = f->severity == NCCLSCOPE_SEVERITY_WARNING && f->rule->key == NSC_ID_RANKS_HUNG;
+    return is_error && f->part == NSC_ROOT ? 2 : (is_error && failure) || may_hang;
 }
 
 static int sureness(const struct nsc_finding *f)
