@@ -157,6 +157,32 @@ static void append(struct chain *chain, uint32_t name, uint32_t proc)
     chain[name].last = proc;
 }
 
+static void keep_first_line(struct nsc_where *to, const struct nsc_where *from)
+{
+    if (!to->line)
+        *to = *from;
+}
+
+/* What it says of the machine that it runs on. */
+static void absorb_machine(struct nsc_proc *p, const struct nsc_proc *q)
+{
+    keep_first_line(&p->fabric_at, &q->fabric_at);
+    keep_first_line(&p->gdr_pair_at, &q->gdr_pair_at);
+    keep_first_line(&p->gdr_at_limit, &q->gdr_at_limit);
+    keep_first_line(&p->flat_at, &q->flat_at);
+    p->flat_pci = p->flat_pci || q->flat_pci;
+    if (!p->cpu_vendor) {
+        p->cpu_arch = q->cpu_arch;
+        p->cpu_vendor = q->cpu_vendor;
+        p->cpu_model = q->cpu_model;
+    }
+    if (q->nic_mbit && (!p->nic_mbit || q->nic_mbit < p->nic_mbit))
+        p->nic_mbit = q->nic_mbit, p->nic_mbit_at = q->nic_mbit_at;
+    p->cpus_differ = p->cpus_differ || q->cpus_differ || (p->cpus && q->cpus && p->cpus != q->cpus);
+    if (!p->cpus)
+        p->cpus = q->cpus, p->cpus_at = q->cpus_at;
+}
+
 static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
 {
     struct nsc_proc *p = &m->procs.item[to], *q = &m->procs.item[from];
@@ -171,19 +197,20 @@ static void absorb(struct ncclscope_model *m, uint32_t to, uint32_t from)
         p->address = q->address, p->address_if = q->address_if, p->address_at = q->address_at;
     if (!p->platform)
         p->platform = q->platform, p->platform_at = q->platform_at;
-    if (!p->closing_at.line)
-        p->closing_at = q->closing_at;
-    p->network = p->network ? p->network : q->network;
+    if (!p->network)
+        p->network = q->network, p->network_at = q->network_at;
+    keep_first_line(&p->closing_at, &q->closing_at);
+    absorb_machine(p, q);
     p->driver = p->driver ? p->driver : q->driver;
     p->launcher_rank = p->launcher_rank >= 0 ? p->launcher_rank : q->launcher_rank;
     p->starts |= q->starts;
+    p->devices |= q->devices;
+    p->informs = p->informs || q->informs;
     p->env_seen = p->env_seen || q->env_seen;
     p->graph_seen = p->graph_seen || q->graph_seen;
-    if (!p->cpu_vendor) {
-        p->cpu_arch = q->cpu_arch;
-        p->cpu_vendor = q->cpu_vendor;
-        p->cpu_model = q->cpu_model;
-    }
+    p->no_cumem = p->no_cumem || q->no_cumem;
+    p->no_verbs = p->no_verbs || q->no_verbs;
+    p->stamps_warnings = p->stamps_warnings || q->stamps_warnings;
     p->pod = p->pod ? p->pod : q->pod;
 }
 

@@ -626,13 +626,19 @@ int64_t nsc_rank_of_process(const struct ncclscope_model *m, uint32_t proc)
     return rank_on(m, proc, -1);
 }
 
+/* Ranks of it have several, one call makes all ranks of a communicator, or the headers of its lines show more than a process of one GPU
+ * shows: its own, and 0 by threads that have selected none. */
 static bool has_several_gpus(const struct ncclscope_model *m, uint32_t proc)
 {
     int64_t dev = -1;
+    if (__builtin_popcountll(m->procs.item[proc].devices) > 2)
+        return true;
     for (uint32_t i = m->procs.item[proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before) {
-        if (dev >= 0 && m->ranks.item[i].cuda_dev >= 0 && m->ranks.item[i].cuda_dev != dev)
+        const struct nsc_rank *r = &m->ranks.item[i];
+        if ((dev >= 0 && r->cuda_dev >= 0 && r->cuda_dev != dev) ||
+            nsc_text_starts(nsc_say(m, r->made_by), "ncclCommInitAll"))
             return true;
-        dev = m->ranks.item[i].cuda_dev >= 0 ? m->ranks.item[i].cuda_dev : dev;
+        dev = r->cuda_dev >= 0 ? r->cuda_dev : dev;
     }
     return false;
 }

@@ -123,8 +123,7 @@ static void quote_said(struct nsc_case *c, struct nsc_finding *f)
     f->cause = nsc_words(c, "%s Line %llu, shortly before it, says: %s", f->cause,
                          (unsigned long long)(both ? other : last)->where.line, quoted_line(c, both ? other : last));
     if (both)
-        f->cause =
-            nsc_words(c, "%s; line %llu: %s", f->cause, (unsigned long long)last->where.line, quoted_line(c, last));
+        f->cause = nsc_words(c, "%s; %s: %s", f->cause, nsc_line_in(c, &last->where), quoted_line(c, last));
     f->cause = nsc_words(c, "%s.", f->cause);
     nsc_show(c, f, &(both ? other : last)->where);
 }

@@ -201,7 +201,11 @@ static const char *others_of(struct nsc_case *c, const struct tellers *t)
     if (t->processes <= 1 && t->devices.ranks.len > 1 && t->devices.ranks.len == t->gpus)
         return nsc_words(c, "; %s device%s say %s", nsc_is_rccl(c->m) ? "HIP" : "CUDA",
                          nsc_list_ranks(c, &t->devices) + sizeof "rank" - 1, how);
-    if (t->gpus <= 1 || (t->processes <= 1 && t->ranks.ranks.len != t->gpus))
+    if (t->processes <= 1 && t->ranks.ranks.len != t->gpus) /* of some no line tells the rank */
+        return t->gpus > 1 && t->ranks.ranks.len + t->devices.ranks.len == t->gpus
+                   ? nsc_words(c, "; %llu GPUs of this process say %s", (unsigned long long)t->gpus, how)
+                   : "";
+    if (t->gpus <= 1)
         return "";
     return t->ranks.ranks.len == t->gpus
                ? nsc_words(c, "; %s say %s", nsc_list_ranks(c, &t->ranks), how)
@@ -282,21 +286,20 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
         return;
     nsc_text call = nsc_message_of(&e->where);
     if (c->m->procs.item[f->began->proc].nameless && c->m->proc_order.len == 1) { /* whose line it is was not said */
-        f->cause = nsc_words(
-            c, "%s Earlier, NCCL calls return an error in the only process of this input (%s: %.*s, line %llu).",
-            f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr, (unsigned long long)e->where.line);
+        f->cause =
+            nsc_words(c, "%s Earlier, NCCL calls return an error in the only process of this input (%s: %.*s, %s).",
+                      f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr, nsc_line_in(c, &e->where));
         nsc_show(c, f, &e->where);
         return;
     }
     if (f->rule->key == NSC_ID_FAILURE_PEER_CLOSED) /* the second symptom, whatever closed the connection */
-        f->title =
-            nsc_words(c, "NCCL had returned an error before (%s: %.*s, line %llu); then: %s", who(c, e),
-                      (int)(call.len < 60 ? call.len : 60), call.ptr, (unsigned long long)e->where.line, f->title);
-    f->cause = nsc_words(c,
-                         "%s Earlier, another process had returned an error (%s: %.*s, line %llu); its warning, "
-                         "which says what failed, is not in this input.",
-                         f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr,
-                         (unsigned long long)e->where.line);
+        f->title = nsc_words(c, "NCCL had returned an error before (%s: %.*s, %s); then: %s", who(c, e),
+                             (int)(call.len < 60 ? call.len : 60), call.ptr, nsc_line_in(c, &e->where), f->title);
+    f->cause =
+        nsc_words(c,
+                  "%s Earlier, another process had returned an error (%s: %.*s, %s); its warning, "
+                  "which says what failed, is not in this input.",
+                  f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr, nsc_line_in(c, &e->where));
     nsc_show(c, f, &e->where);
 }
 

@@ -298,7 +298,7 @@ static const char *forbidden_by_command(struct nsc_case *c)
         if (forbids_path(word))
             set = nsc_words(c, "%s%s%.*s", set, *set ? ", " : "", (int)word.len, word.ptr);
     bool inside = strstr(set, "NCCL_P2P_DISABLE=1") && strstr(set, "NCCL_SHM_DISABLE=1");
-    return *set ? nsc_words(c, " The command in line %llu sets %s%s.", (unsigned long long)r->where.line, set,
+    return *set ? nsc_words(c, " The command in %s sets %s%s.", nsc_line_in(c, &r->where), set,
                             inside ? ": GPUs of one node then talk over the network" : "")
                 : "";
 }

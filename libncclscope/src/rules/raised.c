@@ -269,9 +269,9 @@ static void say_where_raised(struct nsc_case *c, struct nsc_finding *f, const st
         if (x->number != NCCLSCOPE_KIND_TORCH_RAISED_AT || x->torch_rank != r->torch_rank)
             continue;
         nsc_text name = nsc_said(m, x, "name"), file = nsc_said(m, x, "file");
-        f->cause = nsc_words(c, "%s PyTorch raised it in %.*s (%.*s); the frames below line %llu show the callers.",
-                             f->cause, (int)(name.len < 80 ? name.len : 80), name.ptr,
-                             (int)(file.len < 80 ? file.len : 80), file.ptr, (unsigned long long)x->where.line);
+        f->cause = nsc_words(c, "%s PyTorch raised it in %.*s (%.*s); the frames below %s show the callers.", f->cause,
+                             (int)(name.len < 80 ? name.len : 80), name.ptr, (int)(file.len < 80 ? file.len : 80),
+                             file.ptr, nsc_line_in(c, &x->where));
         nsc_show(c, f, &x->where);
         return;
     }
@@ -319,7 +319,7 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     const struct nsc_event *closed = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED);
     closed = closed && nsc_closes_own(c->m, closed) ? NULL : closed;
     struct nsc_ask ask = {.c = c, .m = c->m, .proc = NSC_NONE, .said = &r->where, .distance = ""};
-    ask.what = closed ? nsc_words(c, "line %llu", (unsigned long long)closed->where.line) : NULL;
+    ask.what = closed ? nsc_words(c, "%s", nsc_line_in(c, &closed->where)) : NULL;
     ask.other = closed ? nsc_words(c, "%lld", (long long)closed->number) : NULL;
     nsc_explain(c, f, &ask);
     if (nsc_is_explained_by(f, "EXIT_GLOO_LOCAL") || nsc_is_explained_by(f, "EXIT_GLOO_PEER"))
@@ -565,8 +565,8 @@ static void tell_later_runs(struct nsc_case *c, const struct nsc_where *failed, 
         f->title = nsc_words(c, "A later run in this input ended: %.*s: %.*s%s", (int)name.len,
                              name.len ? name.ptr : "", (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
                              reason.ptr, reason.len > REASON_SHOWN ? " ..." : "");
-        f->cause = nsc_words(c, "It started after the failure of line %llu, and does not follow from it.",
-                             (unsigned long long)failed->line);
+        f->cause =
+            nsc_words(c, "It started after the failure of %s, and does not follow from it.", nsc_line_in(c, failed));
         f->fix = w->fix;
         nsc_show(c, f, &r->where);
     }

@@ -119,8 +119,8 @@ void nsc_rule_env_p2p_disabled(struct nsc_case *c)
     bool by_level = is_var(c->m, e, "NCCL_P2P_LEVEL", NULL);
     const struct nsc_own_record *command = by_level ? command_that_disables(c->m) : NULL;
     const char *what = nsc_words(c, "%s=%s", nsc_say(c->m, e->name).ptr, nsc_say(c->m, e->value).ptr);
-    what = command ? nsc_words(c, "NCCL_P2P_DISABLE=1 (by the command, line %llu; NCCL prints it as %s)",
-                               (unsigned long long)command->where.line, what)
+    what = command ? nsc_words(c, "NCCL_P2P_DISABLE=1 (by the command, %s; NCCL prints it as %s)",
+                               nsc_line_in(c, &command->where), what)
                    : what;
     f->title = nsc_words(c, "%s is set (%s): %s", what, set_by(c, f),
                          unheard ? "P2P is used anyway" : "no direct GPU to GPU transfer");

@@ -381,9 +381,10 @@ static void tell_absent_for_sure(const struct absence *a)
                                   (long long)k->nranks, a->who)
                       : n /* some of them may be among these */
                             ? nsc_words(a->c,
-                                        "A communicator of %lld ranks never became complete: no line names %s, and "
+                                        "A communicator of %lld ranks never became complete: no %sline names %s, and "
                                         "no line tells the rank of %llu GPU%s that speak%s here",
-                                        (long long)k->nranks, a->who, n, n == 1 ? "" : "s", n == 1 ? "s" : "")
+                                        (long long)k->nranks, m->cut_inits ? "whole " : "", a->who, n,
+                                        n == 1 ? "" : "s", n == 1 ? "s" : "")
                             : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
                                         (long long)k->nranks, a->who, gone);
     if (listed)
@@ -519,8 +520,8 @@ static void tell_missing(struct nsc_case *c, const struct nsc_halves *h, uint32_
         a.f->confidence = !strcmp(a.f->confidence, "possible") ? "likely" : a.f->confidence; /* it lives, and waits */
         a.f->cause = nsc_words(c,
                                "%s Meanwhile the server of PyTorch's store (the process of rank 0 or the launcher) "
-                               "went away: rank %lld reports it from line %llu on.",
-                               a.f->cause, (long long)gone->torch_rank, (unsigned long long)gone->where.line);
+                               "went away: rank %lld reports it from %s on.",
+                               a.f->cause, (long long)gone->torch_rank, nsc_line_in(c, &gone->where));
         nsc_show(c, a.f, &gone->where);
     }
     if (!strcmp(a.f->confidence, "possible") &&

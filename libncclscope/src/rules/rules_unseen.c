@@ -253,9 +253,8 @@ static const char *came_up(struct nsc_case *c)
         last = w->line && (!last || w->line > last->line) ? w : last;
         slowest = r->init_seconds > slowest ? r->init_seconds : slowest;
     }
-    const char *where = m->sources.len == 1 && last ? nsc_words(c, " (%sline %llu)", up > 1 ? "the last in " : "",
-                                                                (unsigned long long)last->line)
-                                                    : "";
+    const char *where =
+        m->sources.len == 1 && last ? nsc_words(c, " (%s%s)", up > 1 ? "the last in " : "", nsc_line_in(c, last)) : "";
     return !up ? ""
                : nsc_words(c,
                            "NCCL came up: %s of %zu of %lld ranks%s%s, and it gave no warning. If these ranks hang or "
