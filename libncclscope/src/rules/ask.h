@@ -210,6 +210,7 @@ enum nsc_device_reason {
     NSC_FEWER_ONE_USED,
     NSC_NETWORKS_BY_VARIABLE,
     NSC_NETWORKS_UNSAID,
+    NSC_NETWORKS_OF_HOSTS,
     NSC_DEVICES_LISTED, /* of both kinds */
     NSC_DEVICES_FAILED  /* a connection did that goes through one of the rarer kind */
 };

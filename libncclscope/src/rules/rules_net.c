@@ -265,10 +265,49 @@ static bool is_other_network(const struct ncclscope_model *m, const struct nsc_r
            !nsc_may_be_torn(m, r->proc, r->network, one->proc, one->network);
 }
 
+static const struct nsc_proc *on_other_network(const struct ncclscope_model *m, const struct nsc_proc *one)
+{
+    for (size_t i = 0; i < m->proc_order.len; i++) {
+        uint32_t at = m->proc_order.item[i];
+        const struct nsc_proc *p = &m->procs.item[at];
+        if (p->network && p->network != one->network && p->host != one->host && p->source == one->source &&
+            !nsc_may_be_torn(m, at, p->network, (uint32_t)(one - m->procs.item), one->network))
+            return p;
+    }
+    return NULL;
+}
+
+/* Where no line names a communicator, two hosts of one input: likely of one job. */
+static void tell_mixed_hosts(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_proc *one = NULL, *other = NULL;
+    for (size_t i = 0; i < m->proc_order.len && !other; i++) {
+        one = &m->procs.item[m->proc_order.item[i]];
+        other = one->network ? on_other_network(m, one) : NULL;
+    }
+    if (!other || nsc_success_of(m) || m->link_order.len)
+        return;
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
+    const struct nsc_proc *both[2] = {one, other};
+    f->title = nsc_words(c,
+                         "Hosts of this input chose different networks: %s %s, %s %s; ranks of one job on them cannot "
+                         "talk to each other",
+                         nsc_say(m, one->host).ptr, nsc_say(m, one->network).ptr, nsc_say(m, other->host).ptr,
+                         nsc_say(m, other->network).ptr);
+    nsc_explain_by(c, f, NSC_NETWORKS_OF_HOSTS);
+    for (int n = 0; n < 2; n++) {
+        nsc_name_host(c, f, both[n]->host);
+        nsc_show(c, f, &both[n]->network_at);
+    }
+}
+
 /* One node on another network than the rest: its ranks meet the others over the slowest that both have, or not at all. */
 void nsc_rule_mixed_networks(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
+    if (!m->comms.len)
+        tell_mixed_hosts(c);
     for (size_t i = 0; i < m->comms.len; i++) {
         const struct nsc_comm *k = &m->comms.item[i];
         const struct nsc_rank *one = NULL, *other = NULL;
