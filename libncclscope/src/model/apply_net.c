@@ -147,6 +147,7 @@ void nsc_apply_interface(struct ncclscope_model *m, const ncclscope_record *rec,
     if (name.len)
         add_device(m, proc, "Socket", -1, name, none, none,
                    nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_ADDR), "fe80:"));
+    take_address(m, rec, &m->procs.item[proc], false);
 }
 
 static struct nsc_plugin *plugin(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc,
