@@ -214,9 +214,11 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
     look_at(m, r->where.source, &nccl);
     uint64_t came_up = up_before(m, r->where.source, r->where.line);
     const char *up = nccl.failed ? "This input shows no NCCL failure before it."
-                     : came_up   ? nsc_words(c, "NCCL came up (line %llu), and this input shows no NCCL failure.",
-                                             (unsigned long long)came_up)
-                                 : "This input shows no NCCL failure.";
+                     : r->number == NCCLSCOPE_KIND_SANITIZER
+                         ? "NCCL itself prints no failure here; the checked code may be NCCL's all the same."
+                     : came_up ? nsc_words(c, "NCCL came up (line %llu), and this input shows no NCCL failure.",
+                                           (unsigned long long)came_up)
+                               : "This input shows no NCCL failure.";
     bool closed = nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_REMOTE_CLOSED);
     return closed ? nsc_words(c, "%s The closed connections that peers report follow from it.", up) : up;
 }
