@@ -202,12 +202,14 @@ static const struct nsc_net_device *socket_of(const struct ncclscope_model *m, c
 static void tell_other_network(struct nsc_case *c, struct nsc_finding *f, const struct nsc_event *e)
 {
     const struct nsc_proc *p = &c->m->procs.item[e->proc];
-    const struct nsc_net_device *d = p->network || !is_unsupported(e) ? NULL : socket_of(c->m, p);
+    const struct nsc_net_device *d = p->network ? NULL : socket_of(c->m, p);
     bool fails = e->kind == NCCLSCOPE_KIND_NET_NONE || e->kind == NCCLSCOPE_KIND_NET_NOT_FOUND;
     if (p->network && !p->nameless && !fails && nsc_is_earlier(&e->where, &p->network_at))
         f->title = nsc_words(c, "%s; NCCL goes on with the network %s", f->title, nsc_say(c->m, p->network).ptr);
-    else if (d)
+    else if (d && is_unsupported(e))
         f->cause = nsc_words(c, "%s It found sockets over %s.", f->cause, nsc_say(c->m, d->name).ptr);
+    else if (d && !fails)
+        f->title = nsc_words(c, "%s; NCCL goes on to sockets over %s", f->title, nsc_say(c->m, d->name).ptr);
 }
 
 /* " (first of 4 such lines)": where no line says whose it is. */
@@ -261,8 +263,10 @@ void nsc_rule_plugin_failed(struct nsc_case *c)
                                   .distance = ""};
             int severity = f->severity;
             nsc_explain(c, f, &ask);
+            bool of_ofi = e->kind == NCCLSCOPE_KIND_OFI_FAILED || e->kind == NCCLSCOPE_KIND_OFI_NO_PROVIDER;
             bool went_on = e->kind != NCCLSCOPE_KIND_NET_NONE &&
-                           (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where));
+                           (m->procs.item[e->proc].network || nsc_lived_on(m, e->proc, &e->where) ||
+                            (of_ofi && socket_of(m, &m->procs.item[e->proc])));
             bool by_design = !strcmp(f->cls, "by-design");
             bool needed = e->quoted || m->troubles || m->hosts.len > 1 ||
                           nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_NET_NONE) ||
