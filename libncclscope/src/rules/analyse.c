@@ -38,6 +38,21 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
 
+/* "[launch.py:347:main] Process 4242 exits successfully.": others of the job did, so that it did not fail as a whole. */
+static void say_who_ended_well(struct nsc_case *c, struct nsc_finding *f)
+{
+    const struct nsc_own_record *first = nsc_first_heard(c->m, NCCLSCOPE_KIND_JOB_DONE);
+    unsigned long long well = 0;
+    if (f->rule->key != NSC_ID_RANKS_EXITED || f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->cause)
+        return;
+    for (const struct nsc_own_record *r = first; r && r < c->m->happened.item + c->m->happened.len; r++)
+        well +=
+            r->number == NCCLSCOPE_KIND_JOB_DONE && nsc_text_find(nsc_said(c->m, r, "text"), "exits successfully") >= 0;
+    if (well)
+        f->cause = nsc_words(c, "%s The launcher says of %llu other process%s that %s exit%s successfully.", f->cause,
+                             well, well == 1 ? "" : "es", well == 1 ? "it" : "they", well == 1 ? "s" : "");
+}
+
 /* Where the elastic launcher began anew behind it. */
 static const struct nsc_own_record *restart_behind(const struct ncclscope_model *m, const struct nsc_finding *f)
 {
@@ -216,6 +231,7 @@ int ncclscope_analyse(ncclscope_findings **out, const ncclscope_model *m, ncclsc
         temper_missing_device(f, x);
         call_by_host_names(&c, x);
         settle_if_done(&c, x);
+        say_who_ended_well(&c, x);
         say_if_restarted(&c, x);
         if (x->severity == NCCLSCOPE_SEVERITY_NOTE && !x->fix && !strcmp(x->cls, "by-design"))
             x->fix = "Nothing to mend.";

@@ -124,6 +124,7 @@ struct closings {
     struct nsc_map closed; /* process and local rank to the rank that it may mean; that and 1: surely */
     struct nsc_map spoken; /* source and rank to the last line that PyTorch marks with it, index into model.happened */
     struct nsc_map waited; /* source to the last line by which a rank lost its patience, the same */
+    struct nsc_map well;   /* the pid of a process that, as its launcher says, exits successfully */
 };
 
 /* Every rank by its communicator, its host and its place there, as lines say it, else counted by rank. */
@@ -215,6 +216,7 @@ static void free_closings(struct closings *all)
     nsc_map_free(&all->closed);
     nsc_map_free(&all->spoken);
     nsc_map_free(&all->waited);
+    nsc_map_free(&all->well);
     nsc_vec_free(&all->of);
 }
 
@@ -287,6 +289,21 @@ static void list_torch_lines(struct nsc_case *c, struct closings *all)
     }
 }
 
+/* "[launch.py:347:main] Process 697994 exits successfully." */
+static void list_good_exits(struct nsc_case *c, struct closings *all)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text text = r->number == NCCLSCOPE_KIND_JOB_DONE ? nsc_said(m, r, "text") : (nsc_text){NULL, 0};
+        ptrdiff_t end = nsc_text_find(text, " exits successfully");
+        nsc_text pid = end < 0 ? (nsc_text){NULL, 0} : nsc_word_behind(text, "Process ");
+        uint64_t v;
+        if (pid.len && nsc_to_u64(pid, &v) && nsc_map_put(&all->well, (struct nsc_key){v, 0, 0}, (uint32_t)i))
+            c->f->no_memory = true;
+    }
+}
+
 /* Did a rank lose its patience behind that line, by PyTorch's watchdog, while the one whose connection had closed said nothing more? PyTorch's
  * numbers are those of the job. */
 static bool is_waited_for(const struct ncclscope_model *m, const struct closings *all, const struct nsc_where *closed,
@@ -306,6 +323,8 @@ static bool is_lost(const struct ncclscope_model *m, const struct closings *all,
     const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
     if (speaker == gone || is_after(&e->where, &speaker->closing_at) || closes_itself(m, r) || nsc_closes_own(m, e))
         return false; /* who tells of its own connections is there */
+    if (nsc_map_get(&all->well, (struct nsc_key){(uint64_t)gone->pid, 0, 0}) != NSC_NONE)
+        return false;
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
     bool seen = all_saw_the_same(m, all, e) || all->one_gone == r->proc;
     return (ordered ? !speaks_on && (others_close(m, r) || seen || is_waited_for(m, all, &e->where, r))
@@ -434,6 +453,7 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
     gather_closings(c, &all);
     if (nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED)) {
         index_places(c, &all);
+        list_good_exits(c, &all);
         list_torch_lines(c, &all);
         find_one_gone(c, &all);
         bool one = all.one_gone != NSC_NONE;
