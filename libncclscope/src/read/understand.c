@@ -123,12 +123,24 @@ static void note_release(ncclscope_reader *r)
         r->long_shm = version < NSC_CHANGE_SHM_IN_TWO_WORDS;
 }
 
+/* "... commId 0xa3824245eee5ce1 - Init STA": only the rest of that word could follow. */
+static bool is_cut_in_last_word(nsc_text message)
+{
+    static const char before[] = " - Init ", *const words[] = {"START", "COMPLETE"};
+    ptrdiff_t at = nsc_text_find(message, before);
+    nsc_text word = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(message, (size_t)at + sizeof before - 1);
+    for (size_t i = 0; word.len && i < sizeof words / sizeof words[0]; i++)
+        if (word.len < strlen(words[i]) && !memcmp(word.ptr, words[i], word.len))
+            return true;
+    return false;
+}
+
 /* Where one writer broke into another's line, what stands before is whole only if nothing could follow it: "rank 1 nranks 4" may have
  * been "rank 1 nranks 48 ...". Where line ends are lost by the rule, it is whole. A connection is judged by its via. */
 static bool may_be_cut(ncclscope_reader *r, const struct nsc_row *row)
 {
-    if (r->many || (r->glued >= 3 && r->glued * 4 >= r->alone) || row->kind == NCCLSCOPE_KIND_CONNECT ||
-        row->kind == NCCLSCOPE_KIND_CONNECT_COLLNET)
+    if (is_cut_in_last_word(r->record.message) || r->many || (r->glued >= 3 && r->glued * 4 >= r->alone) ||
+        row->kind == NCCLSCOPE_KIND_CONNECT || row->kind == NCCLSCOPE_KIND_CONNECT_COLLNET)
         return false;
     return nsc_grammar_goes_on(r->grammar, row, r->record.message, &r->match);
 }
@@ -231,7 +243,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
         note_release(r);
     }
     rec->flags |= torn || piece ? NCCLSCOPE_FLAG_TORN : 0;
-    if (torn || cut)
+    if (torn || (cut && !(row && is_cut_in_last_word(rec->message)))) /* else its rest says nothing more */
         nsc_debts_add(&r->debts, h, from_marker);
     else if (row && !nsc_pattern_is_strict(&row->pattern) && rec->kind != NCCLSCOPE_KIND_CONNECT)
         nsc_debts_whole(&r->debts, r->grammar, row, rec->message);
