@@ -418,6 +418,31 @@ static struct tellers find_tellers(const struct nsc_report *r)
     return t;
 }
 
+enum { ALIKE_SHOWN = 3 };
+
+/* What follows from a finding: told once, here; of many of one id the first. */
+static void wake_of(const struct nsc_report *r, const struct nsc_finding *f, const struct tellers *tells)
+{
+    char head[260];
+    size_t told[NSC_IDS] = {0};
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *x = &r->f->list.item[i];
+        if (x == f || tells->of[x->caused_by] != f || x->severity < NCCLSCOPE_SEVERITY_WARNING ||
+            (told[x->rule->key]++ >= ALIKE_SHOWN && !(r->flags & NCCLSCOPE_REPORT_VERBOSE)))
+            continue;
+        snprintf(head, sizeof head, "%s: %.160s%s", x->rule->id, x->title ? x->title : "",
+                 x->title && strlen(x->title) > 160 ? " ..." : "");
+        label(r, "then", head);
+    }
+    for (size_t id = 0; id < NSC_IDS && !(r->flags & NCCLSCOPE_REPORT_VERBOSE); id++) {
+        if (told[id] <= ALIKE_SHOWN)
+            continue;
+        snprintf(head, sizeof head, "and %zu more %s (-v lists them)", told[id] - ALIKE_SHOWN,
+                 nsc_words_of_id((enum nsc_id)id));
+        label(r, "then", head);
+    }
+}
+
 static void whole_finding(const struct nsc_report *r, const struct nsc_finding *f, const struct tellers *tells)
 {
     char head[260];
@@ -431,17 +456,8 @@ static void whole_finding(const struct nsc_report *r, const struct nsc_finding *
     label(r, "fix", f->fix);
     label(r, "cost", f->cost);
     evidence(r, f);
-    for (size_t i = 0; i < r->f->list.len; i++) { /* its wake: told once, here */
-        const struct nsc_finding *x = &r->f->list.item[i];
-        if (x == f || tells->of[x->caused_by] != f || x->severity < NCCLSCOPE_SEVERITY_WARNING)
-            continue;
-        snprintf(head, sizeof head, "%s: %.160s%s", x->rule->id, x->title ? x->title : "",
-                 x->title && strlen(x->title) > 160 ? " ..." : "");
-        label(r, "then", head);
-    }
+    wake_of(r, f, tells);
 }
-
-enum { ALIKE_SHOWN = 3 };
 
 /* Of each id: findings that are told as they are, all of them, and those told so far. */
 struct alike {

@@ -169,6 +169,17 @@ static void put_in_order(struct ncclscope_findings *f)
 }
 
 /* Two findings that name each other as root would both be told nowhere: the first stands on its own. */
+/* Does another finding of its id have no root? */
+static bool follows_from_another(const struct ncclscope_findings *f, const struct nsc_finding *x)
+{
+    for (size_t i = 0; i < f->list.len; i++) {
+        const struct nsc_finding *y = &f->list.item[i];
+        if (y != x && y->rule == x->rule && !y->caused_by && y->severity >= x->severity)
+            return true;
+    }
+    return false;
+}
+
 static void break_circles(struct ncclscope_findings *f)
 {
     size_t first[NSC_IDS]; /* of each id, or as many as there are findings */
@@ -180,7 +191,8 @@ static void break_circles(struct ncclscope_findings *f)
         enum nsc_id id = f->list.item[i].caused_by;
         for (int depth = 0; id && depth < DEEPEST_CAUSE; depth++) {
             if (id == f->list.item[i].rule->key) {
-                f->list.item[i].caused_by = depth ? NSC_ID_NONE : id; /* a finding may follow from another of its id */
+                struct nsc_finding *x = &f->list.item[i]; /* it may follow from another of its id */
+                x->caused_by = !depth || follows_from_another(f, x) ? id : NSC_ID_NONE;
                 break;
             }
             size_t k = first[id];

@@ -424,25 +424,36 @@ static bool tells_timeout(const struct ncclscope_model *m, const struct nsc_own_
     return nsc_timed_out(r) || (nsc_gave_up(m, r) && nsc_text_find(nsc_said(m, r, "reason"), "Timeout at") >= 0);
 }
 
-/* Works are numbered in each process group on its own: each has its finding. */
+/* Beside the first that is told. */
+static void tell_more_groups(struct nsc_case *c, size_t from, size_t more)
+{
+    struct nsc_finding *f = from < c->f->list.len ? &c->f->list.item[from] : NULL;
+    if (f && f->title)
+        f->title = nsc_words(c, "%s; ranks of %zu more groups waited in vain, too", f->title, more);
+}
+
+/* Works are numbered in each process group on its own: each has its finding, up to so many. */
 void nsc_tell_watchdogs(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    enum { GROUPS = 8 };
-    nsc_text told[GROUPS];
-    size_t n = 0;
-    for (size_t i = 0; i < m->happened.len && n < GROUPS; i++) {
+    enum { GROUPS = 64 };
+    struct nsc_intern seen = {0};
+    size_t groups = 0, from = c->f->list.len;
+    bool unnamed = false; /* older releases do not say of which group a work is */
+    for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         int64_t seq;
         if (!tells_timeout(m, r) || !nsc_number_said(m, r, "seq", &seq))
             continue;
         nsc_text group = nsc_group_of(m, r);
-        size_t k = 0;
-        while (k < n && !nsc_text_eq(told[k], group))
-            k++;
-        if (k < n)
+        if (group.len ? nsc_intern_find(&seen, group) != 0 : unnamed)
             continue;
-        told[n++] = group;
-        tell_watchdog(c, group);
+        unnamed = unnamed || !group.len;
+        c->f->no_memory = c->f->no_memory || (group.len && !nsc_intern(&seen, group));
+        if (groups++ < GROUPS)
+            tell_watchdog(c, group);
     }
+    if (groups > GROUPS)
+        tell_more_groups(c, from, groups - 1);
+    nsc_intern_free(&seen);
 }

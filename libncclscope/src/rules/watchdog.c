@@ -1,6 +1,20 @@
 /* watchdog.c - what lines of PyTorch's process group say: of which rank and group, and whether it waits. */
 #include "rules/watchdog.h"
 
+static nsc_text group_said(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    return nsc_text_trim(nsc_said(m, r, "group"));
+}
+
+/* "25: [rank25]:..." is no line of the task that a launcher marks with "5: ", nor one of another group. */
+static bool may_be_one_teller(const struct ncclscope_model *m, const struct nsc_own_record *a,
+                              const struct nsc_own_record *b)
+{
+    nsc_text x = group_said(m, a), y = group_said(m, b);
+    return (a->launcher_rank < 0 || b->launcher_rank < 0 || a->launcher_rank == b->launcher_rank) &&
+           (!x.len || !y.len || nsc_text_eq(x, y));
+}
+
 /* Of "what():  [PG ID 1 PG GUID 1 Rank 1] ...", which repeats "[rank4]:[E ...] [PG ID 1 PG GUID 1 Rank 1] ..." above it without its front. */
 static int64_t rank_told_above(const struct ncclscope_model *m, const struct nsc_own_record *r, int64_t in_group)
 {
@@ -11,7 +25,7 @@ static int64_t rank_told_above(const struct ncclscope_model *m, const struct nsc
         const struct nsc_own_record *near = &m->happened.item[i];
         int64_t said;
         if (near->torch_rank >= 0 && near->where.source == r->where.source && nsc_number_said(m, near, "rank", &said) &&
-            said == in_group)
+            said == in_group && may_be_one_teller(m, near, r))
             return near->torch_rank;
     }
     return in_group;
@@ -35,11 +49,6 @@ bool nsc_gave_up(const struct ncclscope_model *m, const struct nsc_own_record *r
     int64_t seq, completed;
     return r->number == NCCLSCOPE_KIND_TORCH_GAVE_UP && nsc_number_said(m, r, "seq", &seq) &&
            nsc_number_said(m, r, "completed", &completed) && completed < seq;
-}
-
-static nsc_text group_said(const struct ncclscope_model *m, const struct nsc_own_record *r)
-{
-    return nsc_text_trim(nsc_said(m, r, "group"));
 }
 
 /* "PG ID 3 PG GUID 14(mesh_tp)". The line of a time-out names no group: a line near it that gives up the same work does, the rank's
