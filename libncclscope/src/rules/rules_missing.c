@@ -374,19 +374,20 @@ static void tell_absent_for_sure(const struct absence *a)
     bool listed = m->whole.listed == (uint64_t)k->nranks;
     unsigned long long n = listed ? 0 : (unsigned long long)m->whole.unnamed_gpus;
     const char *gone = listed ? "never joined it" : a->never == 1 ? "never appeared" : "never appear";
-    a->f->title = is_unanswered(m, k) /* it goes on trying: of the others nothing is known */
-                      ? nsc_words(a->c,
-                                  "A communicator of %lld ranks is not complete when this input ends: a connection "
-                                  "gets no answer, and the input has no NCCL line of %s",
-                                  (long long)k->nranks, a->who)
-                      : n /* some of them may be among these */
-                            ? nsc_words(a->c,
-                                        "A communicator of %lld ranks never became complete: no %sline names %s, and "
-                                        "no line tells the rank of %llu GPU%s that speak%s here",
-                                        (long long)k->nranks, m->cut_inits ? "whole " : "", a->who, n,
-                                        n == 1 ? "" : "s", n == 1 ? "s" : "")
-                            : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s",
-                                        (long long)k->nranks, a->who, gone);
+    a->f->title =
+        is_unanswered(m, k) /* it goes on trying: of the others nothing is known */
+            ? nsc_words(a->c,
+                        "A communicator of %lld ranks is not complete when this input ends: a connection "
+                        "gets no answer, and the input has no NCCL line of %s",
+                        (long long)k->nranks, a->who)
+            : n /* some of them may be among these */
+                  ? nsc_words(a->c,
+                              "A communicator of %lld ranks never became complete: no %sInit line names %s, and "
+                              "no line tells the rank of %llu GPU%s that speak%s here",
+                              (long long)k->nranks, m->cut_inits ? "whole " : "", a->who, n, n == 1 ? "" : "s",
+                              n == 1 ? "s" : "")
+                  : nsc_words(a->c, "A communicator of %lld ranks never became complete: %s %s", (long long)k->nranks,
+                              a->who, gone);
     if (listed)
         a->f->title = nsc_words(a->c, "%s%s", a->f->title, silent_hosts(a->c, a->never == 1 ? "it" : "them"));
     if (a->spoke) {

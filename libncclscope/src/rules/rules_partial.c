@@ -18,7 +18,7 @@ static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int6
         return nsc_words(c, "No line says which process%s running %llu of %lld ranks of %s: %s", one ? " is" : "es are",
                          (unsigned long long)f->count, (long long)nranks, of, nsc_list_ranks(c, f));
     return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks, of,
-                     c->m->cut_inits ? one ? "is named by no complete line here" : "are named by no complete line here"
+                     c->m->cut_inits ? one ? "has no whole Init line here" : "have no whole Init line here"
                      : one           ? "is not in this input"
                                      : "are not in this input",
                      nsc_list_ranks(c, f));
