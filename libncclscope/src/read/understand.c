@@ -234,6 +234,7 @@ void nsc_understand(ncclscope_reader *r, const struct nsc_header *h, bool cut)
         if (is_half_shm(r, rec->via))
             rec->via = &cut_short;
         torn = !rec->via->row;
+        piece = piece && torn; /* a path that is known is whole */
         if (torn)
             nsc_mark_torn(r);
         r->connected = r->connected || h->whole;

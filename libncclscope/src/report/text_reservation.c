@@ -1,5 +1,7 @@
 /* text_reservation.c - what keeps "nothing is wrong" from being the whole answer of the first lines. */
 #include "model/machines.h"
+#include "model/version.h"
+#include "read/changes.h"
 #include "report/text.h"
 
 /* Could an input not be read to its end? Then what is fine is fine only as far as it was read. */
@@ -260,11 +262,31 @@ static const char *beside_paths(const struct nsc_report *r, const uint64_t *link
     return NULL;
 }
 
+/* Several machines have one host name, and connections within a host, by a release that tells machines apart by that name. */
+static bool may_join_machines(const struct nsc_report *r)
+{
+    bool shared = false, old = r->m->proc_order.len > 0;
+    for (size_t i = 0; i < r->m->machines.len; i++)
+        shared = shared || r->m->machines.item[i].several;
+    for (size_t i = 0; shared && old && i < r->m->proc_order.len; i++)
+        old = nsc_version_of(r->m, r->m->proc_order.item[i]).high < NSC_CHANGE_HOST_BY_BOOT_ID;
+    for (size_t i = 0; shared && old && i < r->m->link_order.len; i++) {
+        int path = r->m->links.item[r->m->link_order.item[i]].known.path;
+        if (path == NSC_PATH_P2P || path == NSC_PATH_NVLINK || path == NSC_PATH_PCIE || path == NSC_PATH_SHM)
+            return true;
+    }
+    return false;
+}
+
 /* What keeps "nothing is wrong" from being the whole answer. */
 const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 {
     if (nsc_is_damaged(r))
         return " as far as the input could be read; part of it could not, so this is no all-clear.";
+    if (may_join_machines(r))
+        return "; but processes under one host name have different addresses. If these are several machines, this "
+               "release takes them for one (it knows them by that name), and what it connects so fails: give each a "
+               "host name of its own.";
     if (open_warnings(r) == 1)
         return "; but NCCL printed a warning that this tool cannot judge: read it below.";
     if (open_warnings(r))
@@ -315,7 +337,7 @@ const char *nsc_reservation(const struct nsc_report *r, const uint64_t *links)
 
 bool nsc_is_open_question(const struct nsc_report *r)
 {
-    return nsc_is_damaged(r) || open_warnings(r) || tells_of_shm(r, true) || wonders_at_sends(r) ||
-           wonders_at_sockets(r) || ends_in_init(r) || wonders_at_stop(r) || wonders_at_own_words(r) ||
-           nsc_is_cut_as_it_connects(r);
+    return nsc_is_damaged(r) || may_join_machines(r) || open_warnings(r) || tells_of_shm(r, true) ||
+           wonders_at_sends(r) || wonders_at_sockets(r) || ends_in_init(r) || wonders_at_stop(r) ||
+           wonders_at_own_words(r) || nsc_is_cut_as_it_connects(r);
 }

@@ -265,27 +265,24 @@ static bool is_other_network(const struct ncclscope_model *m, const struct nsc_r
            !nsc_may_be_torn(m, r->proc, r->network, one->proc, one->network);
 }
 
-static const struct nsc_proc *on_other_network(const struct ncclscope_model *m, const struct nsc_proc *one)
-{
-    for (size_t i = 0; i < m->proc_order.len; i++) {
-        uint32_t at = m->proc_order.item[i];
-        const struct nsc_proc *p = &m->procs.item[at];
-        if (p->network && p->network != one->network && p->host != one->host && p->source == one->source &&
-            !nsc_may_be_torn(m, at, p->network, (uint32_t)(one - m->procs.item), one->network))
-            return p;
-    }
-    return NULL;
-}
-
 /* Where no line names a communicator, two hosts of one input: likely of one job. */
 static void tell_mixed_hosts(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_proc *one = NULL, *other = NULL;
+    struct nsc_map first = {0}; /* of a source */
     for (size_t i = 0; i < m->proc_order.len && !other; i++) {
-        one = &m->procs.item[m->proc_order.item[i]];
-        other = one->network ? on_other_network(m, one) : NULL;
+        uint32_t at = m->proc_order.item[i];
+        const struct nsc_proc *p = &m->procs.item[at];
+        uint32_t before = p->network ? nsc_map_get(&first, (struct nsc_key){p->source, 0, 0}) : NSC_NONE;
+        if (p->network && before == NSC_NONE && nsc_map_put(&first, (struct nsc_key){p->source, 0, 0}, at))
+            c->f->no_memory = true;
+        one = before == NSC_NONE ? NULL : &m->procs.item[before];
+        if (one && p->network != one->network && p->host != one->host &&
+            !nsc_may_be_torn(m, at, p->network, before, one->network))
+            other = p;
     }
+    nsc_map_free(&first);
     if (!other || nsc_success_of(m) || m->link_order.len)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
