@@ -461,9 +461,9 @@ static void tell_absent(const struct absence *a)
                                 a->who, of);
         make_note(c, a->f, NSC_MISSING_UNNAMED);
     } else if (is_unnamed(a)) {
-        a->f->title =
-            nsc_words(c, "No line of this input says which process runs %s of %lld of a communicator that initialises",
-                      a->who, of);
+        a->f->title = nsc_words(
+            c, "No Init line of this input says which process runs %s of %lld of a communicator that initialises",
+            a->who, of);
         make_note(c, a->f, NSC_MISSING_UNNAMED);
     } else if (c->m->repeated) {
         a->f->title =
@@ -473,7 +473,7 @@ static void tell_absent(const struct absence *a)
     } else if (is_cut_short(a) && !store_gone(c->m, a->k)) {
         a->f->title = nsc_words(
             c, "The input ends while a communicator of %lld ranks initialises, and %s of %s", of,
-            c->m->whole.unnamed_gpus > 0 ? "no line of it says which process runs any" : "holds no line", a->who);
+            c->m->whole.unnamed_gpus > 0 ? "no Init line of it says which process runs any" : "holds no line", a->who);
         make_note(c, a->f, NSC_MISSING_CUT_SHORT);
     } else {
         tell_absent_for_sure(a);

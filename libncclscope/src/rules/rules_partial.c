@@ -15,8 +15,9 @@ static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int6
          unnamed = c->m->whole.unnamed_gpus > 0 || nsc_any_unowned(c->m); /* their lines may be here */
     const char *of = comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms);
     if (unnamed && !c->m->cut_inits) /* other lines may name the rank */
-        return nsc_words(c, "No line says which process%s running %llu of %lld ranks of %s: %s", one ? " is" : "es are",
-                         (unsigned long long)f->count, (long long)nranks, of, nsc_list_ranks(c, f));
+        return nsc_words(c, "No Init line says which process%s running %llu of %lld ranks of %s: %s",
+                         one ? " is" : "es are", (unsigned long long)f->count, (long long)nranks, of,
+                         nsc_list_ranks(c, f));
     return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks, of,
                      c->m->cut_inits ? one ? "has no whole Init line here" : "have no whole Init line here"
                      : one           ? "is not in this input"
