@@ -131,6 +131,15 @@ nsc_text nsc_base_name(nsc_text path)
     return slash && slash + 1 < path.ptr + path.len ? nsc_text_from(path, (size_t)(slash - path.ptr) + 1) : path;
 }
 
+nsc_text nsc_text_upto(nsc_text a, size_t most)
+{
+    size_t n = a.len < most ? a.len : most;
+    while (n && n < a.len && (a.ptr[n] & 0xc0) == 0x80)
+        n--;
+    a.len = n;
+    return a;
+}
+
 nsc_text nsc_next_word(nsc_text *rest)
 {
     nsc_text r = *rest;

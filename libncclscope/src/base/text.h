@@ -142,6 +142,8 @@ nsc_text nsc_next_word(nsc_text *rest);
 
 /* What stands behind the last '/', or all of it. */
 nsc_text nsc_base_name(nsc_text path);
+nsc_text nsc_text_upto(nsc_text a,
+                       size_t most); /* its beginning, of so many bytes or fewer: no letter of UTF-8 is cut */
 
 /* A code point as UTF-8: writes and returns 1 to 4 bytes. */
 size_t nsc_put_utf8(char *to, uint32_t c);

@@ -48,9 +48,9 @@ struct nsc_place nsc_place_of(const struct ncclscope_model *m, const struct nsc_
     struct nsc_place p;
     nsc_text name = {NULL, 0};
     if (m->sources.len > 1 && w->source < m->sources.len)
-        name = nsc_base_name(nsc_say(m, m->sources.item[w->source].name));
+        name = nsc_text_upto(nsc_base_name(nsc_say(m, m->sources.item[w->source].name)), SHOWN);
     snprintf(p.words, sizeof p.words, name.len ? "line %llu of %.*s" : "line %llu", (unsigned long long)w->line,
-             (int)(name.len < SHOWN ? name.len : SHOWN), name.ptr);
+             (int)name.len, name.ptr);
     return p;
 }
 

@@ -661,6 +661,8 @@ static inline bool nsc_refuses_collnet(const struct nsc_event *e)
 }
 bool nsc_is_trouble(ncclscope_kind kind);     /* other.c */
 bool nsc_comes_in_heaps(ncclscope_kind kind); /* other.c */
+/* "[launch.py:351:main] Process 4242 exits successfully." It is one process: the job, where nothing tells of another that did not. whole.c */
+bool nsc_exits_well(const struct ncclscope_model *m, const struct nsc_own_record *r);
 /* The first line of other.def that is of this kind, or NULL. */
 const struct nsc_own_record *nsc_first_heard(const struct ncclscope_model *m, ncclscope_kind kind);
 /* The line by which the program counts on behind this one, where nothing behind that tells of a failure; NULL: none. whole.c */

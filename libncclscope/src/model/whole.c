@@ -1,10 +1,9 @@
 /* whole.c - what rules ask of a whole input for each thing that they find, looked for once. */
 #include "model/model.h"
 
-/* "[launch.py:351:main] Process 4242 exits successfully." is one process: the job, where nothing tells of another that did not. */
-static bool is_end_of_job(const struct ncclscope_model *m, const struct nsc_own_record *r)
+bool nsc_exits_well(const struct ncclscope_model *m, const struct nsc_own_record *r)
 {
-    return !m->troubles || nsc_text_find(nsc_said(m, r, "text"), "exits successfully") < 0;
+    return r->number == NCCLSCOPE_KIND_JOB_DONE && nsc_text_find(nsc_said(m, r, "text"), "exits successfully") >= 0;
 }
 
 static bool tells_success(const struct ncclscope_model *m, const struct nsc_own_record *r)
@@ -12,7 +11,8 @@ static bool tells_success(const struct ncclscope_model *m, const struct nsc_own_
     int64_t wrong;
     return r->number == NCCLSCOPE_KIND_TEST_AVERAGE || r->number == NCCLSCOPE_KIND_PROGRAM_DONE ||
            r->number == NCCLSCOPE_KIND_TRAINER_DONE || r->number == NCCLSCOPE_KIND_ELASTIC_DONE ||
-           r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL || (r->number == NCCLSCOPE_KIND_JOB_DONE && is_end_of_job(m, r)) ||
+           r->number == NCCLSCOPE_KIND_HOROVOD_TOTAL ||
+           (r->number == NCCLSCOPE_KIND_JOB_DONE && !(m->troubles && nsc_exits_well(m, r))) ||
            (r->number == NCCLSCOPE_KIND_TEST_BOUNDS && nsc_number_said(m, r, "count", &wrong) && !wrong);
 }
 

@@ -529,12 +529,9 @@ static void tell_open_warning(const struct nsc_report *r)
     if (!w)
         return;
     char line[SHOWN + 300];
-    nsc_text said = nsc_text_trim_end(nsc_text_of_warning(&w->where));
-    size_t n = said.len < SHOWN ? said.len : SHOWN;
-    while (n && n < said.len && (said.ptr[n] & 0xc0) == 0x80) /* not within a letter of UTF-8 */
-        n--;
+    nsc_text said = nsc_text_trim_end(nsc_text_of_warning(&w->where)), shown = nsc_text_upto(said, SHOWN);
     snprintf(line, sizeof line, "NCCL warns (%s); this tool has no rule for it: \"%.*s%s\"",
-             nsc_place_of(r->m, &w->where).words, (int)n, said.ptr, n < said.len ? "..." : "");
+             nsc_place_of(r->m, &w->where).words, (int)shown.len, shown.ptr, shown.len < said.len ? "..." : "");
     nsc_wrap(r, 3, nsc_text_of(line));
     nsc_indent(r, 3);
 }

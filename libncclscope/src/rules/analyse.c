@@ -46,8 +46,7 @@ static void say_who_ended_well(struct nsc_case *c, struct nsc_finding *f)
     if (f->rule->key != NSC_ID_RANKS_EXITED || f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->cause)
         return;
     for (const struct nsc_own_record *r = first; r && r < c->m->happened.item + c->m->happened.len; r++)
-        well +=
-            r->number == NCCLSCOPE_KIND_JOB_DONE && nsc_text_find(nsc_said(c->m, r, "text"), "exits successfully") >= 0;
+        well += nsc_exits_well(c->m, r);
     if (well)
         f->cause = nsc_words(c, "%s The launcher says of %llu other process%s that %s exit%s successfully.", f->cause,
                              well, well == 1 ? "" : "es", well == 1 ? "it" : "they", well == 1 ? "s" : "");

@@ -124,7 +124,8 @@ struct closings {
     struct nsc_map closed; /* process and local rank to the rank that it may mean; that and 1: surely */
     struct nsc_map spoken; /* source and rank to the last line that PyTorch marks with it, index into model.happened */
     struct nsc_map waited; /* source to the last line by which a rank lost its patience, the same */
-    struct nsc_map well;   /* the pid of a process that, as its launcher says, exits successfully */
+    struct nsc_map well;   /* pid to how many processes, as launchers say, exit successfully */
+    struct nsc_map alike;  /* pid to how many processes have it */
 };
 
 /* Every rank by its communicator, its host and its place there, as lines say it, else counted by rank. */
@@ -217,6 +218,7 @@ static void free_closings(struct closings *all)
     nsc_map_free(&all->spoken);
     nsc_map_free(&all->waited);
     nsc_map_free(&all->well);
+    nsc_map_free(&all->alike);
     nsc_vec_free(&all->of);
 }
 
@@ -289,19 +291,33 @@ static void list_torch_lines(struct nsc_case *c, struct closings *all)
     }
 }
 
-/* "[launch.py:347:main] Process 697994 exits successfully." */
-static void list_good_exits(struct nsc_case *c, struct closings *all)
+static void count_one(struct nsc_case *c, struct nsc_map *of, uint64_t pid)
+{
+    struct nsc_key key = {pid, 0, 0};
+    uint32_t n = nsc_map_get(of, key);
+    if (nsc_map_put(of, key, n == NSC_NONE ? 1 : n + 1))
+        c->f->no_memory = true;
+}
+
+/* Processes of several hosts may have one pid. */
+static void count_good_exits(struct nsc_case *c, struct closings *all)
 {
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
-        nsc_text text = r->number == NCCLSCOPE_KIND_JOB_DONE ? nsc_said(m, r, "text") : (nsc_text){NULL, 0};
-        ptrdiff_t end = nsc_text_find(text, " exits successfully");
-        nsc_text pid = end < 0 ? (nsc_text){NULL, 0} : nsc_word_behind(text, "Process ");
-        uint64_t v;
-        if (pid.len && nsc_to_u64(pid, &v) && nsc_map_put(&all->well, (struct nsc_key){v, 0, 0}, (uint32_t)i))
-            c->f->no_memory = true;
+        uint64_t pid;
+        if (nsc_exits_well(m, r) && nsc_to_u64(nsc_word_behind(nsc_said(m, r, "text"), "Process "), &pid))
+            count_one(c, &all->well, pid);
     }
+    for (size_t i = 0; i < m->proc_order.len && all->well.used; i++)
+        count_one(c, &all->alike, (uint64_t)m->procs.item[m->proc_order.item[i]].pid);
+}
+
+static bool exited_well(const struct closings *all, const struct nsc_proc *p)
+{
+    struct nsc_key pid = {(uint64_t)p->pid, 0, 0};
+    uint32_t well = nsc_map_get(&all->well, pid);
+    return well != NSC_NONE && well >= nsc_map_get(&all->alike, pid);
 }
 
 /* Did a rank lose its patience behind that line, by PyTorch's watchdog, while the one whose connection had closed said nothing more? PyTorch's
@@ -323,7 +339,7 @@ static bool is_lost(const struct ncclscope_model *m, const struct closings *all,
     const struct nsc_proc *speaker = &m->procs.item[e->proc], *gone = &m->procs.item[r->proc];
     if (speaker == gone || is_after(&e->where, &speaker->closing_at) || closes_itself(m, r) || nsc_closes_own(m, e))
         return false; /* who tells of its own connections is there */
-    if (nsc_map_get(&all->well, (struct nsc_key){(uint64_t)gone->pid, 0, 0}) != NSC_NONE)
+    if (exited_well(all, gone))
         return false;
     bool speaks_on = gone->source == e->where.source && gone->last_line > e->where.line;
     bool seen = all_saw_the_same(m, all, e) || all->one_gone == r->proc;
@@ -453,7 +469,7 @@ void nsc_rule_ranks_lost(struct nsc_case *c)
     gather_closings(c, &all);
     if (nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED)) {
         index_places(c, &all);
-        list_good_exits(c, &all);
+        count_good_exits(c, &all);
         list_torch_lines(c, &all);
         find_one_gone(c, &all);
         bool one = all.one_gone != NSC_NONE;
