@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""check-properties.py TOOL - what may not change a report: compression, prefixes, order of files, one file or several.
+"""check-properties.py TOOL - what may not change a report: compression, prefixes, order of files, one file or several; and that text and
+JSON tell of the same.
 
 "Compression, launcher prefixes and file order change only `sources`, positions, quoted evidence and what a prefix
 itself says." So each log is told in several ways, and the reports must be equal in everything else."""
 import concurrent.futures
+import glob
 import gzip
 import html
 import itertools
@@ -155,6 +157,14 @@ def check_repeat(c, tool, name):
     c.true(name, 'two runs differ as text', a == b)
 
 
+def check_all_told(c, tool, path):
+    """Each warning and error of the JSON report has its place in the text, but for variables, which what they do names."""
+    text = harness.run(tool, path).out.decode('utf-8', 'replace')
+    for f in harness.report(tool, path)[0]['findings']:
+        if f['severity'] in ('warning', 'error') and not f['id'].startswith('env/') and f['id'] != 'log/no-channels':
+            c.true(os.path.relpath(path, harness.TESTDATA), f['id'] + ' is in no place of the text', f['id'] in text)
+
+
 def main():
     tool = sys.argv[1]
     c = harness.Checks()
@@ -163,6 +173,9 @@ def main():
     jobs += [lambda f, n=n: check_gzip(c, tool, f, n) for n in PACKED]
     jobs += [lambda f: check_orders(c, tool), lambda f: check_one_file(c, tool, f)]
     jobs += [lambda f, n=n: check_repeat(c, tool, n) for n in TWICE]
+    told = [harness.log_path(n) for n in harness.log_names()]
+    told += glob.glob(os.path.join(harness.TESTDATA, 'cases', '*', '*.log'))
+    jobs += [lambda f, p=p: check_all_told(c, tool, p) for p in told]
     with tempfile.TemporaryDirectory(prefix='properties-') as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folders = [os.path.join(folder, str(i)) for i in range(len(jobs))]
