@@ -342,7 +342,7 @@ struct nsc_own_field {
 enum { NSC_OWN_RECORDS = 100000 }; /* so many are kept; of the others their number */
 enum {
     NSC_WORDS_OF_RANKS = 20000, /* lines in which a rank tells of itself: a program may warn at every step */
-    NSC_HEAPED = 20000          /* frames of stacks, and words about PyTorch's store */
+    NSC_HEAPED = 20000          /* frames of stacks, lines of errors, and words about PyTorch's store */
 };
 
 /* What the first rank of a communicator called under a number (opCount), and how many call the same. */

@@ -259,7 +259,7 @@ bool nsc_is_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_PY_THREAD_RAISED, NCCLSCOPE_KIND_EXIT_TOLD,        NCCLSCOPE_KIND_POD_ENDED,
         NCCLSCOPE_KIND_RUNTIME_DIED,     NCCLSCOPE_KIND_TOOL_FAILED,      NCCLSCOPE_KIND_SHELL_FAILED,
         NCCLSCOPE_KIND_KERNEL_XID,       NCCLSCOPE_KIND_HUNG_DUMP,        NCCLSCOPE_KIND_PROGRAM_GOES_ON,
-        NCCLSCOPE_KIND_ERROR_ALONE};
+        NCCLSCOPE_KIND_ERROR_ALONE,      NCCLSCOPE_KIND_ERROR_SAID};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return false;
@@ -271,7 +271,7 @@ bool nsc_comes_in_heaps(ncclscope_kind kind)
 {
     return kind == NCCLSCOPE_KIND_TORCH_FRAME || kind == NCCLSCOPE_KIND_PY_FRAME ||
            kind == NCCLSCOPE_KIND_PY_TRACEBACK || kind == NCCLSCOPE_KIND_ERROR_ALONE ||
-           kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
+           kind == NCCLSCOPE_KIND_ERROR_SAID || kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
 }
 
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)

@@ -160,6 +160,12 @@ static void take_version(ncclscope_reader *r, nsc_text text)
     r->stats.unknown += !row;
 }
 
+/* An error that another row, or an exception, tells better; and which a program may survive. */
+static bool is_error_alone(const struct nsc_row *row)
+{
+    return row && (row->kind == NCCLSCOPE_KIND_ERROR_ALONE || row->kind == NCCLSCOPE_KIND_ERROR_SAID);
+}
+
 /* What another program printed: the record in hand, if there is a row for it. */
 static bool take_foreign(ncclscope_reader *r, nsc_text body)
 {
@@ -175,7 +181,7 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     const struct nsc_row *exception = nsc_exception_row(r, &raised);
     row = nsc_panic_row(r, body);
     row = row ? row : nsc_foreign_row(r->grammar, body, r->hinted, &r->match);
-    bool vague = !row || row->kind == NCCLSCOPE_KIND_RANK_SAID || row->kind == NCCLSCOPE_KIND_ERROR_ALONE;
+    bool vague = !row || row->kind == NCCLSCOPE_KIND_RANK_SAID || is_error_alone(row);
     if (vague && exception) { /* again: the match is of another row by now */
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, raised, &r->match);
         rec->message = raised;
@@ -184,11 +190,11 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PROGRAM_GOES_ON, nsc_text_trim(body), &r->match);
     if (!row ||
         (row->kind == NCCLSCOPE_KIND_PY_TRACEBACK && nsc_traceback_is_ignored(&r->tracebacks, r->physical.number)) ||
-        (row->kind == NCCLSCOPE_KIND_ERROR_ALONE && nsc_is_in_ignored(&r->tracebacks, r->physical.number)))
+        (is_error_alone(row) && nsc_is_in_ignored(&r->tracebacks, r->physical.number)))
         return false;
     rec->kind = row->kind;
     if (rec->kind == NCCLSCOPE_KIND_SHELL_ENDED ||
-        rec->kind == NCCLSCOPE_KIND_ERROR_ALONE) /* or the words of something else: does the program go on? */
+        is_error_alone(row)) /* or the words of something else: does the program go on? */
         nsc_progress_begin(&r->progress, r->physical.number);
     if (rec->kind == NCCLSCOPE_KIND_NCCL_RESULT)
         nsc_await_quoted(r);

@@ -9,9 +9,11 @@ static const struct ending {
     ncclscope_kind kind;
     enum order order;
     uint64_t near;
+    int severity;
     const char *title, *fix;
 } endings[] = {
-#define ENDING(kind, order, near, title, fix) {NCCLSCOPE_KIND_##kind, order, near, title, fix},
+#define ENDING(kind, order, near, severity, title, fix) \
+    {NCCLSCOPE_KIND_##kind, order, near, NCCLSCOPE_SEVERITY_##severity, title, fix},
 #include "endings.def"
 #undef ENDING
 };
@@ -45,7 +47,8 @@ bool nsc_tell_last_lines(struct nsc_case *c, bool why)
             continue;
         nsc_text text = nsc_text_trim(nsc_field_of(c->m, r, "text") ? nsc_said(c->m, r, "text") : r->where.text),
                  name = nsc_said(c->m, r, "name"), code = nsc_said(c->m, r, "code");
-        struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+        text.len -= text.len && text.ptr[text.len - 1] == '.';
+        struct nsc_finding *f = nsc_found(c, endings[i].severity, "error", "certain");
         f->count = 1;
         f->title = code.len ? nsc_words(c, "%s: Xid %.*s at %.*s: %.*s", endings[i].title, (int)code.len, code.ptr,
                                         (int)name.len, name.ptr, (int)(text.len < SHOWN ? text.len : SHOWN), text.ptr)

@@ -347,6 +347,23 @@ static void tell_unnamed(struct nsc_case *c)
     nsc_show(c, f, &r->where);
 }
 
+/* "Detected 1 oom_kill event in StepId=1.0": a process of the step was killed, and no line says which. */
+static void tell_step_memory(struct nsc_case *c, const struct nsc_own_record *oom)
+{
+    if (!oom || oom->number == NCCLSCOPE_KIND_KERNEL_KILLED)
+        return;
+    nsc_text where = nsc_text_trim(nsc_said(c->m, oom, oom->number == NCCLSCOPE_KIND_SLURM_OOM ? "text" : "name"));
+    where = nsc_next_word(&where);
+    where.len -= where.len && where.ptr[where.len - 1] == '.';
+    struct nsc_finding *f =
+        nsc_found(c, nsc_success_of(c->m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
+    f->count = 1;
+    f->title = nsc_words(c, "A process of the job was killed because of its memory use (%.*s)", (int)where.len,
+                         where.len ? where.ptr : "");
+    nsc_explain_by(c, f, NSC_EXIT_OUT_OF_MEMORY);
+    nsc_show(c, f, &oom->where);
+}
+
 enum { MOST_ASKED = 64 };
 
 void nsc_rule_ranks_exited(struct nsc_case *c)
@@ -413,7 +430,9 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
     }
     if (!told && !failed && !limited && !nsc_any_failure(c, NSC_ID_NONE)) {
         size_t before = c->f->list.len;
-        tell_stop(c);
+        tell_step_memory(c, oom);
+        if (c->f->list.len == before)
+            tell_stop(c);
         if (c->f->list.len == before)
             tell_unnamed(c);
         if (c->f->list.len == before)
