@@ -211,18 +211,24 @@ static void tell_limit(const struct nsc_report *r)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
+/* Several inputs, a success or a result in the one, or a rank that came up or ended. */
+static bool may_have_ended(const struct ncclscope_model *m)
+{
+    bool ended = m->sources.len != 1 || nsc_success_of(m) || m->tests.len;
+    for (size_t i = 0; i < m->ranks.len && !ended; i++)
+        ended = m->ranks.item[i].done || m->ranks.item[i].done_maybe || m->ranks.item[i].destroyed.line ||
+                m->ranks.item[i].aborted.line;
+    return ended;
+}
+
 /* All that connected did so at the end of the input, and nobody says that he has done: releases that connect at the first collective say so.
  * Not where sends connected ("Channel 00/1"), which no such word follows. */
 static bool ends_connecting(const struct ncclscope_model *m)
 {
     enum { NEAR = 12 };
     bool near = false;
-    if (m->sources.len != 1 || nsc_success_of(m) || m->tests.len || nsc_sends_and_receives(m))
+    if (may_have_ended(m) || nsc_sends_and_receives(m))
         return false;
-    for (size_t i = 0; i < m->ranks.len; i++)
-        if (m->ranks.item[i].done || m->ranks.item[i].done_maybe || m->ranks.item[i].destroyed.line ||
-            m->ranks.item[i].aborted.line)
-            return false;
     for (size_t i = 0; i < m->procs.len; i++) {
         const struct nsc_proc *p = &m->procs.item[i];
         if (!p->last_connect)
@@ -232,6 +238,18 @@ static bool ends_connecting(const struct ncclscope_model *m)
         near = near || p->last_connect + NEAR >= m->sources.item[0].stats.lines;
     }
     return near;
+}
+
+/* NCCL's lines of a beginning are the last of the input, and none of a connection or of an end is in it. */
+static bool ends_before_any_connects(const struct ncclscope_model *m)
+{
+    if (may_have_ended(m) || m->links.len)
+        return false;
+    bool begins = false;
+    for (size_t i = 0; i < m->procs.len && !begins; i++)
+        begins = m->procs.item[i].network_at.line > 0;
+    const struct nsc_source_info *s = &m->sources.item[0];
+    return begins && s->stats.lines <= s->last_record + 1;
 }
 
 /* Beside a path that might be better: where the input ends nothing had come through yet, which may be what its reader wonders at. */
@@ -249,6 +267,10 @@ static void tell_open_end(const struct nsc_report *r)
                      : "nccl-tests printed no result in this input: the log is cut, or the test hangs.");
     else if (ends_connecting(r->m))
         snprintf(line, sizeof line, "The input ends while ranks connect: it is cut there, or the job hangs.");
+    else if (ends_before_any_connects(r->m))
+        snprintf(line, sizeof line,
+                 "The input ends before a line says that ranks connected: it is cut there, the job hangs, or such "
+                 "lines were left out.");
     if (!line[0])
         return;
     nsc_indent(r, 3);
