@@ -177,12 +177,20 @@ static void take_frame(struct nsc_tracebacks *all, nsc_text line, size_t column,
     }
 }
 
-/* By Python in a destructor, by its logging, by asyncio of a task that nobody waits for: it ended nothing. */
+/* By Python in a destructor or as it exits, by its logging, by asyncio of a task that nobody waits for: it ended nothing. */
 static bool is_ignored(nsc_text line)
 {
     return nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0 ||
            nsc_text_find_by(line, "--- Logging error ---", 4) >= 0 ||
+           nsc_text_find_by(line, "Error in atexit._run_exitfuncs:", 0) >= 0 ||
            nsc_text_find_by(line, "Task exception was never retrieved", 0) >= 0;
+}
+
+/* "File "/usr/lib/python3.10/multiprocessing/util.py", line 300, in _run_finalizers": Python's own, of a process that exits already; it
+ * prints what a finalizer raises, and goes on. */
+static bool is_finalizer(nsc_text line)
+{
+    return nsc_text_find_by(line, "multiprocessing/util.py\", line ", 0) >= 0 && nsc_text_ends(line, "in _run_finalizers");
 }
 
 bool nsc_traceback_is_ignored(const struct nsc_tracebacks *all, uint64_t number)
@@ -210,6 +218,12 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
         all->ignored_at = number;
     ptrdiff_t frame = hinted ? nsc_text_find_by(line, "  File \"", 2) : -1;
     if (frame >= 0) {
+        struct nsc_traceback *begun = is_finalizer(line) ? just_begun(all, number) : NULL;
+        if (begun) {
+            all->ignored_at = number;
+            begun->open = false;
+            all->open--;
+        }
         if (!nsc_is_in_ignored(all, number))
             take_frame(all, line, (size_t)frame, number);
         return NULL;

@@ -21,6 +21,16 @@ static int verdict_of(const struct ncclscope_findings *f)
     return no_channels ? NCCLSCOPE_NO_EVIDENCE : NCCLSCOPE_ALL_OK;
 }
 
+/* Does a process of NCCL's print its first line behind that one of its input? Then there is another run. */
+static bool begins_behind(const struct ncclscope_model *m, const struct nsc_where *done)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].first.source == done->source && m->procs.item[i].first.line > done->line &&
+            m->procs.item[i].informs)
+            return true;
+    return false;
+}
+
 /* What failed when the program had done its work, in its shutdown or behind that: said so, and where processes merely end at different
  * moments no more than a note. */
 static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
@@ -36,6 +46,8 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
     bool goes = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_FAILURE_ASYNC;
     if (goes && f->part == NSC_WAKE)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    if (f->rule->key == NSC_ID_RANKS_EXITED && !begins_behind(c->m, done)) /* its work was done */
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
 /* "[launch.py:347:main] Process 4242 exits successfully.": others of the job did, so that it did not fail as a whole. */

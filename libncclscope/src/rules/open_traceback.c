@@ -23,6 +23,12 @@ static bool begins(const struct nsc_own_record *r)
     return r->number == NCCLSCOPE_KIND_PY_TRACEBACK || r->number == NCCLSCOPE_KIND_PY_THREAD_RAISED;
 }
 
+/* A frame of Python's own, which prints what it calls raises as the process exits. */
+static bool goes_on_behind(const struct ncclscope_model *m, const struct nsc_own_record *frame)
+{
+    return nsc_text_is(nsc_text_trim(nsc_said(m, frame, "name")), "_run_finalizers");
+}
+
 /* What goes on for longer outlived it. */
 static bool is_at_the_end(const struct ncclscope_model *m, const struct open_traceback *t)
 {
@@ -42,6 +48,8 @@ static struct open_traceback find_open(const struct ncclscope_model *m)
         }
         if (begins(r))
             t = t.head ? t : (struct open_traceback){r, NULL, r->where.line};
+        else if (t.head && r->number == NCCLSCOPE_KIND_PY_FRAME && goes_on_behind(m, r))
+            t.head = t.frame = NULL;
         else if (t.head && r->number == NCCLSCOPE_KIND_PY_FRAME)
             t.frame = r;
         else if (r->number == NCCLSCOPE_KIND_PY_INTERRUPTED || nsc_is_trouble(r->number))
