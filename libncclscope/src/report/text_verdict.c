@@ -199,16 +199,23 @@ static void chosen_network(const struct nsc_report *r, const char *for_whom)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
-/* What the path is like, and not why the job ended: its scheduler's limit. */
-static void tell_limit(const struct nsc_report *r)
+/* What the path is like, and not why the job ended: its scheduler's limit, or somebody's Ctrl-C. */
+static void tell_end(const struct nsc_report *r, const char *row)
 {
-    char line[300];
-    const struct nsc_finding *f = nsc_explained_by(r->f, "EXIT_LIMIT");
+    char line[400];
+    const struct nsc_finding *f = nsc_explained_by(r->f, row);
     if (!f || !f->title)
         return;
-    snprintf(line, sizeof line, "%.280s.", f->title);
+    snprintf(line, sizeof line, "%.280s%s%s%s.", f->title, f->evidences ? " (" : "",
+             f->evidences ? nsc_place_of(r->m, &f->evidence[0]).words : "", f->evidences ? ")" : "");
     nsc_indent(r, 3);
     nsc_wrap(r, 3, nsc_text_of(line));
+}
+
+static void tell_any_end(const struct nsc_report *r)
+{
+    tell_end(r, "EXIT_LIMIT");
+    tell_end(r, "EXIT_BY_HAND");
 }
 
 /* Several inputs, a success or a result in the one, or a rank that came up or ended. */
@@ -296,7 +303,9 @@ static void good_verdict(const struct nsc_report *r)
     snprintf(line, sizeof line, "%s%s%s", who, paths, nsc_reservation(r, s.links));
     nsc_mark(r, nsc_is_open_question(r) || nsc_lacks_results(r->m) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
-    tell_limit(r);
+    tell_end(r, "EXIT_LIMIT");
+    if (!strstr(line, "stopped the job by hand"))
+        tell_end(r, "EXIT_BY_HAND");
     if (nsc_lacks_network(r, s.links))
         chosen_network(r, "For them");
     else if (nsc_is_cut_as_it_connects(r) && !s.links[NSC_PATH_NET] && !s.links[NSC_PATH_NET_GDR] &&
@@ -448,7 +457,7 @@ static void bad_verdict(const struct nsc_report *r)
             nsc_text_of("No connection within a node is in this input: how the GPUs of a node talk cannot be told."));
     }
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR)
-        tell_limit(r);
+        tell_any_end(r);
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR || !strcmp(f->cls, "fault"))
         tell_open_end(r);
     const struct nsc_finding *root = root_of(r, f);
@@ -604,6 +613,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
             nsc_wrap(r, 3, nsc_text_of(line));
             nsc_indent(r, 3);
             nsc_wrap(r, 3, nsc_text_of(f->cause));
+            tell_any_end(r);
             nsc_indent(r, 3);
             nsc_wrap(r, 3, nsc_text_of(f->fix));
         }
