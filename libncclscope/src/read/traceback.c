@@ -190,7 +190,8 @@ static bool is_ignored(nsc_text line)
  * prints what a finalizer raises, and goes on. */
 static bool is_finalizer(nsc_text line)
 {
-    return nsc_text_find_by(line, "multiprocessing/util.py\", line ", 0) >= 0 && nsc_text_ends(line, "in _run_finalizers");
+    return nsc_text_find_by(line, "multiprocessing/util.py\", line ", 0) >= 0 &&
+           nsc_text_ends(line, "in _run_finalizers");
 }
 
 bool nsc_traceback_is_ignored(const struct nsc_tracebacks *all, uint64_t number)
