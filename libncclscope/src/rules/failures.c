@@ -62,9 +62,12 @@ static bool is_of_input(const struct ncclscope_model *m, nsc_text peer)
 }
 
 /* A connection closed while it was accepted, by an address that is no host's of the input, on a host to whose ports a stranger had come
- * before: the same one. What that warning is; NULL: it is not so. */
+ * before: the same one. Or one that a process could not accept ("Accept failed Success") to whose port a stranger came. What that warning is;
+ * NULL: it is not so. */
 const struct nsc_event *nsc_stranger_of(const struct ncclscope_model *m, const struct nsc_event *e)
 {
+    if (e->kind == NCCLSCOPE_KIND_PROXY_FAILED && nsc_text_find(e->where.text, "Accept failed Success") >= 0)
+        return nsc_event_of(m, e->proc, NCCLSCOPE_KIND_SOCKET_STRANGER);
     const struct nsc_event *s =
         e->kind == NCCLSCOPE_KIND_REMOTE_CLOSED ? nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_SOCKET_STRANGER) : NULL;
     bool before = s && s->where.source == e->where.source && s->where.line < e->where.line;
@@ -417,6 +420,31 @@ static bool missed_by_nobody(const struct nsc_finding *f)
     return !strncmp(f->rule->id, "net/", 4);
 }
 
+/* Did the process take a communicator of its down in order behind it? */
+static bool destroyed_behind(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    if (e->proc == NSC_NONE)
+        return false;
+    for (uint32_t i = m->procs.item[e->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
+        if (m->ranks.item[i].destroyed.source == e->where.source && m->ranks.item[i].destroyed.line > e->where.line)
+            return true;
+    return false;
+}
+
+/* All processes that told of it came to the end of their work, and so did the program: no more than a note. Where a stranger connected among
+ * them, whose connections NCCL dropped, it is he that left. */
+static const struct failure *settle_if_outlived(struct nsc_case *c, struct nsc_finding *f, const struct failure *first,
+                                                const struct nsc_event *stranger)
+{
+    const struct nsc_where *end = nsc_success_of(c->m);
+    if (!end || end->source != f->began->where.source || end->line < f->began->where.line)
+        return first;
+    f->began = stranger ? stranger : f->began;
+    f->severity =
+        stranger || f->severity < NCCLSCOPE_SEVERITY_WARNING ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING;
+    return stranger ? failure_of(stranger) : first;
+}
+
 enum { WENT_ON = 20 };
 
 /* Did the process print much more behind the warning, come to an end that no error tells, and did nobody else fail? */
@@ -450,17 +478,19 @@ static bool chose_another(const struct ncclscope_model *m, const struct nsc_even
            nsc_text_find(nsc_say(m, p->network), "Libfabric") < 0;
 }
 
-/* The driver's library that NCCL did not find: a process that says so says more behind it, and nothing in the input fails. */
+/* The driver's library that NCCL could not use: it goes on without (NCCL 2.14.3 to 2.30.7, src/init.cc, ignores what ncclCudaLibraryInit
+ * returns). A process that says so chooses the interface of its bootstrap behind it; or says more, and nothing in the input fails. */
 static bool survives_yet(const struct ncclscope_model *m)
 {
-    bool goes_on = false;
-    for (size_t i = 0; i < m->events.len && !goes_on; i++) {
+    bool goes_on = false, begins = false;
+    for (size_t i = 0; i < m->events.len && !begins; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_proc *p = &m->procs.item[e->proc];
-        goes_on = e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY && !p->nameless && p->source == e->where.source &&
-                  p->last_line > e->where.line;
+        bool library = e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY && !p->nameless && p->source == e->where.source;
+        goes_on = goes_on || (library && p->last_line > e->where.line);
+        begins = library && p->bootstrap_at.source == e->where.source && p->bootstrap_at.line > e->where.line;
     }
-    return goes_on && !m->troubles && !nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE);
+    return begins || (goes_on && !m->troubles && !nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE));
 }
 
 /* NVML's error that no call returned, where it would be told ("init.cc:100 -> 2", at INFO), and behind which the process says more. */
@@ -543,8 +573,10 @@ void nsc_tell_failures(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
     struct beside beside = {.n = 0};
-    bool tied = false;     /* which came first is not known */
-    bool weathered = true; /* all processes that said it went on for long */
+    bool tied = false;                      /* which came first is not known */
+    bool weathered = true;                  /* all processes that said it went on for long */
+    bool outlived = true;                   /* all of them destroyed a communicator behind it */
+    const struct nsc_event *dropped = NULL; /* the first connection of a stranger's */
     bool survives = c->rule->key == NSC_ID_FAILURE_SYSTEM_NOT_READY && survives_yet(m);
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
@@ -554,8 +586,9 @@ void nsc_tell_failures(struct nsc_case *c)
             continue;
         bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                      m->hosts.len > 1; /* NICs are taken without a look at distances */
+        bool without = survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY;
         int severity = did_without(m, e) || came_back(m, e) ? NCCLSCOPE_SEVERITY_NOTE
-                       : blind || chose_another(m, e) || (survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY) ||
+                       : blind || chose_another(m, e) || without ||
                                (row->severity == NCCLSCOPE_SEVERITY_ERROR && returns_no_error(m, e))
                            ? NCCLSCOPE_SEVERITY_WARNING
                            : row->severity;
@@ -575,12 +608,15 @@ void nsc_tell_failures(struct nsc_case *c)
         }
         hear_beside(&beside, row, e);
         f->count += e->count;
+        outlived = outlived && destroyed_behind(m, e);
+        dropped = dropped || e->kind != NCCLSCOPE_KIND_SOCKET_STRANGER ? dropped : e;
         int64_t rank = nsc_rank_of_event(m, e);
         if (rank >= 0)
             nsc_name_rank(c, f, (uint64_t)rank);
         nsc_name_host(c, f, m->procs.item[e->proc].host);
         nsc_show(c, f, &e->where);
-        bool fatal = e->quoted || (e->broke && row->part == NSC_ROOT && !nsc_lived_on(m, e->proc, &e->where));
+        bool fatal =
+            e->quoted || (e->broke && row->part == NSC_ROOT && !without && !nsc_lived_on(m, e->proc, &e->where));
         if (severity < f->severity)
             continue;
         fatal = fatal && severity > NCCLSCOPE_SEVERITY_NOTE;
@@ -597,6 +633,8 @@ void nsc_tell_failures(struct nsc_case *c)
             first = row;
         }
     }
+    if (f && f->began && outlived)
+        first = settle_if_outlived(c, f, first, dropped);
     const struct nsc_where *end = nsc_success_of(m);
     if (f && f->began && f->began->kind == NCCLSCOPE_KIND_DESTROYED_TWICE && end &&
         end->source == f->began->where.source && end->line < f->began->where.line)
@@ -616,6 +654,8 @@ void nsc_tell_failures(struct nsc_case *c)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f) {
         tell(c, f, first, tied);
+        if (survives && f->began->kind == NCCLSCOPE_KIND_CUDA_LIBRARY)
+            f->part = NSC_NO_FAILURE;
         if (f->severity == NCCLSCOPE_SEVERITY_WARNING && returns_no_error(m, f->began))
             f->cause =
                 nsc_words(c, "%s The process goes on after it, as far as this input shows.", f->cause ? f->cause : "");
