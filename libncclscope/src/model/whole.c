@@ -108,7 +108,7 @@ static bool is_of_machine(const struct ncclscope_model *m, const struct nsc_warn
 {
     return x->kind == NCCLSCOPE_KIND_VERBS_NOT_LOADED || x->kind == NCCLSCOPE_KIND_RMA_NO_GDRCOPY ||
            x->kind == NCCLSCOPE_KIND_RCCL_NUMA || x->kind == NCCLSCOPE_KIND_RCCL_MISSING ||
-           x->kind == NCCLSCOPE_KIND_RCCL_OPTION ||
+           (x->kind == NCCLSCOPE_KIND_RCCL_OPTION && !x->broke) ||
            (x->kind == NCCLSCOPE_KIND_LIBRARY_MISSING && !x->broke &&
             nsc_text_find(nsc_say(m, x->message), "ibverbs") >= 0);
 }

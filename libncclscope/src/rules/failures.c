@@ -53,6 +53,18 @@ bool nsc_failure_is_known(ncclscope_kind kind)
     return false;
 }
 
+bool nsc_is_state_alone(ncclscope_kind kind, nsc_text line)
+{
+    bool state = false;
+    for (size_t i = 0; i < FAILURES; i++) {
+        const struct failure *f = &failures[i];
+        if (f->kind == kind && (f->part != STATE || nsc_text_find(line, f->words) >= 0))
+            return false;
+        state = state || f->kind == kind;
+    }
+    return state;
+}
+
 /* Does a line of the input say this address, of a host, beside the connection itself? "192.0.2.4<4411>" */
 static bool is_of_input(const struct ncclscope_model *m, nsc_text peer)
 {

@@ -39,6 +39,13 @@ static int sureness(const struct nsc_finding *f)
     return !strcmp(f->confidence, "certain") ? 2 : !strcmp(f->confidence, "likely");
 }
 
+/* That a process crashed or was killed is certain, however sure the reason is. */
+static int sureness_in_order(const struct nsc_finding *f)
+{
+    bool fell = f->rule->key == NSC_ID_RANKS_EXITED && f->part == NSC_ROOT && f->severity == NCCLSCOPE_SEVERITY_ERROR;
+    return fell ? 2 : sureness(f);
+}
+
 /* "[E228 09:08:53.551535723 ProcessGroupNCCL.cpp:629]": seconds of the day; -1: no time is in the beginning of the line. */
 static double clock_of(nsc_text line)
 {
@@ -78,7 +85,7 @@ static void rank_hangs(struct ncclscope_findings *f)
     bool timed = true;
     for (size_t i = 0; i < f->list.len; i++) {
         struct nsc_finding *x = &f->list.item[i];
-        x->sure = sureness(x);
+        x->sure = sureness_in_order(x);
         x->waited = 0;
         if (x->rule->key != NSC_ID_RANKS_HUNG)
             continue;

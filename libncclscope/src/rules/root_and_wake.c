@@ -162,6 +162,26 @@ static void excuse_crashes(struct ncclscope_findings *all)
     }
 }
 
+/* A process crashed, and behind its words another could not open the memory of a peer ("transport/p2p.cc:159 NCCL WARN Cuda failure 'invalid
+ * resource handle'"): it is gone with the peer. */
+static void blame_crash(struct ncclscope_findings *all)
+{
+    struct nsc_finding *gone = NULL;
+    for (size_t i = 0; i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        bool crashed = f->rule->key == NSC_ID_RANKS_EXITED && f->part == NSC_ROOT && f->evidences;
+        gone = crashed && !gone ? f : gone;
+    }
+    for (size_t i = 0; gone && i < all->list.len; i++) {
+        struct nsc_finding *f = &all->list.item[i];
+        bool memory_of_peer = f->rule->key == NSC_ID_FAILURE_CUDA && f->began && !f->began->quoted &&
+                              nsc_text_find(f->began->where.text, "transport/p2p.cc:") >= 0;
+        if (memory_of_peer && !f->caused_by && f->began->where.source == gone->evidence[0].source &&
+            f->began->where.line > gone->evidence[0].line && !is_of_crashed(all->model, &gone->evidence[0], f->began))
+            f->caused_by = gone->rule->key;
+    }
+}
+
 /* Findings that something may follow from. */
 struct roots {
     size_t *at, n; /* at: NULL when there is no memory */
@@ -574,6 +594,7 @@ void nsc_settle_failures(struct ncclscope_findings *all)
     blame_unseen_peer(all);
     blame_own_proxy(all);
     excuse_crashes(all);
+    blame_crash(all);
     blame_assertion(all);
     struct roots roots = list_roots(all);
     enum nsc_id killed_one = killed(all);

@@ -177,6 +177,8 @@ void nsc_settle_failures(struct ncclscope_findings *all); /* root_and_wake.c */
 bool nsc_is_before(const struct ncclscope_model *m, const struct nsc_event *a, const struct nsc_event *b);
 void nsc_put_findings_in_order(struct ncclscope_findings *f); /* ranking.c */
 bool nsc_failure_is_known(ncclscope_kind kind);
+/* Are other warnings of the kind no failures by failures.def, and fits none of its rows this one? */
+bool nsc_is_state_alone(ncclscope_kind kind, nsc_text line);
 /* The warning of a stranger who came to NCCL's ports, by whom this connection was closed too; NULL: it was not. */
 const struct nsc_event *nsc_stranger_of(const struct ncclscope_model *m, const struct nsc_event *e);
 

@@ -172,9 +172,11 @@ static bool job_failed(struct nsc_case *c)
     return said || nsc_any_error(c);
 }
 
+/* Of no kind that a rule judges; or of one whose others are no failures, and calls gave up behind this. */
 static bool is_open(const struct nsc_warning *w)
 {
-    return !nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind);
+    return (!nsc_is_judged(w->kind) && !nsc_failure_is_known(w->kind)) ||
+           (w->broke && nsc_is_state_alone(w->kind, w->where.text));
 }
 
 static int by_words(const void *a, const void *b)
@@ -330,7 +332,7 @@ void nsc_rule_unjudged(struct nsc_case *c)
         if ((open && is_cut_short(m, &judged, w)) || (closed && nsc_stranger_of(m, closed)))
             continue;
         bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
-        bool explained = !nsc_failure_is_known(w->kind) && explains_failure(c, w, failed);
+        bool explained = (open || !nsc_failure_is_known(w->kind)) && explains_failure(c, w, failed);
         bool broke = w->quoted || (w->proc != NSC_NONE && w->broke) || (named && open && ends_its_process(m, w));
         bool behind_end = !open && end && end->source == w->where.source && end->line < w->where.line;
         if ((!broke && !explained) || behind_end || (!open && !explained && is_begun_with(c, w)) ||
