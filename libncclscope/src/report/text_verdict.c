@@ -331,20 +331,41 @@ static bool is_env(const struct nsc_finding *f)
     return !strncmp(f->rule->id, "env/", 4) && f->rule->key != NSC_ID_ENV_DIFFERS;
 }
 
+static bool tells_of_setting(const struct nsc_finding *f)
+{
+    return !is_env(f) && f->severity >= NCCLSCOPE_SEVERITY_WARNING && !strcmp(f->cls, "configuration");
+}
+
 bool nsc_folds_variables(const struct ncclscope_findings *f)
 {
-    for (size_t i = 0; i < f->list.len; i++) {
-        const struct nsc_finding *x = &f->list.item[i];
-        if (!is_env(x) && x->severity >= NCCLSCOPE_SEVERITY_WARNING && !strcmp(x->cls, "configuration"))
+    for (size_t i = 0; i < f->list.len; i++)
+        if (tells_of_setting(&f->list.item[i]))
             return true;
-    }
     return false;
 }
 
-/* Is the variable behind another finding, which is told with it? */
+static bool names(const struct nsc_finding *f, const char *variable)
+{
+    const char *texts[] = {f->title, f->cause, f->fix};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && *variable; i++)
+        if (texts[i] && strstr(texts[i], variable))
+            return true;
+    return false;
+}
+
+/* Is the variable behind another finding, which is told with it? By the root that it has, or by its words. */
 bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    return r->folds && is_env(f);
+    char variable[64] = "";
+    if (!r->folds || !is_env(f))
+        return false;
+    snprintf(variable, sizeof variable, "%.*s", f->title ? (int)strcspn(f->title, "= ") : 0, f->title ? f->title : "");
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *x = &r->f->list.item[i];
+        if (tells_of_setting(x) && (x->caused_by == f->rule->key || names(x, variable)))
+            return true;
+    }
+    return false;
 }
 
 /* Other programs quote NCCL, say that they failed of it, or measured that something is wrong. */

@@ -490,6 +490,15 @@ static bool chose_another(const struct ncclscope_model *m, const struct nsc_even
            nsc_text_find(nsc_say(m, p->network), "Libfabric") < 0;
 }
 
+/* aws-ofi-nccl asks libfabric for what its RDMA protocol needs first, and then for what SENDRECV does: a provider is selected behind that. */
+static bool is_first_try(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    if (e->kind != NCCLSCOPE_KIND_OFI_CALL_FAILED || nsc_text_find(e->where.text, "fi_getinfo() call failed") < 0)
+        return false;
+    const struct nsc_event *selected = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
+    return selected && selected->where.source == e->where.source && selected->where.line > e->where.line;
+}
+
 /* The driver's library that NCCL could not use: it goes on without (NCCL 2.14.3 to 2.30.7, src/init.cc, ignores what ncclCudaLibraryInit
  * returns). A process that says so chooses the interface of its bootstrap behind it; or says more, and nothing in the input fails. */
 static bool survives_yet(const struct ncclscope_model *m)
@@ -594,7 +603,7 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_event *stranger = nsc_stranger_of(m, e);
         const struct failure *row = failure_of(stranger ? stranger : e);
-        if (!row || row->key != c->rule->key)
+        if (!row || row->key != c->rule->key || is_first_try(m, e))
             continue;
         bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                      m->hosts.len > 1; /* NICs are taken without a look at distances */
