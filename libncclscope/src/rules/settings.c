@@ -75,11 +75,31 @@ static bool is_bound_by_network(const struct ncclscope_model *m, const struct ns
     return soft;
 }
 
+/* No release that the process may be of has more channels. */
+static bool is_most_of_release(const struct ncclscope_model *m, uint32_t proc, int64_t most)
+{
+    struct nsc_version v = nsc_version_of(m, proc);
+    return most >= (v.high < NSC_CHANGE_CHANNELS_32 ? 16 : v.high < NSC_CHANGE_CHANNELS_64 ? 32 : 64);
+}
+
+/* NCCL_MIN_NCHANNELS of the same process asks for as many: how many NCCL would take by itself does not show. */
+static const struct nsc_env *asked_for(const struct ncclscope_model *m, const struct nsc_env *e, int64_t most)
+{
+    static const char *const names[] = {"NCCL_MIN_NCHANNELS", "NCCL_MIN_CTAS"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct nsc_env *x = nsc_env_of(m, e->proc, names[i]);
+        int64_t least;
+        if (x && nsc_to_i64(nsc_say(m, x->value), &least) && least >= most)
+            return x;
+    }
+    return NULL;
+}
+
 /* Does it keep a communicator of several ranks from more? One rank alone moves nothing to others. */
 static bool binds(const struct ncclscope_model *m, const struct nsc_env *e)
 {
     int64_t most;
-    if (!nsc_to_i64(nsc_say(m, e->value), &most))
+    if (!nsc_to_i64(nsc_say(m, e->value), &most) || is_most_of_release(m, e->proc, most) || asked_for(m, e, most))
         return false;
     for (uint32_t i = m->procs.item[e->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
         if (m->ranks.item[i].coll == most && m->ranks.item[i].nranks != 1 && !is_bound_by_network(m, &m->ranks.item[i]))
@@ -136,7 +156,13 @@ static const char *unheard(struct nsc_case *c, const struct nsc_env *e)
                              "NCCL made %lld channels all the same: another variable (NCCL_MIN_NCHANNELS, "
                              "NCCL_MIN_CTAS) or the program's configuration asks for more.",
                              (long long)m->ranks.item[i].coll);
-    return NULL;
+    if (is_most_of_release(m, e->proc, most))
+        return "It limits nothing: this release of NCCL has no more channels.";
+    const struct nsc_env *least = asked_for(m, e, most);
+    return least
+               ? nsc_words(c, "%s=%s asks for as many: how many channels NCCL would make by itself does not show here.",
+                           nsc_say(m, least->name).ptr, nsc_say(m, least->value).ptr)
+               : NULL;
 }
 
 static bool has_device(const struct ncclscope_model *m, nsc_str host, nsc_text name)
