@@ -232,6 +232,22 @@ static bool are_all_destroyed(const struct ncclscope_model *m)
     return true;
 }
 
+/* "Abort COMPLETE" of ranks, and no Destroy: a program may end well so, or over an error that NCCL prints nothing of. */
+static void count_aborted(const struct nsc_report *r)
+{
+    size_t aborted = 0, all = 0;
+    for (size_t i = 0; i < r->m->comms.len; i++)
+        for (uint32_t n = 0; n < r->m->comms.item[i].count; n++, all++) {
+            const struct nsc_rank *rank = &r->m->ranks.item[r->m->members.item[r->m->comms.item[i].first + n]];
+            aborted += rank->aborted.line > 0;
+            if (rank->destroyed.line && !rank->aborted.line)
+                return;
+        }
+    if (aborted)
+        nsc_printf(r->out, "%zu of %zu ranks print%s Abort COMPLETE, none Destroy COMPLETE\n", aborted, all,
+                   aborted == 1 ? "s" : "");
+}
+
 /* "lines of a communicator of 16 ranks on 4 nodes, but not whose they are" */
 static void bare_communicator(const struct nsc_report *r)
 {
@@ -331,6 +347,7 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     else if (r->m->comms.len)
         nsc_printf(r->out, ", %zu complete%s", whole + part, part ? " as far as seen here" : "");
     nsc_puts(r->out, t->records ? "\n" : "");
+    count_aborted(r);
     pods(r);
     nsc_text_tests(r);
     say_reached_end(r);
