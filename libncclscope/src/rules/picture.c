@@ -29,7 +29,7 @@ struct reach {
     double least, most;
 };
 
-/* "PHB (24.0 GB/s) and SYS (9.0 to 10.0 GB/s)" */
+/* "PHB (line 26, 24.0 GB/s) and SYS (line 28, 9.0 to 10.0 GB/s)" */
 static const char *name_reach(struct nsc_case *c, const struct reach *reach, size_t n)
 {
     const char *all = "";
@@ -38,11 +38,11 @@ static const char *name_reach(struct nsc_case *c, const struct reach *reach, siz
         if (!x->first)
             continue;
         const char *least = x->least < x->most ? nsc_words(c, "%.1f to ", x->least) : "";
-        all = nsc_words(c, "%s%s%s (%s%.1f GB/s)", all,
+        all = nsc_words(c, "%s%s%s (%s, %s%.1f GB/s)", all,
                         !told          ? ""
                         : told + 1 < n ? ", "
                                        : " and ",
-                        nsc_say(c->m, x->first->type).ptr, least, x->most);
+                        nsc_say(c->m, x->first->type).ptr, nsc_line_in(c, &x->first->where), least, x->most);
         told++;
     }
     return all;
@@ -73,8 +73,8 @@ static const char *paths_of_machine(struct nsc_case *c, nsc_text *only)
     if (!first)
         return "";
     *only = classes == 1 ? nsc_say(m, first->type) : *only;
-    return nsc_words(c, " In NCCL's picture of the machine (%s) GPUs reach each other over %s.",
-                     nsc_line_in(c, &first->where), name_reach(c, reach, classes));
+    return nsc_words(c, " In NCCL's picture of the machine GPUs reach each other over %s.",
+                     name_reach(c, reach, classes));
 }
 
 /* "+ XGMI[24.0] - GPU/4C000" below a GPU: of the first host whose tree shows such links. */
