@@ -13,16 +13,24 @@ static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int6
 {
     bool one = f->count == 1,
          unnamed = c->m->whole.unnamed_gpus > 0 || nsc_any_unowned(c->m); /* their lines may be here */
-    const char *of = comms == 1 ? "a communicator" : nsc_words(c, "%lld communicators", (long long)comms);
+    nsc_text id = nsc_say(c->m, c->m->comms.item[f->comm].id);
+    const char *of = comms > 1 ? nsc_words(c, "%lld communicators", (long long)comms)
+                     : c->m->comms.len > 1 && nsc_text_starts(id, "0x") ? nsc_words(c, "communicator %s", id.ptr)
+                                                                        : "a communicator";
+    const struct nsc_finding *told = c->f->list.item;
+    while (told < c->f->list.item + c->f->list.len && told->rule != f->rule)
+        told++;
+    bool again = told < c->f->list.item + c->f->list.len && told != f;
+    const char *left_out = c->m->repeated && !again ? "; Ray leaves out equal lines (RAY_DEDUP_LOGS=0 shows them)" : "";
     if (unnamed && !c->m->cut_inits) /* other lines may name the rank */
-        return nsc_words(c, "No Init line says which process%s running %llu of %lld ranks of %s: %s",
+        return nsc_words(c, "No Init line says which process%s running %llu of %lld ranks of %s: %s%s",
                          one ? " is" : "es are", (unsigned long long)f->count, (long long)nranks, of,
-                         nsc_list_ranks(c, f));
-    return nsc_words(c, "%llu of %lld ranks of %s %s: %s", (unsigned long long)f->count, (long long)nranks, of,
+                         nsc_list_ranks(c, f), left_out);
+    return nsc_words(c, "%llu of %lld ranks of %s %s: %s%s", (unsigned long long)f->count, (long long)nranks, of,
                      c->m->cut_inits ? one ? "has no whole Init line here" : "have no whole Init line here"
                      : one           ? "is not in this input"
                                      : "are not in this input",
-                     nsc_list_ranks(c, f));
+                     nsc_list_ranks(c, f), left_out);
 }
 
 /* The last finding, if it is about a communicator of as many ranks that lacks the same: those of the same processes lie side by side. */
