@@ -173,6 +173,15 @@ static const char *plugin_at_hand(struct nsc_case *c)
     return "";
 }
 
+/* Communicators of one rank each have nobody to talk to over a network. */
+static bool is_each_alone(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->comms.len; i++)
+        if (m->comms.item[i].nranks != 1)
+            return false;
+    return m->comms.len > 0;
+}
+
 /* Where no line says which network was chosen: the provider of libfabric's plugin, with how many NICs it found, or the devices. */
 static const char *network_at_hand(struct nsc_case *c)
 {
@@ -384,6 +393,7 @@ const char *nsc_known_beside(struct nsc_case *c)
                        : sockets && lacks_verbs(m)        ? ", as it could not open libibverbs"
                        : sockets && has_loopback_alone(m) ? ", over the loopback, which reaches no node"
                                                           : "";
+    one = one && !is_each_alone(m);
     const char *runs =
         m->tests_begun < 2
             ? ""
@@ -391,7 +401,7 @@ const char *nsc_known_beside(struct nsc_case *c)
                         (unsigned long long)m->tests_begun, (unsigned long long)m->tests_ended, stopped_by_hand(c));
     return nsc_words(c, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s", lists_one_gpu(m), queue_pairs(c), nsc_picture_of_machine(c),
                      multicast(c), lacks_p2p(c), ways_of_node(c), forbidden_by_command(c),
-                     net ? "" : network_at_hand(c), plugin_without_gdr(c),
+                     net || is_each_alone(m) ? "" : network_at_hand(c), plugin_without_gdr(c),
                      net && one ? nsc_words(c, " %s NCCL chose the network %s%s%s",
                                             m->hosts.len > 1 ? "Between nodes" : "For other nodes, if there are any,",
                                             nsc_say(m, net).ptr, interfaces_of(c, net), provider_of(c, net))
