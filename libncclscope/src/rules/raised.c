@@ -567,9 +567,16 @@ static void tell_later_runs(struct nsc_case *c, const struct nsc_where *failed, 
         f->title = nsc_words(c, "A later run in this input ended: %.*s: %.*s%s", (int)name.len,
                              name.len ? name.ptr : "", (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN),
                              reason.ptr, reason.len > REASON_SHOWN ? " ..." : "");
-        f->cause =
-            nsc_words(c, "It started after the failure of %s, and does not follow from it.", nsc_line_in(c, failed));
+        bool taken = is_taken(reason); /* "Address already in use": what is left of the run that failed may hold it */
         f->fix = w->fix;
+        if (taken)
+            nsc_explain(c, f, &(struct nsc_ask){.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .distance = ""});
+        f->confidence = "certain"; /* that it ended so */
+        f->cause =
+            nsc_words(c,
+                      taken ? "It started after the failure of %s: a process of that run may still hold the port."
+                            : "It started after the failure of %s, and does not follow from it.",
+                      nsc_line_in(c, failed));
         nsc_show(c, f, &r->where);
     }
 }
