@@ -57,7 +57,7 @@ struct nsc_finding {
     bool open;               /* the log does not say why: the rows are what it may be */
     nsc_str about, value;    /* the variable that it is about, and the first value that it has; or 0 */
     bool later_run;          /* of a run that began behind what failed in the input before */
-    bool other_values;       /* it has others too */
+    uint64_t other_values;   /* processes with another */
     uint32_t comm;           /* index into model.comms, or NSC_NONE */
     NSC_VEC(uint64_t) ranks; /* sorted, each once, when finished */
     int64_t ranks_more;      /* that are not named: there are too many */

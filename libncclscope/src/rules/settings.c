@@ -314,7 +314,7 @@ void nsc_tell_settings(struct nsc_case *c)
                                  : s->costs == WIDENS  ? what_it_widens(c, e)
                                                        : found_none(c->m, e));
         }
-        f->other_values = f->other_values || e->value != f->value;
+        f->other_values += e->value != f->value;
         tell_taken_along(c, f, e);
         tell_in_software(c, f, e);
         const char *against = unheard(c, e);
@@ -328,10 +328,12 @@ void nsc_tell_settings(struct nsc_case *c)
     nsc_free(shown);
     for (size_t i = c->f->list.len; i > 0 && c->f->list.item[i - 1].rule == c->rule; i--) {
         struct nsc_finding *f = &c->f->list.item[i - 1];
+        unsigned long long with = f->count - f->other_values, others = f->other_values;
         if (f->about)
-            f->title = nsc_words(c, "%s (%llu process%s%s%s)", f->title, (unsigned long long)f->count,
-                                 f->count == 1 ? "" : "es", c->m->repeated ? " or more" : "",
-                                 f->other_values ? ", some with other values" : "");
+            f->title = nsc_words(
+                c, "%s (%llu process%s%s%s)", f->title, with, with == 1 ? "" : "es", c->m->repeated ? " or more" : "",
+                others ? nsc_words(c, ", %llu more with %s", others, others == 1 ? "another value" : "other values")
+                       : "");
     }
 }
 
