@@ -579,6 +579,26 @@ static void see_bare_comm(struct ncclscope_model *m, const ncclscope_record *rec
     m->bare_size = size > m->bare_size ? size : m->bare_size;
 }
 
+static bool holds_any(nsc_text text, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (nsc_text_find(text, words[i]) >= 0)
+            return true;
+    return false;
+}
+
+/* "NET/XYZ : peer memory module not found, GDR disabled": of a plugin or a release whose words nobody here has read. */
+static bool denies_gdr(nsc_text message)
+{
+    static const char *const about[] = {"GDR",    "GPU Direct", "GPUDirect", "DMA-BUF",     "Dmabuf",
+                                        "dmabuf", "DMABUF",     "HMEM",      "peer memory", "peermem"},
+                             *const denies[] = {"isab", "not ", "Not ", "unsupported", "cannot", "ailed", "No "};
+    bool may = nsc_text_starts(message, "NET/") || nsc_text_starts(message, "GPU Direct") ||
+               nsc_text_starts(message, "DMA") || nsc_text_starts(message, "Dma");
+    return may && holds_any(message, about, sizeof about / sizeof about[0]) &&
+           holds_any(message, denies, sizeof denies / sizeof denies[0]);
+}
+
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     struct ncclscope_record said;
@@ -640,6 +660,9 @@ void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)
     nsc_effect *effect = k < sizeof effects / sizeof effects[0] ? effects[k] : NULL;
     if (!effect && rec->level == NCCLSCOPE_LEVEL_WARN)
         effect = nsc_apply_event_of; /* whatever NCCL warns of may be looked for */
+    if (!effect && !torn && rec->level == NCCLSCOPE_LEVEL_INFO && !nsc_source_of_stream(m)->denies_gdr.line &&
+        denies_gdr(rec->message))
+        nsc_source_of_stream(m)->denies_gdr = nsc_here(m, rec);
     bool builds = effect == nsc_apply_ring || effect == nsc_apply_trees || effect == nsc_apply_connected ||
                   effect == nsc_apply_graph_pattern || effect == nsc_apply_chunk_size || effect == nsc_apply_p2p_type;
     m->procs.item[proc].past_connect |=

@@ -25,7 +25,9 @@ struct nsc_source_info {
     uint64_t last_torn;           /* and of the last that is torn */
     struct nsc_where unknown_at;  /* the first record of no kind that is known */
     struct nsc_where cut_warning; /* the last warning of which only a part is there */
-    nsc_str bare_version;         /* "NCCL version X" without a header: of one of its processes */
+    struct nsc_where
+        denies_gdr; /* the first line that no rule reads, and that denies something of GPUDirect RDMA or DMA-BUF */
+    nsc_str bare_version; /* "NCCL version X" without a header: of one of its processes */
     struct nsc_where bare_version_at;
     uint64_t banners;              /* how many such lines */
     bool bare_rccl;                /* "RCCL version X" */

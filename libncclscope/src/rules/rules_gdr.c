@@ -241,6 +241,21 @@ static bool is_certain(const struct ncclscope_model *m, const struct gdr_reason 
             nsc_text_is(nsc_say(m, r->env->value), "0"));
 }
 
+/* Where no rule knows why: the line of the link's input that may say so in words which no rule here reads. */
+static void quote_denial(struct nsc_case *c, struct nsc_finding *f, const struct nsc_link *l)
+{
+    static const char open[] = "The log does not say why.";
+    if (l->proc == NSC_NONE || !f->open || strncmp(f->cause, open, sizeof open - 1) != 0)
+        return;
+    const struct nsc_where *w = &c->m->sources.item[c->m->procs.item[l->proc].source].denies_gdr;
+    if (!w->line)
+        return;
+    nsc_text said = nsc_text_upto(nsc_message_of(w), 160);
+    f->cause = nsc_words(c, "No line says why, unless this does (%s): \"%.*s\".%s", nsc_line_in(c, w), (int)said.len,
+                         said.ptr, f->cause + sizeof open - 1);
+    nsc_show_first(c, f, w);
+}
+
 static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_reason *r, const struct nsc_link *l)
 {
     const struct ncclscope_model *m = c->m;
@@ -249,6 +264,7 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct gdr_
         .c = c, .m = m, .proc = l->proc, .link = l, .reason = (int)r->cause, .distance = type, .env = r->env};
     nsc_show_first(c, f, r->line);
     nsc_explain(c, f, &ask);
+    quote_denial(c, f, l);
     bool module =
         r->cause == NSC_GDR_NO_MODULE || r->cause == NSC_GDR_NO_MODULE_OR_GPU || r->cause == NSC_GDR_NOT_BY_GPU;
     bool beyond = is_beyond(r->distance.apart, own_limit(m, l->proc)) && !nsc_env_of(m, l->proc, "NCCL_NET_GDR_LEVEL");
