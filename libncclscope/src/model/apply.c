@@ -387,6 +387,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_DMABUF] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_RCCL_DMABUF_OFF] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_MSCCL_FILE] = nsc_apply_event_of,
+    [NCCLSCOPE_KIND_RCCL_NO_ROCR] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_NIC_NO_PCI] = apply_placeless,
     [NCCLSCOPE_KIND_GIT_VERSION] = nsc_apply_event_of,
     [NCCLSCOPE_KIND_TOPO_DISTANCE] = nsc_apply_event_of,
