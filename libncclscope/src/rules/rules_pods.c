@@ -167,6 +167,35 @@ static bool are_slurms_nodes(const struct ncclscope_model *m, const struct pods 
     return false;
 }
 
+/* Interfaces as Linux and sites name those of a machine ("enp1s0", "ib0", "hsn0", "bond0"); a pod's own is eth0 or net1. */
+static bool is_of_machine(nsc_text interface)
+{
+    static const char *const begins[] = {"en", "ib", "hsn", "bond", "br", "team", "xgbe"};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (nsc_text_starts(interface, begins[i]))
+            return true;
+    return false;
+}
+
+/* Does each host name have an address of its own on an interface of a machine? Pods that share a machine and its network have one address. */
+static bool have_own_interfaces(const struct ncclscope_model *m, const struct nsc_comm *k, const struct pods *p)
+{
+    struct nsc_map seen = {0}; /* addresses, to the host name that has it; host names */
+    size_t hosts = 0;
+    bool own = k->seen == k->nranks;
+    for (uint32_t i = 0; own && i < k->count; i++) {
+        const struct nsc_proc *proc = &m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc];
+        struct nsc_key at = {proc->address, 0, 0}, name = {proc->host, 0, 1};
+        uint32_t who = nsc_map_get(&seen, at);
+        own = proc->address && is_of_machine(nsc_say(m, proc->address_if)) && (who == NSC_NONE || who == proc->host);
+        hosts += nsc_map_get(&seen, name) == NSC_NONE;
+        nsc_map_put(&seen, at, proc->host);
+        nsc_map_put(&seen, name, 0);
+    }
+    nsc_map_free(&seen);
+    return own && hosts == (size_t)p->hosts;
+}
+
 /* Is it one of several host names, in this communicator, of a machine? */
 static bool is_on_shared(const struct ncclscope_model *m, const struct pods *p, nsc_str host)
 {
@@ -321,9 +350,9 @@ static bool tell_pods_of(struct nsc_case *c, uint32_t comm, const struct views *
     const struct nsc_platform *pf = p.platform ? nsc_platform_of(nsc_say(m, p.platform->platform)) : NULL;
     bool unknown = v->silent && k->seen < k->nranks;
     bool few = pf && !p.uncounted && !unknown && p.most_ranks < pf->gpus;
-    if (!p.shared &&
-        (one_host || (!few && !p.high) ||
-         (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p) || are_slurms_nodes(m, &p))))) {
+    if (!p.shared && (one_host || (!few && !p.high) ||
+                      (p.hosts > 1 && (are_machines(m, k, &p) || have_own_nodes(m, k, &p) || are_slurms_nodes(m, &p) ||
+                                       have_own_interfaces(m, k, &p))))) {
         nsc_map_free(&p.names);
         return false;
     }
