@@ -105,6 +105,7 @@ enum nsc_exit_reason {
     NSC_EXIT_TERMINATED,
     NSC_EXIT_TERMINATED_FIRST, /* before anything else failed */
     NSC_EXIT_ONE,
+    NSC_EXIT_NOT_FOUND,
     NSC_EXIT_LIMIT,     /* by the scheduler, for a reason that it names */
     NSC_EXIT_CANCELLED, /* by the scheduler, for none */
     NSC_EXIT_STOPPED,   /* by the launcher, which does not say why */

@@ -100,10 +100,24 @@ static const char *of_gloo(struct nsc_case *c, const struct nsc_finding *f, nsc_
     return nsc_words(c, "Gloo finds no interface %.*s on this host", as_shown(interface), interface.ptr);
 }
 
+/* "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError": torchrun's own, before it starts a process of the program. */
+static const char *of_rendezvous(struct nsc_case *c, const struct nsc_finding *f, nsc_text name, nsc_text reason)
+{
+    (void)f;
+    if (nsc_text_find(name, "RendezvousTimeoutError") >= 0)
+        return "A torchrun launcher gave up: its rendezvous did not complete in time";
+    if (nsc_text_find(name, "RendezvousClosedError") >= 0)
+        return "A torchrun launcher came too late: its rendezvous was closed";
+    return nsc_text_find(name, "RendezvousConnectionError") >= 0
+               ? nsc_words(c, "A torchrun launcher could not reach its rendezvous%s%.*s", reason.len ? ": " : "",
+                           as_shown(reason), reason.len ? reason.ptr : "")
+               : NULL;
+}
+
 const char *nsc_title_of_raised(struct nsc_case *c, const struct nsc_finding *f, nsc_text name, nsc_text reason)
 {
-    static const char *(*const known[])(struct nsc_case *, const struct nsc_finding *, nsc_text,
-                                        nsc_text) = {of_id, of_spawned, of_mismatch, of_meeting, of_gloo};
+    static const char *(*const known[])(struct nsc_case *, const struct nsc_finding *, nsc_text, nsc_text) = {
+        of_id, of_spawned, of_mismatch, of_meeting, of_gloo, of_rendezvous};
     const char *title = NULL;
     for (size_t i = 0; i < sizeof known / sizeof known[0] && !title; i++)
         title = known[i](c, f, name, reason);

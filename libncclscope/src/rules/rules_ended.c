@@ -17,6 +17,7 @@ static int reason_of_exit(int64_t code)
     case -7: return NSC_EXIT_BUS;
     case -15: return NSC_EXIT_TERMINATED;
     case 1: return NSC_EXIT_ONE;
+    case 127: return NSC_EXIT_NOT_FOUND;
     default: return NSC_EXIT_OTHER;
     }
 }

@@ -209,6 +209,21 @@ static void tell_no_verbs(struct nsc_case *c)
                              f->hosts.len, f->hosts.len == 1 ? "" : "s", f->hosts.len == 1 ? "s" : "");
 }
 
+/* "... for device /sys/class/infiniband/bnxt_re7": how many different ones. */
+static size_t count_refused(const struct ncclscope_model *m)
+{
+    struct nsc_map seen = {0};
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text reason = r->number == NCCLSCOPE_KIND_VERBS_TROUBLE ? nsc_said(m, r, "reason") : (nsc_text){NULL, 0};
+        if (nsc_text_find(reason, "does not support the kernel ABI") >= 0)
+            nsc_map_put(&seen, (struct nsc_key){nsc_field_of(m, r, "reason"), 0, 0}, 0);
+    }
+    size_t n = seen.used;
+    nsc_map_free(&seen);
+    return n;
+}
+
 /* "libibverbs: Warning: Driver bnxt_re does not support the kernel ABI of 6 (supports 1 to 1) for device ...": a device is there, and no program of
  * this image can use it. Where nothing shows that it was missed. */
 static void tell_no_provider(struct nsc_case *c)
@@ -232,6 +247,9 @@ static void tell_no_provider(struct nsc_case *c)
         f->count++;
         nsc_show(c, f, &r->where);
     }
+    size_t devices = f ? count_refused(m) : 0;
+    if (devices > 1)
+        f->title = nsc_words(c, "%s, and %zu more devices", f->title, devices - 1);
 }
 
 void nsc_rule_no_rdma_device(struct nsc_case *c)
