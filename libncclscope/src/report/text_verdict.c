@@ -215,6 +215,7 @@ static void tell_end(const struct nsc_report *r, const char *row)
 static void tell_any_end(const struct nsc_report *r)
 {
     tell_end(r, "EXIT_LIMIT");
+    tell_end(r, "EXIT_CANCELLED");
     tell_end(r, "EXIT_BY_HAND");
 }
 
@@ -304,6 +305,7 @@ static void good_verdict(const struct nsc_report *r)
     nsc_mark(r, nsc_is_open_question(r) || nsc_lacks_results(r->m) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
     tell_end(r, "EXIT_LIMIT");
+    tell_end(r, "EXIT_CANCELLED");
     if (!strstr(line, "stopped the job by hand"))
         tell_end(r, "EXIT_BY_HAND");
     if (nsc_lacks_network(r, s.links))

@@ -56,6 +56,7 @@ static const char *value_of(const struct nsc_ask *q, nsc_text name)
                 return nsc_say(q->m, q->m->procs.item[i].platform).ptr;
     if (nsc_text_is(name, "line") && q->line) {
         nsc_text said = nsc_text_upto(nsc_text_trim(nsc_message_of(q->line)), 240);
+        said.len -= said.len && said.ptr[said.len - 1] == '.'; /* the sentence has one of its own */
         return nsc_words(c, "%.*s", (int)said.len, said.ptr);
     }
     const struct nsc_event *e = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);

@@ -171,6 +171,13 @@ static bool is_same_news(const struct failure *a, const struct failure *b)
     return a == b || (a && a->key == b->key && !strcmp(a->title, b->title));
 }
 
+/* Do both say the same: also in their numbers, where the title quotes the message? */
+static bool says_the_same(const struct failure *row, const struct nsc_event *e, const struct nsc_event *said)
+{
+    bool quoted = strstr(row->title, "{said}") || strstr(row->title, "{behind}");
+    return e->text == said->text && (!quoted || nsc_text_eq(nsc_message_of(&e->where), nsc_message_of(&said->where)));
+}
+
 static void hear_tellers(struct nsc_case *c, const struct failure *row, const struct nsc_event *said, struct tellers *t)
 {
     const struct ncclscope_model *m = c->m;
@@ -180,21 +187,22 @@ static void hear_tellers(struct nsc_case *c, const struct failure *row, const st
         const struct nsc_event *e = &m->events.item[m->event_order.item[i]];
         if (!is_same_news(failure_of(e), row) || (e->quoted && !said->quoted)) /* a program's words of its own NCCL */
             continue;
+        bool same = says_the_same(row, e, said);
         t->lines += e->count;
         nsc_intern(&t->peers, without_port(nsc_say(m, e->text)));
-        t->differ = t->differ || e->text != said->text;
+        t->differ = t->differ || !same;
         if (m->procs.item[e->proc].nameless) /* whose it is was lost: perhaps one of those that are named */
             continue;
         hear_gpus(c, e, t, &heard);
-        if (e->proc == counted && (e->proc == alike || e->text != said->text))
+        if (e->proc == counted && (e->proc == alike || !same))
             continue;
         t->processes += e->proc != counted;
         struct nsc_key host = {m->procs.item[e->proc].host, 0, 1}; /* a GPU's has 0 in the last place */
         if (nsc_map_get(&heard, host) == NSC_NONE)
             t->hosts += !nsc_map_put(&heard, host, 0);
         counted = e->proc;
-        t->same += e->proc != alike && e->text == said->text;
-        alike = e->text == said->text ? e->proc : alike;
+        t->same += e->proc != alike && same;
+        alike = same ? e->proc : alike;
     }
     nsc_map_free(&heard);
 }
