@@ -536,8 +536,8 @@ static void not_judged(const struct nsc_report *r)
     for (size_t i = 0; i < r->f->skipped.len; i++) {
         const struct nsc_skip *s = &r->f->skipped.item[i];
         size_t n = (size_t)snprintf(line, sizeof line, "not judged, %s:", s->reason), rules = 0;
-        bool told = false;
-        for (size_t k = 0; k < r->f->skipped.len && n < sizeof line; k++) {
+        bool told = !is_wanted(r, s->id);
+        for (size_t k = 0; !told && k < r->f->skipped.len && n < sizeof line; k++) {
             const struct nsc_skip *o = &r->f->skipped.item[k];
             if (strcmp(o->reason, s->reason) != 0 || !is_wanted(r, o->id))
                 continue;
