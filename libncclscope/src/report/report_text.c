@@ -244,8 +244,8 @@ static void count_aborted(const struct nsc_report *r)
                 return;
         }
     if (aborted)
-        nsc_printf(r->out, "Abort COMPLETE of %zu of the %zu ranks of %s, Destroy COMPLETE of none\n", aborted, all,
-                   r->m->comms.len == 1 ? "it" : "all communicators");
+        nsc_printf(r->out, "Abort COMPLETE of %zu of %s %zu ranks%s, Destroy COMPLETE of none\n", aborted,
+                   r->m->comms.len == 1 ? "its" : "the", all, r->m->comms.len == 1 ? "" : " of all communicators");
 }
 
 /* "lines of a communicator of 16 ranks on 4 nodes, but not whose they are" */

@@ -164,6 +164,11 @@ static bool are_slurms_nodes(const struct ncclscope_model *m, const struct pods 
         if (m->happened.item[i].number == NCCLSCOPE_KIND_SLURM_NODES &&
             nsc_number_said(m, &m->happened.item[i], "count", &nodes))
             return nodes >= (int64_t)p->hosts;
+    static const ncclscope_kind of_slurm[] = {NCCLSCOPE_KIND_SRUN_ENDED, NCCLSCOPE_KIND_SLURM_OOM,
+                                              NCCLSCOPE_KIND_SLURM_LIMIT, NCCLSCOPE_KIND_SLURM_NODE_GONE};
+    for (size_t i = 0; i < sizeof of_slurm / sizeof of_slurm[0]; i++)
+        if (nsc_first_heard(m, of_slurm[i])) /* a task has the name of its node, in a container too */
+            return true;
     return false;
 }
 
