@@ -37,6 +37,7 @@ static void take_test_pair(struct ncclscope_model *m, const ncclscope_record *re
         struct nsc_test *t = nsc_vec_push(&m->tests);
         nsc_stream_of(m)->test_open = t ? (uint32_t)(m->tests.len - 1) : NSC_NONE;
         if (t) {
+            t->error[0] = t->error[1] = -1;
             t->where = nsc_here(m, rec);
             t->collective = nsc_stream_of(m)->test_name;
             nsc_to_u64(value, &t->bytes);

@@ -309,6 +309,7 @@ struct nsc_test {
     uint64_t bytes, count;
     double time_us[2], algbw[2], busbw[2]; /* out of place, in place */
     int64_t wrong[2];                      /* -1: not said */
+    double error[2]; /* of tables of older releases, with a column "error" in its place: the largest; -1: not said */
     int sides;
     bool in_pieces; /* NCCL's lines stood between: `where` is the last piece */
 };

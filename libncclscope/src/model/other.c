@@ -93,8 +93,10 @@ static void take_side(struct nsc_test *t, nsc_text *rest)
     if (!nsc_to_f64(nsc_next_word(rest), &t->time_us[i]) || !nsc_to_f64(nsc_next_word(rest), &t->algbw[i]) ||
         !nsc_to_f64(nsc_next_word(rest), &t->busbw[i]))
         return;
+    nsc_text last = nsc_next_word(rest); /* "N/A" without a check */
     t->wrong[i] = -1;
-    nsc_to_i64(nsc_next_word(rest), &t->wrong[i]); /* "N/A" without a check */
+    if (!nsc_to_i64(last, &t->wrong[i]))
+        nsc_to_f64(last, &t->error[i]);
     t->sides++;
 }
 
@@ -107,6 +109,7 @@ static void test_row(struct ncclscope_model *m, const ncclscope_record *rec)
         m->no_memory = true;
         return;
     }
+    t->error[0] = t->error[1] = -1;
     t->where = nsc_here(m, rec);
     t->in_pieces = !nsc_text_lies_in(rec->message, rec->physical);
     t->collective = nsc_stream_of(m)->test_name;

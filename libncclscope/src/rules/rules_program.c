@@ -322,6 +322,36 @@ static const struct nsc_where *first_wrong(const struct ncclscope_model *m, uint
 }
 
 /* "2912 wrong values at 33554432 bytes", ", and at 2 more sizes"; what the last line counts, where no row says so. */
+/* Far beyond what rounding gives: nccl-tests allows 1e-5 of a float, 1e-2 of a half. */
+static bool is_off(const struct ncclscope_model *m, const struct nsc_test *t, int side)
+{
+    nsc_text type = nsc_say(m, t->type);
+    bool coarse = nsc_text_is(type, "half") || nsc_text_is(type, "bfloat16") || nsc_text_starts(type, "fp8");
+    return side < t->sides && t->error[side] > (coarse ? 0.1 : 0.01);
+}
+
+/* " (out of place at all 22 sizes, in place at none)", by a column "error"; "": it does not tell, or there is none. */
+static const char *where_off(struct nsc_case *c, uint32_t source)
+{
+    const struct ncclscope_model *m = c->m;
+    size_t rows = 0, off[2] = {0, 0};
+    for (size_t i = 0; i < m->tests.len; i++) {
+        const struct nsc_test *t = &m->tests.item[i];
+        bool both = t->where.source == source && t->sides == 2 && t->error[0] >= 0 && t->error[1] >= 0;
+        rows += both;
+        for (int side = 0; both && side < 2; side++)
+            off[side] += is_off(m, t, side);
+    }
+    if (!off[0] && !off[1])
+        return "";
+    const char *words[2];
+    for (int side = 0; side < 2; side++)
+        words[side] = off[side] == rows ? nsc_words(c, "at all %zu sizes", rows)
+                      : off[side]       ? nsc_words(c, "at %zu of %zu sizes", off[side], rows)
+                                        : "at none";
+    return nsc_words(c, " (out of place %s, in place %s)", words[0], words[1]);
+}
+
 static const char *wrong_results(struct nsc_case *c, uint32_t source, int64_t count)
 {
     const struct ncclscope_model *m = c->m;
@@ -338,7 +368,8 @@ static const char *wrong_results(struct nsc_case *c, uint32_t source, int64_t co
         sizes += t == first || t->bytes != first->bytes;
     }
     if (!first)
-        return nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld", (long long)count);
+        return nsc_words(c, "nccl-tests found wrong results: out of bounds values %lld%s", (long long)count,
+                         where_off(c, source));
     const char *more =
         sizes > 1 ? nsc_words(c, ", and more at %zu other size%s", sizes - 1, sizes == 2 ? "" : "s") : "";
     return nsc_words(c, "nccl-tests found wrong results: %lld wrong value%s at %llu bytes%s", (long long)wrong,
