@@ -202,7 +202,7 @@ static void chosen_network(const struct nsc_report *r, const char *for_whom)
 /* What the path is like, and not why the job ended: its scheduler's limit, or somebody's Ctrl-C. */
 static void tell_end(const struct nsc_report *r, const char *row)
 {
-    char line[400];
+    char line[500];
     const struct nsc_finding *f = nsc_explained_by(r->f, row);
     if (!f || !f->title)
         return;
