@@ -58,7 +58,7 @@ bool nsc_is_state_alone(ncclscope_kind kind, nsc_text line)
     bool state = false;
     for (size_t i = 0; i < FAILURES; i++) {
         const struct failure *f = &failures[i];
-        if (f->kind == kind && (f->part != STATE || nsc_text_find(line, f->words) >= 0))
+        if (f->kind == kind && (f->part != NSC_NO_FAILURE || nsc_text_find(line, f->words) >= 0))
             return false;
         state = state || f->kind == kind;
     }
