@@ -120,7 +120,7 @@ const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, bool 
     nsc_text t = nsc_text_trim(body);
     if (t.len < 6 && !nsc_text_starts(t, "^C"))
         return NULL;
-    bool named = hinted && nsc_hints_find(&g->hints, t);
+    bool named = hinted && nsc_hints_find(&g->hints, t) == NSC_HINT_OF_ROW;
     bool counts = begins_with_count(t) && is_of_ras(t);
     bool of_rank = speaks_as_rank(t);
     if (!named && !counts && !of_rank && !strchr("RMPWrsthw#eEFmnpoG:|^", t.ptr[0]))

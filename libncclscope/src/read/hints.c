@@ -1,9 +1,15 @@
 /* hints.c - which lines of other programs are worth a closer look. */
 #include "read/hints.h"
 
-static const nsc_text words[] = {
-#define HINT(words) {words, sizeof words - 1},
+static const struct {
+    const char *ptr;
+    size_t len;
+    enum nsc_hint is;
+} words[] = {
+#define HINT(words) {words, sizeof words - 1, NSC_HINT_OF_ROW},
+#define OF_ERROR(words) {words, sizeof words - 1, NSC_HINT_OF_ERROR},
 #include "hints.def"
+#undef OF_ERROR
 #undef HINT
 };
 
@@ -46,23 +52,26 @@ void nsc_hints_prepare(struct nsc_hints *h)
     }
 }
 
-/* Does a word stand here, whose two letters are those at `at`? */
-static bool is_word(const struct nsc_hints *h, nsc_text line, size_t at)
+/* What a word says that stands here, whose two letters are those at `at`. */
+static enum nsc_hint word_at(const struct nsc_hints *h, nsc_text line, size_t at)
 {
+    enum nsc_hint best = NSC_HINT_NONE;
     for (uint16_t i = h->first[chain_of(pair_at(line.ptr + at))]; i; i = h->next[i - 1]) {
         size_t before = h->at[i - 1], len = words[i - 1].len;
-        if (at >= before && at - before + len <= line.len && !memcmp(line.ptr + at - before, words[i - 1].ptr, len))
-            return true;
+        if (words[i - 1].is > best && at >= before && at - before + len <= line.len &&
+            !memcmp(line.ptr + at - before, words[i - 1].ptr, len))
+            best = words[i - 1].is;
     }
-    return false;
+    return best;
 }
 
-bool nsc_hints_find(const struct nsc_hints *h, nsc_text line)
+enum nsc_hint nsc_hints_find(const struct nsc_hints *h, nsc_text line)
 {
-    for (size_t i = 0; i + 1 < line.len; i++) {
+    enum nsc_hint best = NSC_HINT_NONE;
+    for (size_t i = 0; i + 1 < line.len && best < NSC_HINT_OF_ROW; i++) {
         unsigned pair = pair_at(line.ptr + i);
-        if (h->pairs[pair / 64] >> (pair % 64) & 1 && is_word(h, line, i))
-            return true;
+        enum nsc_hint here = h->pairs[pair / 64] >> (pair % 64) & 1 ? word_at(h, line, i) : NSC_HINT_NONE;
+        best = here > best ? here : best;
     }
-    return false;
+    return best;
 }

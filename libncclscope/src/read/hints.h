@@ -6,6 +6,9 @@
 
 enum { NSC_HINTS_MOST = 320, NSC_HINT_CHAINS = 1024 };
 
+/* What a line may be by its words: of no row, a program's error by its level alone, or of any row. */
+enum nsc_hint { NSC_HINT_NONE, NSC_HINT_OF_ERROR, NSC_HINT_OF_ROW };
+
 /* Each word is found by two letters of it that few lines hold: those are marked in `pairs`, and lead to the words that have them. */
 struct nsc_hints {
     uint64_t pairs[65536 / 64];
@@ -14,6 +17,6 @@ struct nsc_hints {
 };
 
 void nsc_hints_prepare(struct nsc_hints *h);
-bool nsc_hints_find(const struct nsc_hints *h, nsc_text line);
+enum nsc_hint nsc_hints_find(const struct nsc_hints *h, nsc_text line);
 
 #endif

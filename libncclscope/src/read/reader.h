@@ -47,6 +47,7 @@ struct ncclscope_reader {
     bool connected; /* a connection with a whole header came */
     bool ras_json;  /* within a report of ncclras */
     bool hinted;    /* the line in hand, which has no marker of NCCL's, holds one of the words of hints.def */
+    bool of_error;  /* or one by which it may report an error, and no other */
     struct nsc_tracebacks tracebacks;
     struct nsc_progress progress;
     uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */

@@ -181,6 +181,8 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     const struct nsc_row *exception = nsc_exception_row(r, &raised);
     row = nsc_panic_row(r, body);
     row = row ? row : nsc_foreign_row(r->grammar, body, r->hinted, &r->match);
+    if (!row && r->of_error)
+        row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_ERROR_SAID, nsc_text_trim(body), &r->match);
     bool vague = !row || row->kind == NCCLSCOPE_KIND_RANK_SAID || is_error_alone(row);
     if (vague && exception) { /* again: the match is of another row by now */
         row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, raised, &r->match);
@@ -288,7 +290,9 @@ bool nsc_take_unmarked(ncclscope_reader *r)
     if (!nsc_is_version_line(text) && (text = behind_prefix(r)).len && !nsc_is_version_line(text))
         text.len = 0;
     struct nsc_header bare;
-    r->hinted = nsc_hints_find(&r->grammar->hints, r->line);
+    enum nsc_hint hint = nsc_hints_find(&r->grammar->hints, r->line);
+    r->hinted = hint == NSC_HINT_OF_ROW;
+    r->of_error = hint == NSC_HINT_OF_ERROR;
     if (take_quoted(r, body))
         return true;
     nsc_new_record(r);
@@ -329,6 +333,7 @@ bool nsc_take_behind(ncclscope_reader *r)
     nsc_new_record(r);
     r->record.message = body = nsc_text_trim(body);
     r->hinted = true;
+    r->of_error = false;
     if (!nsc_is_version_line(body))
         return take_foreign(r, body);
     take_version(r, body);
