@@ -593,7 +593,8 @@ static bool denies_gdr(nsc_text message)
 {
     static const char *const about[] = {"GDR",    "GPU Direct", "GPUDirect", "DMA-BUF",     "Dmabuf",
                                         "dmabuf", "DMABUF",     "HMEM",      "peer memory", "peermem"},
-                             *const denies[] = {"isab", "not ", "Not ", "unsupported", "cannot", "ailed", "No "};
+                             *const denies[] = {"isab",        "not found",   "not support", "not available",
+                                                "not enabled", "unsupported", "cannot",      "ailed"};
     bool may = nsc_text_starts(message, "NET/") || nsc_text_starts(message, "GPU Direct") ||
                nsc_text_starts(message, "DMA") || nsc_text_starts(message, "Dma");
     return may && holds_any(message, about, sizeof about / sizeof about[0]) &&

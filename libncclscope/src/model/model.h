@@ -345,7 +345,8 @@ struct nsc_own_field {
 enum { NSC_OWN_RECORDS = 100000 }; /* so many are kept; of the others their number */
 enum {
     NSC_WORDS_OF_RANKS = 20000, /* lines in which a rank tells of itself: a program may warn at every step */
-    NSC_HEAPED = 20000          /* frames of stacks, lines of errors, and words about PyTorch's store */
+    NSC_HEAPED = 20000,         /* frames of stacks, and words about PyTorch's store */
+    NSC_ERRORS_SAID = 20000     /* lines in which a program reports an error by their level alone */
 };
 
 /* What the first rank of a communicator called under a number (opCount), and how many call the same. */
@@ -526,6 +527,7 @@ struct ncclscope_model {
     NSC_VEC(struct nsc_test) tests;
     NSC_VEC(struct nsc_own_record) own_records;
     NSC_VEC(struct nsc_own_field) own_fields;
+    uint64_t errors_said;                    /* lines of other programs that report an error by their level alone */
     uint64_t words_of_ranks;                 /* lines in which a rank tells of itself */
     uint64_t heaped;                         /* lines of nsc_comes_in_heaps */
     uint64_t troubles;                       /* lines of other.def that tell that something went wrong */

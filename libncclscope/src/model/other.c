@@ -95,7 +95,9 @@ static void take_side(struct nsc_test *t, nsc_text *rest)
         return;
     nsc_text last = nsc_next_word(rest); /* "N/A" without a check */
     t->wrong[i] = -1;
-    if (!nsc_to_i64(last, &t->wrong[i]))
+    if (nsc_text_is(last, "nan") || nsc_text_is(last, "inf"))
+        t->error[i] = 1e300;
+    else if (!nsc_to_i64(last, &t->wrong[i]))
         nsc_to_f64(last, &t->error[i]);
     t->sides++;
 }
@@ -274,7 +276,19 @@ bool nsc_comes_in_heaps(ncclscope_kind kind)
 {
     return kind == NCCLSCOPE_KIND_TORCH_FRAME || kind == NCCLSCOPE_KIND_PY_FRAME ||
            kind == NCCLSCOPE_KIND_PY_TRACEBACK || kind == NCCLSCOPE_KIND_ERROR_ALONE ||
-           kind == NCCLSCOPE_KIND_ERROR_SAID || kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
+           kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
+}
+
+/* What a program reports at the end of the input is looked for alone: one right before another is forgotten. */
+static void forget_last_error(struct ncclscope_model *m)
+{
+    const struct nsc_own_record *last = m->happened.len ? &m->happened.item[m->happened.len - 1] : NULL;
+    if (!last || last->number != NCCLSCOPE_KIND_ERROR_SAID || last->where.source != nsc_stream_of(m)->source)
+        return;
+    if (last->first + last->fields == m->own_fields.len) /* else a row of the user's stands behind it */
+        m->own_fields.len = last->first;
+    m->happened.len--;
+    m->errors_said--;
 }
 
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
@@ -284,6 +298,11 @@ static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
         return;
     if (nsc_comes_in_heaps(rec->kind) && m->heaped++ >= NSC_HEAPED)
         return;
+    if (rec->kind == NCCLSCOPE_KIND_ERROR_SAID) {
+        forget_last_error(m);
+        if (m->errors_said++ >= NSC_ERRORS_SAID)
+            return;
+    }
     struct nsc_own_record *r = m->happened.len < NSC_OWN_RECORDS ? nsc_vec_push(&m->happened) : NULL;
     if (r)
         keep_record(m, rec, r);

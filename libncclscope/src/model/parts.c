@@ -109,6 +109,7 @@ struct joiner {
     size_t base[NSC_MEMBER_INDICES];   /* where the rows that an index of this kind leads to begin */
     uint32_t *now[NSC_MEMBER_INDICES]; /* NULL: in their order from there on; else where each is */
     uint64_t spoken;                   /* lines in which ranks tell of themselves, put so far */
+    uint64_t errors_said;              /* lines that report an error by their level alone, put so far */
     uint64_t heaped;                   /* lines of nsc_comes_in_heaps, put so far */
 };
 
@@ -295,8 +296,9 @@ static uint32_t meet_happened(struct joiner *j, const void *row)
 {
     const struct nsc_own_record *x = row;
     bool many = x->number == NCCLSCOPE_KIND_RANK_SAID && j->into->words_of_ranks + j->spoken++ >= NSC_WORDS_OF_RANKS,
+         errors = x->number == NCCLSCOPE_KIND_ERROR_SAID && j->into->errors_said + j->errors_said++ >= NSC_ERRORS_SAID,
          heap = nsc_comes_in_heaps(x->number) && j->into->heaped + j->heaped++ >= NSC_HEAPED;
-    return many || heap || j->into->happened.len >= NSC_OWN_RECORDS ? LEFT_OUT : AS_NEW;
+    return many || errors || heap || j->into->happened.len >= NSC_OWN_RECORDS ? LEFT_OUT : AS_NEW;
 }
 
 /* ---- what finds a row that has been put behind the others ---- */

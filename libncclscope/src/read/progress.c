@@ -8,6 +8,12 @@ void nsc_progress_begin(struct nsc_progress *p, uint64_t number)
     *p = (struct nsc_progress){.since = number};
 }
 
+void nsc_progress_begin_once(struct nsc_progress *p, uint64_t number)
+{
+    if (!p->since || number > p->since + LINES_BEHIND)
+        nsc_progress_begin(p, number);
+}
+
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -16,6 +16,8 @@ struct nsc_progress {
 };
 
 void nsc_progress_begin(struct nsc_progress *p, uint64_t number);
+/* The same, unless one is open: of what a program may report again and again as it counts. */
+void nsc_progress_begin_once(struct nsc_progress *p, uint64_t number);
 /* Is this line the one that shows it: the second step in rising order? Once for each exception. */
 bool nsc_progress_shows(struct nsc_progress *p, nsc_text line, uint64_t number);
 

@@ -196,8 +196,10 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
         return false;
     rec->kind = row->kind;
     if (rec->kind == NCCLSCOPE_KIND_SHELL_ENDED ||
-        is_error_alone(row)) /* or the words of something else: does the program go on? */
+        rec->kind == NCCLSCOPE_KIND_ERROR_ALONE) /* or the words of something else: does the program go on? */
         nsc_progress_begin(&r->progress, r->physical.number);
+    if (rec->kind == NCCLSCOPE_KIND_ERROR_SAID)
+        nsc_progress_begin_once(&r->progress, r->physical.number);
     if (rec->kind == NCCLSCOPE_KIND_NCCL_RESULT)
         nsc_await_quoted(r);
     rec->time = rec->time.len ? rec->time : nsc_glog_time(r->line);

@@ -240,12 +240,12 @@ static void count_aborted(const struct nsc_report *r)
         for (uint32_t n = 0; n < r->m->comms.item[i].count; n++, all++) {
             const struct nsc_rank *rank = &r->m->ranks.item[r->m->members.item[r->m->comms.item[i].first + n]];
             aborted += rank->aborted.line > 0;
-            if (rank->destroyed.line && !rank->aborted.line)
+            if (rank->destroyed.line)
                 return;
         }
     if (aborted)
-        nsc_printf(r->out, "Abort COMPLETE of %zu of %s %zu ranks%s, Destroy COMPLETE of none\n", aborted,
-                   r->m->comms.len == 1 ? "its" : "the", all, r->m->comms.len == 1 ? "" : " of all communicators");
+        nsc_printf(r->out, "Abort COMPLETE of %zu of the %zu ranks seen here, Destroy COMPLETE of none\n", aborted,
+                   all);
 }
 
 /* "lines of a communicator of 16 ranks on 4 nodes, but not whose they are" */

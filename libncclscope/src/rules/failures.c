@@ -440,19 +440,31 @@ static bool missed_by_nobody(const struct nsc_finding *f)
     return !strncmp(f->rule->id, "net/", 4);
 }
 
-/* Did the process take a communicator of its down in order behind it? */
+/* Did the process take a communicator of several ranks down in order behind it? */
 static bool destroyed_behind(const struct ncclscope_model *m, const struct nsc_event *e)
 {
-    if (e->proc == NSC_NONE)
-        return false;
-    for (uint32_t i = m->procs.item[e->proc].last_rank; i != NSC_NONE; i = m->ranks.item[i].before)
-        if (m->ranks.item[i].destroyed.source == e->where.source && m->ranks.item[i].destroyed.line > e->where.line)
-            return true;
-    return false;
+    bool any = false;
+    for (uint32_t i = e->proc == NSC_NONE ? NSC_NONE : m->procs.item[e->proc].last_rank; i != NSC_NONE;
+         i = m->ranks.item[i].before) {
+        const struct nsc_rank *r = &m->ranks.item[i];
+        bool here = r->first.source == e->where.source && r->first.line < e->where.line && r->nranks > 1,
+             down = r->destroyed.source == e->where.source && r->destroyed.line > e->where.line;
+        if (here && !down && !(r->destroyed.line && r->destroyed.line < e->where.line))
+            return false; /* it was up, and was never taken down */
+        any = any || (here && down);
+    }
+    return any;
 }
 
-/* All processes that told of it came to the end of their work, and so did the program: no more than a note. Where a stranger connected among
- * them, whose connections NCCL dropped, it is he that left. */
+/* Is it the connection of somebody who is no host of the input, to a process to whose port a stranger came? */
+static bool is_of_stranger(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    return e->kind == NCCLSCOPE_KIND_SOCKET_STRANGER || nsc_stranger_of(m, e) ||
+           (nsc_event_of(m, e->proc, NCCLSCOPE_KIND_SOCKET_STRANGER) && !is_of_input(m, nsc_say(m, e->text)));
+}
+
+/* All processes that saw a connection close came to the end of their work, and so did the program: no more than a warning. A note where all
+ * were of strangers, whose connections NCCL dropped. */
 static const struct failure *settle_if_outlived(struct nsc_case *c, struct nsc_finding *f, const struct failure *first,
                                                 const struct nsc_event *stranger)
 {
@@ -602,10 +614,11 @@ void nsc_tell_failures(struct nsc_case *c)
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
     struct beside beside = {.n = 0};
-    bool tied = false;                      /* which came first is not known */
-    bool weathered = true;                  /* all processes that said it went on for long */
-    bool outlived = true;                   /* all of them destroyed a communicator behind it */
-    const struct nsc_event *dropped = NULL; /* the first connection of a stranger's */
+    bool tied = false;                                          /* which came first is not known */
+    bool weathered = true;                                      /* all processes that said it went on for long */
+    bool outlived = c->rule->key == NSC_ID_FAILURE_PEER_CLOSED; /* all of them destroyed a communicator behind it */
+    bool strangers = true;                                      /* all were of strangers */
+    const struct nsc_event *dropped = NULL;                     /* the first connection of a stranger's */
     bool survives = c->rule->key == NSC_ID_FAILURE_SYSTEM_NOT_READY && survives_yet(m);
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
@@ -638,6 +651,7 @@ void nsc_tell_failures(struct nsc_case *c)
         hear_beside(&beside, row, e);
         f->count += e->count;
         outlived = outlived && destroyed_behind(m, e);
+        strangers = strangers && outlived && is_of_stranger(m, e);
         dropped = dropped || e->kind != NCCLSCOPE_KIND_SOCKET_STRANGER ? dropped : e;
         int64_t rank = nsc_rank_of_event(m, e);
         if (rank >= 0)
@@ -663,7 +677,7 @@ void nsc_tell_failures(struct nsc_case *c)
         }
     }
     if (f && f->began && outlived)
-        first = settle_if_outlived(c, f, first, dropped);
+        first = settle_if_outlived(c, f, first, strangers ? dropped : NULL);
     const struct nsc_where *end = nsc_success_of(m);
     if (f && f->began && f->began->kind == NCCLSCOPE_KIND_DESTROYED_TWICE && end &&
         end->source == f->began->where.source && end->line < f->began->where.line)

@@ -23,10 +23,13 @@ static bool begins(const struct nsc_own_record *r)
     return r->number == NCCLSCOPE_KIND_PY_TRACEBACK || r->number == NCCLSCOPE_KIND_PY_THREAD_RAISED;
 }
 
-/* A frame of Python's own, which prints what it calls raises as the process exits. */
-static bool goes_on_behind(const struct ncclscope_model *m, const struct nsc_own_record *frame)
+/* The first frame below the head is Python's own, which prints what it calls raises as the process exits. */
+static bool goes_on_behind(const struct ncclscope_model *m, const struct nsc_own_record *head,
+                           const struct nsc_own_record *frame)
 {
-    return nsc_text_is(nsc_text_trim(nsc_said(m, frame, "name")), "_run_finalizers");
+    return frame->number == NCCLSCOPE_KIND_PY_FRAME && frame->torch_rank == head->torch_rank &&
+           frame->where.line == head->where.line + 1 &&
+           nsc_text_is(nsc_text_trim(nsc_said(m, frame, "name")), "_run_finalizers");
 }
 
 /* What goes on for longer outlived it. */
@@ -48,7 +51,7 @@ static struct open_traceback find_open(const struct ncclscope_model *m)
         }
         if (begins(r))
             t = t.head ? t : (struct open_traceback){r, NULL, r->where.line};
-        else if (t.head && r->number == NCCLSCOPE_KIND_PY_FRAME && goes_on_behind(m, r))
+        else if (t.head && goes_on_behind(m, t.head, r))
             t.head = t.frame = NULL;
         else if (t.head && r->number == NCCLSCOPE_KIND_PY_FRAME)
             t.frame = r;

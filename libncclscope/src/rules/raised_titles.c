@@ -104,10 +104,11 @@ static const char *of_gloo(struct nsc_case *c, const struct nsc_finding *f, nsc_
 static const char *of_rendezvous(struct nsc_case *c, const struct nsc_finding *f, nsc_text name, nsc_text reason)
 {
     (void)f;
+    reason.len -= reason.len && reason.ptr[reason.len - 1] == '.';
     if (nsc_text_find(name, "RendezvousTimeoutError") >= 0)
         return "A torchrun launcher gave up: its rendezvous did not complete in time";
     if (nsc_text_find(name, "RendezvousClosedError") >= 0)
-        return "A torchrun launcher came too late: its rendezvous was closed";
+        return "A torchrun launcher found its rendezvous closed";
     return nsc_text_find(name, "RendezvousConnectionError") >= 0
                ? nsc_words(c, "A torchrun launcher could not reach its rendezvous%s%.*s", reason.len ? ": " : "",
                            as_shown(reason), reason.len ? reason.ptr : "")

@@ -354,8 +354,10 @@ static void tell_step_memory(struct nsc_case *c, const struct nsc_own_record *oo
     if (!oom || oom->number == NCCLSCOPE_KIND_KERNEL_KILLED)
         return;
     nsc_text where = nsc_text_trim(nsc_said(c->m, oom, oom->number == NCCLSCOPE_KIND_SLURM_OOM ? "text" : "name"));
-    where = nsc_next_word(&where);
-    where.len -= where.len && where.ptr[where.len - 1] == '.';
+    ptrdiff_t end = nsc_text_find(where, ". "),
+              cgroup = nsc_text_find(where, " cgroup"); /* "step 123.0 cgroup. Some ..." */
+    end = cgroup > 0 && (end < 0 || cgroup < end) ? cgroup : end;
+    where = nsc_text_upto(where, end > 0 ? (size_t)end : 60);
     struct nsc_finding *f =
         nsc_found(c, nsc_success_of(c->m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;

@@ -249,7 +249,7 @@ static void tell_no_provider(struct nsc_case *c)
     }
     size_t devices = f ? count_refused(m) : 0;
     if (devices > 1)
-        f->title = nsc_words(c, "%s, and %zu more devices", f->title, devices - 1);
+        f->title = nsc_words(c, "%s, and %zu more device%s", f->title, devices - 1, devices == 2 ? "" : "s");
 }
 
 void nsc_rule_no_rdma_device(struct nsc_case *c)

@@ -172,10 +172,10 @@ static bool are_slurms_nodes(const struct ncclscope_model *m, const struct pods 
     return false;
 }
 
-/* Interfaces as Linux and sites name those of a machine ("enp1s0", "ib0", "hsn0", "bond0"); a pod's own is eth0 or net1. */
-static bool is_of_machine(nsc_text interface)
+/* Interfaces as Linux and sites name those of a machine ("enp1s0", "hsn0", "bond0"); a pod's own is eth0 or net1. */
+static bool is_machines_interface(nsc_text interface)
 {
-    static const char *const begins[] = {"en", "ib", "hsn", "bond", "br", "team", "xgbe"};
+    static const char *const begins[] = {"en", "hsn", "bond", "team", "xgbe"};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
         if (nsc_text_starts(interface, begins[i]))
             return true;
@@ -192,7 +192,8 @@ static bool have_own_interfaces(const struct ncclscope_model *m, const struct ns
         const struct nsc_proc *proc = &m->procs.item[m->ranks.item[m->members.item[k->first + i]].proc];
         struct nsc_key at = {proc->address, 0, 0}, name = {proc->host, 0, 1};
         uint32_t who = nsc_map_get(&seen, at);
-        own = proc->address && is_of_machine(nsc_say(m, proc->address_if)) && (who == NSC_NONE || who == proc->host);
+        own = proc->address && is_machines_interface(nsc_say(m, proc->address_if)) &&
+              (who == NSC_NONE || who == proc->host);
         hosts += nsc_map_get(&seen, name) == NSC_NONE;
         nsc_map_put(&seen, at, proc->host);
         nsc_map_put(&seen, name, 0);

@@ -321,7 +321,6 @@ static const struct nsc_where *first_wrong(const struct ncclscope_model *m, uint
     return NULL;
 }
 
-/* "2912 wrong values at 33554432 bytes", ", and at 2 more sizes"; what the last line counts, where no row says so. */
 /* Far beyond what rounding gives: nccl-tests allows 1e-5 of a float, 1e-2 of a half. */
 static bool is_off(const struct ncclscope_model *m, const struct nsc_test *t, int side)
 {
@@ -330,7 +329,7 @@ static bool is_off(const struct ncclscope_model *m, const struct nsc_test *t, in
     return side < t->sides && t->error[side] > (coarse ? 0.1 : 0.01);
 }
 
-/* " (out of place at all 22 sizes, in place at none)", by a column "error"; "": it does not tell, or there is none. */
+/* " (out of place in all 22 rows, in place in none)", by a column "error"; "": it does not tell, or there is none. */
 static const char *where_off(struct nsc_case *c, uint32_t source)
 {
     const struct ncclscope_model *m = c->m;
@@ -346,12 +345,13 @@ static const char *where_off(struct nsc_case *c, uint32_t source)
         return "";
     const char *words[2];
     for (int side = 0; side < 2; side++)
-        words[side] = off[side] == rows ? nsc_words(c, "at all %zu sizes", rows)
-                      : off[side]       ? nsc_words(c, "at %zu of %zu sizes", off[side], rows)
-                                        : "at none";
+        words[side] = off[side] == rows ? nsc_words(c, rows == 1 ? "in its one row" : "in all %zu rows", rows)
+                      : off[side]       ? nsc_words(c, "in %zu of %zu rows", off[side], rows)
+                                        : "in none";
     return nsc_words(c, " (out of place %s, in place %s)", words[0], words[1]);
 }
 
+/* "2912 wrong values at 33554432 bytes", ", and at 2 more sizes"; what the last line counts, where no row says so. */
 static const char *wrong_results(struct nsc_case *c, uint32_t source, int64_t count)
 {
     const struct ncclscope_model *m = c->m;

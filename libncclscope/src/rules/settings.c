@@ -75,18 +75,21 @@ static bool is_bound_by_network(const struct ncclscope_model *m, const struct ns
     return soft;
 }
 
-/* No release that the process may be of has more channels. */
+/* No release of NCCL that the process may be of has more channels; RCCL counts otherwise. */
 static bool is_most_of_release(const struct ncclscope_model *m, uint32_t proc, int64_t most)
 {
     struct nsc_version v = nsc_version_of(m, proc);
-    return most >= (v.high < NSC_CHANGE_CHANNELS_32 ? 16 : v.high < NSC_CHANGE_CHANNELS_64 ? 32 : 64);
+    return !nsc_is_rccl(m) && most >= (v.high < NSC_CHANGE_CHANNELS_32   ? 16
+                                       : v.high < NSC_CHANGE_CHANNELS_64 ? 32
+                                                                         : 64);
 }
 
-/* NCCL_MIN_NCHANNELS of the same process asks for as many: how many NCCL would take by itself does not show. */
+/* NCCL_MIN_NCHANNELS of the same process asks for as many: how many NCCL would take by itself does not show. Not of so few that they limit. */
 static const struct nsc_env *asked_for(const struct ncclscope_model *m, const struct nsc_env *e, int64_t most)
 {
+    enum { FEW = 8 };
     static const char *const names[] = {"NCCL_MIN_NCHANNELS", "NCCL_MIN_CTAS"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; most >= FEW && i < sizeof names / sizeof names[0]; i++) {
         const struct nsc_env *x = nsc_env_of(m, e->proc, names[i]);
         int64_t least;
         if (x && nsc_to_i64(nsc_say(m, x->value), &least) && least >= most)
