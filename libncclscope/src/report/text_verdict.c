@@ -346,25 +346,32 @@ bool nsc_folds_variables(const struct ncclscope_findings *f)
     return false;
 }
 
-static bool names(const struct nsc_finding *f, const char *variable)
+/* "NCCL_NET" stands in "NCCL_NET=IB", and not in "NCCL_NET_GDR_LEVEL". */
+static bool holds_name(const char *text, nsc_text name)
 {
-    const char *texts[] = {f->title, f->cause, f->fix};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && *variable; i++)
-        if (texts[i] && strstr(texts[i], variable))
+    for (const char *at = text; at && (at = memmem(at, strlen(at), name.ptr, name.len)); at += name.len)
+        if (at[name.len] != '_' && !(at[name.len] >= 'A' && at[name.len] <= 'Z'))
             return true;
     return false;
+}
+
+/* The variable that a finding is about; a title begins with it: "NCCL_P2P_DISABLE=1 is set (4 processes)". */
+static nsc_text variable_of(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    const char *title = f->title ? f->title : "";
+    return f->about ? nsc_say(r->m, f->about) : (nsc_text){title, strcspn(title, "= ")};
 }
 
 /* Is the variable behind another finding, which is told with it? By the root that it has, or by its words. */
 bool nsc_is_folded(const struct nsc_report *r, const struct nsc_finding *f)
 {
-    char variable[64] = "";
     if (!r->folds || !is_env(f))
         return false;
-    snprintf(variable, sizeof variable, "%.*s", f->title ? (int)strcspn(f->title, "= ") : 0, f->title ? f->title : "");
+    nsc_text name = variable_of(r, f);
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *x = &r->f->list.item[i];
-        if (tells_of_setting(x) && (x->caused_by == f->rule->key || names(x, variable)))
+        bool named = name.len && (holds_name(x->title, name) || holds_name(x->cause, name) || holds_name(x->fix, name));
+        if (tells_of_setting(x) && (x->caused_by == f->rule->key || named))
             return true;
     }
     return false;
