@@ -270,6 +270,7 @@ enum nsc_unsaid_reason {
     NSC_ABSENT_OF_PROCESS,   /* one process has all ranks that are here */
     NSC_ABSENT_DEDUPLICATED, /* Ray left lines out */
     NSC_ABSENT_OF_OTHERS,
+    NSC_ABSENT_STDERR,
     NSC_SAME_BY_HOSTID,
     NSC_RESULT_OF_ABORT /* 3, of sockets alone */
 };

@@ -111,6 +111,22 @@ static const char *unfinished_here(struct nsc_case *c, const struct nsc_comm *k)
                      : nsc_words(c, "; this input lacks the end of the initialisation of ranks %s, %s", names, others);
 }
 
+/* "Read file <logs/train.3330180.e> for stderr output of this job." */
+static void tell_stderr(struct nsc_case *c)
+{
+    enum { SHOWN = 160 };
+    const struct nsc_own_record *r = nsc_first_heard(c->m, NCCLSCOPE_KIND_LSF_STDERR);
+    if (!r || c->m->sources.len > 1) /* it may be one of them */
+        return;
+    nsc_text file = nsc_text_upto(nsc_said(c->m, r, "file"), SHOWN);
+    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
+    f->count = 1;
+    f->title = nsc_words(c, "LSF wrote the job's standard error into another file (%.*s), which is not in this input",
+                         (int)file.len, file.ptr);
+    nsc_explain_by(c, f, NSC_ABSENT_STDERR);
+    nsc_show(c, f, &r->where);
+}
+
 void nsc_rule_partial(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -144,6 +160,7 @@ void nsc_rule_partial(struct nsc_case *c)
         nsc_show(c, f, &k->where);
     }
     nsc_map_free(&here);
+    tell_stderr(c);
 }
 
 /* ---- ranks that were never told of each other ---- */
