@@ -597,6 +597,21 @@ static void tell_open_warning(const struct nsc_report *r)
     nsc_indent(r, 3);
 }
 
+/* Where no path shows, calls that returned an error may be what the log is about, though no line tells that anything failed of them. */
+static void tell_quiet_failure(const struct nsc_report *r)
+{
+    char line[500];
+    for (size_t i = 0; i < r->f->list.len; i++) {
+        const struct nsc_finding *f = &r->f->list.item[i];
+        if (f->rule->key != NSC_ID_FAILURE_UNJUDGED || f->caused_by || !f->title)
+            continue;
+        snprintf(line, sizeof line, "%.480s.", f->title);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        nsc_indent(r, 3);
+        return;
+    }
+}
+
 static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
 {
     char line[400];
@@ -639,6 +654,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
                 continue;
             nsc_mark(r, NSC_MARK_UNKNOWN);
             tell_open_warning(r);
+            tell_quiet_failure(r);
             snprintf(line, sizeof line, "%s.", f->title);
             nsc_wrap(r, 3, nsc_text_of(line));
             nsc_indent(r, 3);
