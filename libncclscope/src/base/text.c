@@ -207,6 +207,14 @@ size_t nsc_put_utf8(char *to, uint32_t c)
     return to[3] = (char)(0x80 | (c & 63)), 4;
 }
 
+bool nsc_text_has_any(nsc_text a, const char *const *words)
+{
+    for (; *words; words++)
+        if (nsc_text_find(a, *words) >= 0)
+            return true;
+    return false;
+}
+
 ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at)
 {
     size_t len = strlen(s);

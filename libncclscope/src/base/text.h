@@ -95,6 +95,9 @@ void nsc_clear(void *to, size_t size);
 /* Offset of `s` in `a`, or -1, by the letter s[at], which few lines hold: faster than nsc_text_find, which is memmem. */
 ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at);
 
+/* Does one of these stand in it? The last of them is NULL. */
+bool nsc_text_has_any(nsc_text a, const char *const *words);
+
 /* Does it begin with these words, which are in small letters, in whatever case? */
 static inline bool nsc_text_starts_as(nsc_text a, const char *words)
 {

@@ -580,25 +580,17 @@ static void see_bare_comm(struct ncclscope_model *m, const ncclscope_record *rec
     m->bare_size = size > m->bare_size ? size : m->bare_size;
 }
 
-static bool holds_any(nsc_text text, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (nsc_text_find(text, words[i]) >= 0)
-            return true;
-    return false;
-}
-
 /* "NET/XYZ : peer memory module not found, GDR disabled": of a plugin or a release whose words nobody here has read. */
 static bool denies_gdr(nsc_text message)
 {
-    static const char *const about[] = {"GDR",    "GPU Direct", "GPUDirect", "DMA-BUF",     "Dmabuf",
-                                        "dmabuf", "DMABUF",     "HMEM",      "peer memory", "peermem"},
-                             *const denies[] = {"isab",        "not found",   "not support", "not available",
-                                                "not enabled", "unsupported", "cannot",      "ailed"};
+    static const char *const about[] = {"GDR",    "GPU Direct", "GPUDirect",   "DMA-BUF", "Dmabuf", "dmabuf",
+                                        "DMABUF", "HMEM",       "peer memory", "peermem", NULL},
+                             *const denies[] = {"isab",          "not found",   "not support",
+                                                "not available", "not enabled", "unsupported",
+                                                "cannot",        "ailed",       NULL};
     bool may = nsc_text_starts(message, "NET/") || nsc_text_starts(message, "GPU Direct") ||
                nsc_text_starts(message, "DMA") || nsc_text_starts(message, "Dma");
-    return may && holds_any(message, about, sizeof about / sizeof about[0]) &&
-           holds_any(message, denies, sizeof denies / sizeof denies[0]);
+    return may && nsc_text_has_any(message, about) && nsc_text_has_any(message, denies);
 }
 
 void nsc_apply(struct ncclscope_model *m, const ncclscope_record *rec)

@@ -59,14 +59,6 @@ static bool is_test_json(nsc_text t)
     return false;
 }
 
-static bool has_any(nsc_text t, const char *const *keys)
-{
-    for (; *keys; keys++)
-        if (nsc_text_find(t, *keys) >= 0)
-            return true;
-    return false;
-}
-
 ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)
 {
     static const char *const begin[] = {
@@ -75,8 +67,8 @@ ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)
     nsc_text t = nsc_text_trim(line);
     if (!t.len || (t.ptr[0] != '"' && t.ptr[0] != '{'))
         return NCCLSCOPE_KIND_UNKNOWN;
-    bool now = *ras || has_any(t, begin);
-    *ras = now && !has_any(t, end);
+    bool now = *ras || nsc_text_has_any(t, begin);
+    *ras = now && !nsc_text_has_any(t, end);
     if (now && nsc_text_find(t, "\"bus_bw\":") < 0)
         return NCCLSCOPE_KIND_RAS_JSON;
     return is_test_json(t) ? NCCLSCOPE_KIND_TEST_JSON : NCCLSCOPE_KIND_UNKNOWN;
@@ -112,7 +104,7 @@ static bool is_of_ras(nsc_text t)
 {
     static const char *const words[] = {" ranks have ", " ranks reported ", " job process", " RUNNING ", " INIT ",
                                         " FINALIZE ",   " ABORT ",          " NOCOMM ",     NULL};
-    return has_any(t, words);
+    return nsc_text_has_any(t, words);
 }
 
 const struct nsc_row *nsc_foreign_row(ncclscope_grammar *g, nsc_text body, bool hinted, struct nsc_match *m)

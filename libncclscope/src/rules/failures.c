@@ -606,6 +606,41 @@ static bool came_back(const struct ncclscope_model *m, const struct nsc_event *e
     return back != NSC_NONE && m->events.item[back].where.line > e->where.line;
 }
 
+/* What an event is by its row, unless its process did without, or went on. */
+static int severity_of(const struct ncclscope_model *m, const struct failure *row, const struct nsc_event *e,
+                       bool without)
+{
+    bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
+                 m->hosts.len > 1; /* NICs are taken without a look at distances */
+    bool goes_on = row->severity == NCCLSCOPE_SEVERITY_ERROR && returns_no_error(m, e);
+    return did_without(m, e) || came_back(m, e)                 ? NCCLSCOPE_SEVERITY_NOTE
+           : blind || chose_another(m, e) || without || goes_on ? NCCLSCOPE_SEVERITY_WARNING
+                                                                : row->severity;
+}
+
+/* What all of its events together, and how the run went on, make of it. */
+static void settle_severity(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool weathered)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *end = nsc_success_of(m);
+    if (f->began && f->began->kind == NCCLSCOPE_KIND_DESTROYED_TWICE && end && end->source == f->began->where.source &&
+        end->line < f->began->where.line)
+        f->severity = NCCLSCOPE_SEVERITY_WARNING; /* as it was taken down */
+    if (f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && nsc_lists_device(m, f->began->proc))
+        f->severity = NCCLSCOPE_SEVERITY_NOTE; /* net/fewer-nics tells of those that were not */
+    if (weathered && f->severity == NCCLSCOPE_SEVERITY_ERROR && first->part == NSC_ROOT)
+        f->severity = nsc_ask_one_host(&(struct nsc_ask){.m = m}) == NSC_YES && missed_by_nobody(f)
+                          ? NCCLSCOPE_SEVERITY_NOTE
+                          : NCCLSCOPE_SEVERITY_WARNING;
+    else if (f->severity == NCCLSCOPE_SEVERITY_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
+             (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    if (f->severity == NCCLSCOPE_SEVERITY_WARNING && f->began->level == NCCLSCOPE_LEVEL_INFO && nsc_success_of(m))
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    if (f->rule->key == NSC_ID_HOST_ACS_IOMMU && f->severity == NCCLSCOPE_SEVERITY_WARNING && !may_have_harmed(c))
+        f->severity = NCCLSCOPE_SEVERITY_NOTE;
+}
+
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -626,14 +661,8 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct failure *row = failure_of(stranger ? stranger : e);
         if (!row || row->key != c->rule->key || is_first_try(m, e))
             continue;
-        bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
-                     m->hosts.len > 1; /* NICs are taken without a look at distances */
         bool without = survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY;
-        int severity = did_without(m, e) || came_back(m, e) ? NCCLSCOPE_SEVERITY_NOTE
-                       : blind || chose_another(m, e) || without ||
-                               (row->severity == NCCLSCOPE_SEVERITY_ERROR && returns_no_error(m, e))
-                           ? NCCLSCOPE_SEVERITY_WARNING
-                           : row->severity;
+        int severity = severity_of(m, row, e, without);
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */
             f->severity = row->cls[0] == 'b' ? f->severity : NCCLSCOPE_SEVERITY_ERROR;
             nsc_show(c, f, &e->where);
@@ -678,24 +707,8 @@ void nsc_tell_failures(struct nsc_case *c)
     }
     if (f && f->began && outlived)
         first = settle_if_outlived(c, f, first, strangers ? dropped : NULL);
-    const struct nsc_where *end = nsc_success_of(m);
-    if (f && f->began && f->began->kind == NCCLSCOPE_KIND_DESTROYED_TWICE && end &&
-        end->source == f->began->where.source && end->line < f->began->where.line)
-        f->severity = NCCLSCOPE_SEVERITY_WARNING; /* as it was taken down */
-    if (f && f->rule->key == NSC_ID_NET_NO_RDMA_DEVICE && f->began && nsc_lists_device(m, f->began->proc))
-        f->severity = NCCLSCOPE_SEVERITY_NOTE; /* net/fewer-nics tells of those that were not */
-    if (f && weathered && f->severity == NCCLSCOPE_SEVERITY_ERROR && first->part == NSC_ROOT)
-        f->severity = nsc_ask_one_host(&(struct nsc_ask){.m = m}) == NSC_YES && missed_by_nobody(f)
-                          ? NCCLSCOPE_SEVERITY_NOTE
-                          : NCCLSCOPE_SEVERITY_WARNING;
-    else if (f && f->severity == NCCLSCOPE_SEVERITY_WARNING && m->hosts.len <= 1 && (weathered || nsc_success_of(m)) &&
-             (missed_by_nobody(f) || first->part == NSC_NO_FAILURE))
-        f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    if (f && f->severity == NCCLSCOPE_SEVERITY_WARNING && f->began->level == NCCLSCOPE_LEVEL_INFO && nsc_success_of(m))
-        f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    if (f && f->rule->key == NSC_ID_HOST_ACS_IOMMU && f->severity == NCCLSCOPE_SEVERITY_WARNING && !may_have_harmed(c))
-        f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f) {
+        settle_severity(c, f, first, weathered);
         tell(c, f, first, tied);
         if (survives && f->began->kind == NCCLSCOPE_KIND_CUDA_LIBRARY)
             f->part = NSC_NO_FAILURE;
