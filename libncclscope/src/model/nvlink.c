@@ -170,11 +170,14 @@ static bool is_before_nvlink(const struct nsc_event *e)
 static void find_linked_hosts(struct ncclscope_model *m)
 {
     struct nsc_map events = {0}, paths = {0}, old = {0}; /* host to event, to path, to event */
+    uint32_t any_old = NSC_NONE;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_proc *p = &m->procs.item[e->proc];
-        if (!p->nameless && !p->rccl && is_before_nvlink(e))
+        if (!p->nameless && !p->rccl && is_before_nvlink(e)) {
             note_host(m, &old, p->host, (uint32_t)i, false);
+            any_old = any_old == NSC_NONE ? (uint32_t)i : any_old;
+        }
         if (!p->nameless && !p->rccl && (e->kind == NCCLSCOPE_KIND_NVLS_YES || e->kind == NCCLSCOPE_KIND_NVLS_NO))
             note_host(m, &events, p->host, (uint32_t)i, e->kind == NCCLSCOPE_KIND_NVLS_NO);
     }
@@ -188,6 +191,8 @@ static void find_linked_hosts(struct ncclscope_model *m)
         struct nsc_proc *p = &m->procs.item[i];
         struct nsc_key key = {p->host, 0, 0};
         uint32_t event = nsc_map_get(&events, key), path = nsc_map_get(&paths, key), is_old = nsc_map_get(&old, key);
+        if (is_old == NSC_NONE && m->hosts_are_joined)
+            is_old = any_old;
         if (!p->nameless && is_old < m->events.len)
             p->old_at = m->events.item[is_old].where;
         if (p->nameless || p->nvlink_at.line)

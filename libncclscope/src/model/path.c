@@ -169,8 +169,40 @@ static enum nsc_path path_of_class(nsc_text class)
     return nsc_class_is_nvlink(class) ? NSC_PATH_NVLINK : NSC_PATH_PCIE;
 }
 
+/* What every pasted matrix shows between each two of its GPUs where it may be of any host of one job: NVLink, or nothing but PCIe. */
+struct alike {
+    enum nsc_path path; /* UNKNOWN: it differs, or none is there */
+    const struct nsc_where *line;
+};
+
+static struct alike pairs_alike(const struct ncclscope_model *m)
+{
+    struct alike out = {NSC_PATH_UNKNOWN, NULL};
+    for (size_t i = 0; m->hosts_are_joined && i < m->matrices.len; i++) {
+        const struct nsc_matrix *x = &m->matrices.item[i];
+        if (x->cells != x->gpus * x->gpus || nsc_is_p2p_matrix(m, x))
+            continue;
+        for (uint32_t k = 0; k < x->cells; k++) {
+            nsc_text class = nsc_say(m, m->cells.item[x->first + k].text);
+            enum nsc_path path = path_of_class(class);
+            if (k % x->gpus == k / x->gpus)
+                continue;
+            if (nsc_level_of(class) == NSC_LEVEL_UNKNOWN || (out.line && path != out.path))
+                return (struct alike){NSC_PATH_UNKNOWN, NULL};
+            out = (struct alike){path, out.line ? out.line : &x->where};
+        }
+    }
+    return out;
+}
+
+/* What is known of all links before each is looked at. */
+struct known {
+    const struct nsc_where *fast; /* the line that shows more than PCIe carries, or NULL */
+    struct alike alike;
+};
+
 /* What lines of the log prove comes before what facts of a machine say. */
-static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where *fast,
+static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, const struct known *known,
                      struct nsc_known_path *out)
 {
     const struct nsc_where *because = NULL;
@@ -208,20 +240,23 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
     } else if ((offered = nsc_offered_of_link(m, l))) {
         out->path = path_of_class(nsc_say(m, offered));
         out->proof = NSC_PROOF_STATED;
-    } else if ((because = fast ? fast : is_of_board(m, l))) {
+    } else if ((because = known->fast ? known->fast : is_of_board(m, l))) {
         out->path = NSC_PATH_NVLINK;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;
+    } else if (known->alike.line) {
+        out->path = known->alike.path;
+        out->proof = NSC_PROOF_INFERRED;
+        out->because = known->alike.line;
     }
 }
 
-/* `fast`: the line that shows more than PCIe carries, or NULL. */
-static void find_path(const struct ncclscope_model *m, const struct nsc_link *l, const struct nsc_where *fast,
+static void find_path(const struct ncclscope_model *m, const struct nsc_link *l, const struct known *known,
                       struct nsc_known_path *out)
 {
     *out = (struct nsc_known_path){.path = NSC_PATH_UNKNOWN, .scope = nsc_scope_of_link(m, l)};
     if (l->family == NSC_P2P && !l->one_gpu) {
-        p2p_path(m, l, fast, out);
+        p2p_path(m, l, known, out);
         return;
     }
     out->proof = NSC_PROOF_STATED; /* the word itself says it */
@@ -243,7 +278,7 @@ static void find_path(const struct ncclscope_model *m, const struct nsc_link *l,
 
 void nsc_find_paths(struct ncclscope_model *m)
 {
-    const struct nsc_where *fast = nsc_more_than_pcie(m);
+    const struct known known = {nsc_more_than_pcie(m), pairs_alike(m)};
     for (size_t i = 0; i < m->links.len; i++)
-        find_path(m, &m->links.item[i], fast, &m->links.item[i].known);
+        find_path(m, &m->links.item[i], &known, &m->links.item[i].known);
 }

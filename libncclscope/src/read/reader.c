@@ -415,10 +415,21 @@ static bool split_banner(ncclscope_reader *r)
     return true;
 }
 
+/* "Epoch 0:  12%|#2     | 60/500 [00:03<00:21, 20.1it/s, loss=2.1] ": tqdm's bar, which ends without a newline. It is whole, and so is what
+ * follows. */
+static bool ends_in_bar(nsc_text before)
+{
+    nsc_text t = nsc_text_trim_end(before);
+    const char *open = t.len && t.ptr[t.len - 1] == ']' ? memrchr(t.ptr, '[', t.len) : NULL;
+    nsc_text times = open ? nsc_text_from(t, (size_t)(open + 1 - t.ptr)) : (nsc_text){NULL, 0};
+    return times.len && nsc_is_digit(times.ptr[0]) && nsc_text_find(times, ":") > 0 &&
+           (nsc_text_find(times, "it/s") > 0 || nsc_text_find(times, "s/it") > 0);
+}
+
 /* What stands before the header is no prefix: another writer's line, or the program's own row that is not ended yet. */
 static void take_glued(ncclscope_reader *r)
 {
-    if (split_banner(r))
+    if (split_banner(r) || ends_in_bar((nsc_text){r->line.ptr, r->next.start}))
         return;
     if (nsc_text_ends((nsc_text){r->line.ptr, r->next.start}, "**")) /* a text that quotes it, in bold */
         return;
