@@ -140,8 +140,9 @@ void nsc_rule_p2p_read(struct nsc_case *c)
         nsc_show_first(c, f, &forced->where);
         return;
     }
-    f->title = env_visible ? "P2P links read: A100-class GPUs (compute capability 8.0) joined by NVLink"
-                           : "P2P links read instead of write";
+    f->title = env_visible
+                   ? "GPUs read from each other (/read), as A100-class GPUs (compute capability 8.0) on NVLink do"
+                   : "GPUs read from each other (/read) instead of writing";
     f->confidence = env_visible ? "certain" : "possible";
     nsc_explain_by(c, f, env_visible ? NSC_READ_USUAL : NSC_READ_UNSEEN);
 }
