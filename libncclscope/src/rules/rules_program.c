@@ -454,7 +454,8 @@ void nsc_rule_program_failed(struct nsc_case *c)
         tell_worker(c);
     if (!nsc_any_error(c))
         tell_ucx(c);
-    if (nsc_success_of(c->m) && nsc_raised(c, NSC_ID_FAILURE_ASYNC) && !nsc_any_error(c))
+    bool closed = nsc_raised(c, NSC_ID_FAILURE_ASYNC) || nsc_raised(c, NSC_ID_RANKS_TEARDOWN_NOISE);
+    if (nsc_success_of(c->m) && closed && !nsc_any_error(c))
         return; /* what a watchdog met when the others had closed already, behind the program's end */
     if (!nsc_any_error(c))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
