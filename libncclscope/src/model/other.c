@@ -52,7 +52,7 @@ static nsc_text spelled_anew(nsc_text said, char *buf, size_t size)
     return nsc_text_of(buf);
 }
 
-/* "NCCL error in: ..., unhandled system error, NCCL version 2.27.3": PyTorch says which one it calls. */
+/* "NCCL error in: ..., unhandled system error, NCCL version 2.27.3": PyTorch says which one it calls. "vLLM is using nccl==2.21.5" */
 static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     static const char before[] = "NCCL version ";
@@ -60,7 +60,8 @@ static void told_version(struct ncclscope_model *m, const ncclscope_record *rec)
     struct nsc_source_info *s = nsc_source_of_stream(m);
     ptrdiff_t at = nsc_text_find(rec->message, before);
     nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(rec->message, (size_t)at + sizeof before - 1);
-    nsc_text said = nsc_next_word(&rest);
+    nsc_text said =
+        rec->kind == NCCLSCOPE_KIND_VLLM_NCCL ? nsc_record_field(rec, NCCLSCOPE_FIELD_VERSION) : nsc_next_word(&rest);
     for (size_t i = 0; i < said.len; i++)
         if (said.ptr[i] == '[') /* "2.28.9[rank13": the next line was glued to it */
             said.len = i;
@@ -264,7 +265,8 @@ bool nsc_is_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_PY_THREAD_RAISED, NCCLSCOPE_KIND_EXIT_TOLD,        NCCLSCOPE_KIND_POD_ENDED,
         NCCLSCOPE_KIND_RUNTIME_DIED,     NCCLSCOPE_KIND_TOOL_FAILED,      NCCLSCOPE_KIND_SHELL_FAILED,
         NCCLSCOPE_KIND_KERNEL_XID,       NCCLSCOPE_KIND_HUNG_DUMP,        NCCLSCOPE_KIND_PROGRAM_GOES_ON,
-        NCCLSCOPE_KIND_ERROR_ALONE,      NCCLSCOPE_KIND_ERROR_SAID,       NCCLSCOPE_KIND_LSF_STDERR};
+        NCCLSCOPE_KIND_ERROR_ALONE,      NCCLSCOPE_KIND_ERROR_SAID,       NCCLSCOPE_KIND_LSF_STDERR,
+        NCCLSCOPE_KIND_VLLM_NCCL,        NCCLSCOPE_KIND_VLLM_NO_NVLINK};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return false;

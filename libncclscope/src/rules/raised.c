@@ -223,10 +223,15 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
     return closed ? nsc_words(c, "%s The closed connections that peers report follow from it.", up) : up;
 }
 
-/* "Engine core initialization failed. See root cause above.": vLLM's, of a process whose worker raised what ended it. */
+/* "Engine core initialization failed. See root cause above.", "WorkerProc initialization failed due to an exception in a background process.
+ * See stack trace for root cause.": vLLM's, of a process whose worker raised what ended it. */
 static bool points_at_another(nsc_text reason)
 {
-    return nsc_text_find(reason, "root cause above") >= 0 || nsc_text_find(reason, "for the root cause") >= 0;
+    static const char *const words[] = {"root cause above", "for the root cause", "for root cause"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_find(reason, words[i]) >= 0)
+            return true;
+    return false;
 }
 
 /* Logged as an error, as workers log what ends them: no failure that somebody expected. */
