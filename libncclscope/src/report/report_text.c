@@ -379,13 +379,18 @@ static void evidence(const struct nsc_report *r, const struct nsc_finding *f)
     for (size_t i = 0; i < f->evidences && i < most; i++) {
         const struct nsc_where *w = &f->evidence[i];
         char where[80];
+        int at = 11;
         nsc_dim(r, NSC_TEXT("see"), 5);
         if (r->m->sources.len > 1) {
-            nsc_safe(r, nsc_base_name(nsc_say(r->m, r->m->sources.item[w->source].name)));
+            nsc_text name = nsc_base_name(nsc_say(r->m, r->m->sources.item[w->source].name));
+            nsc_safe(r, name);
             nsc_puts(r->out, ":");
+            at += (int)nsc_width(name) + 1;
         }
-        snprintf(where, sizeof where, r->m->sources.len > 1 ? "%llu  " : "line %llu  ", (unsigned long long)w->line);
-        nsc_line_of(r, where, w->text);
+        at += snprintf(where, sizeof where, r->m->sources.len > 1 ? "%llu  " : "line %llu  ",
+                       (unsigned long long)w->line);
+        nsc_puts(r->out, where);
+        nsc_quote(r, at, w->text);
     }
 }
 

@@ -81,7 +81,7 @@ void nsc_safe_line(const struct nsc_report *r, const char *line)
 }
 
 /* Columns that a text takes, one for each character. */
-static int width_of(nsc_text text)
+int nsc_width(nsc_text text)
 {
     int n = 0;
     while (text.len) {
@@ -96,7 +96,7 @@ void nsc_wrap(const struct nsc_report *r, int indent, nsc_text text)
 {
     int at = indent;
     for (nsc_text word = nsc_next_word(&text); word.len; word = nsc_next_word(&text)) {
-        int w = width_of(word);
+        int w = nsc_width(word);
         if (at > indent && at + 1 + w > r->columns) {
             nsc_puts(r->out, "\n");
             nsc_indent(r, indent);
@@ -143,38 +143,83 @@ static ptrdiff_t begin_of_place(nsc_text line, ptrdiff_t at)
  * library "UCX ERROR ..."; or -1. */
 static ptrdiff_t begin_of_words(nsc_text line, int room)
 {
-    static const char *const markers[] = {"NCCL ", " ERROR ", " Error ", " WARN "};
+    static const char *const markers[] = {"NCCL INFO ", "NCCL WARN ", "NCCL version ", " ERROR ", " Error ", " WARN "};
     ptrdiff_t at = -1;
     for (size_t i = 0; at < 0 && i < sizeof markers / sizeof markers[0]; i++)
         at = nsc_text_find(line, markers[i]) + (markers[i][0] == ' ' && nsc_text_find(line, markers[i]) >= 0);
     ptrdiff_t place = at > 0 ? begin_of_place(line, at) : at;
-    return place > 0 && width_of(nsc_text_from(line, (size_t)place)) <= room - 3 ? place : at;
+    return place > 0 && nsc_width(nsc_text_from(line, (size_t)place)) <= room - 3 ? place : at;
+}
+
+/* What of a quoted line is shown where it has no room: from its words on, or from its beginning. True: something is left out before them. */
+static bool from_its_words(const struct nsc_report *r, nsc_text *line, int room)
+{
+    bool whole = r->flags & NCCLSCOPE_REPORT_VERBOSE || nsc_width(*line) <= room;
+    ptrdiff_t marker = whole ? -1 : begin_of_words(*line, room);
+    if (marker <= 0)
+        return false;
+    *line = nsc_text_from(*line, (size_t)marker); /* who said it is in the log; what was said, here */
+    static const char info[] = "NCCL INFO ";
+    size_t skip = nsc_text_starts(*line, info) ? sizeof info - 1 : 0;
+    if (nsc_width(*line) > room - 3 && nsc_width(nsc_text_from(*line, skip)) <= room - 3)
+        *line = nsc_text_from(*line, skip);
+    return true;
+}
+
+/* The beginning of the text that is not wider than `room`. */
+static nsc_text within(nsc_text text, int room)
+{
+    nsc_text rest = text;
+    for (int i = 0; i < room && rest.len; i++) {
+        size_t k = nsc_utf8(rest);
+        rest = nsc_text_from(rest, k ? k : 1);
+    }
+    text.len -= rest.len;
+    return text;
 }
 
 void nsc_line_of(const struct nsc_report *r, const char *where, nsc_text line)
 {
     int room = r->columns - 12 - (int)strlen(where);
     nsc_text cut = nsc_text_trim(line);
-    ptrdiff_t marker = width_of(cut) > room ? begin_of_words(cut, room) : -1;
     nsc_puts(r->out, where);
-    if (marker > 0 && !(r->flags & NCCLSCOPE_REPORT_VERBOSE)) { /* who said it is in the log; what was said, here */
+    if (from_its_words(r, &cut, room)) {
         nsc_puts(r->out, "...");
-        cut = nsc_text_from(cut, (size_t)marker);
         room -= 3;
     }
-    if (!(r->flags & NCCLSCOPE_REPORT_VERBOSE) && width_of(cut) > room && room > 8) {
-        nsc_text rest = cut;
-        for (int i = 0; i < room - 3; i++) {
-            size_t k = nsc_utf8(rest);
-            rest = nsc_text_from(rest, k ? k : 1);
-        }
-        cut.len -= rest.len;
-        nsc_safe(r, cut);
-        nsc_puts(r->out, "...\n");
+    bool fits = r->flags & NCCLSCOPE_REPORT_VERBOSE || nsc_width(cut) <= room || room <= 8;
+    nsc_safe(r, fits ? cut : within(cut, room - 3));
+    nsc_puts(r->out, fits ? "\n" : "...\n");
+}
+
+void nsc_quote(const struct nsc_report *r, int at, nsc_text line)
+{
+    enum { INDENT = 13, SHORTEST = 20 };
+    int room = r->columns - at, below = r->columns - INDENT;
+    nsc_text text = nsc_text_trim(line);
+    if (from_its_words(r, &text, room)) {
+        nsc_puts(r->out, "...");
+        room -= 3;
+    }
+    if (r->flags & NCCLSCOPE_REPORT_VERBOSE || nsc_width(text) <= room) {
+        nsc_safe(r, text);
+        nsc_puts(r->out, "\n");
         return;
     }
-    nsc_safe(r, cut);
+    nsc_text first = within(text, room > 0 ? room + 1 : 0);
+    const char *blank = first.len ? memrchr(first.ptr, ' ', first.len) : NULL;
+    if (room < SHORTEST)
+        first.len = 0;
+    else
+        first = blank && blank - first.ptr > SHORTEST ? (nsc_text){first.ptr, (size_t)(blank - first.ptr)}
+                                                      : within(text, room);
+    nsc_safe(r, first);
     nsc_puts(r->out, "\n");
+    nsc_indent(r, INDENT);
+    text = nsc_text_trim(nsc_text_from(text, first.len));
+    bool fits = nsc_width(text) <= below;
+    nsc_safe(r, fits ? text : within(text, below - 3));
+    nsc_puts(r->out, fits ? "\n" : "...\n");
 }
 
 size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...)

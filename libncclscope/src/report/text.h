@@ -7,6 +7,7 @@
 enum nsc_mark { NSC_MARK_OK, NSC_MARK_BAD, NSC_MARK_NOTE, NSC_MARK_UNKNOWN };
 
 void nsc_mark(const struct nsc_report *r, enum nsc_mark mark); /* " ✗ " */
+int nsc_width(nsc_text text);                                  /* in columns of a terminal */
 void nsc_indent(const struct nsc_report *r, int columns);
 void nsc_wrap(const struct nsc_report *r, int indent, nsc_text text); /* from column `indent` on; ends the line */
 void nsc_dim(const struct nsc_report *r, nsc_text label, int indent); /* indented, padded to 6 columns */
@@ -18,6 +19,8 @@ void nsc_safe_line(const struct nsc_report *r, const char *line); /* the same; a
 void nsc_csv_text(const struct nsc_report *r, nsc_text t);        /* a field of RFC 4180, harmless */
 void nsc_line_of(const struct nsc_report *r, const char *where,
                  nsc_text line); /* a quoted line, cut to the width; ends the line */
+/* A quoted line from column `at` on, and on the line below what has no room there; cut behind that. Ends the line. */
+void nsc_quote(const struct nsc_report *r, int at, nsc_text line);
 /* printf behind the n bytes of `buf`: how many it has then, or would have if there were room. */
 size_t nsc_append(char *buf, size_t size, size_t n, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
