@@ -178,11 +178,16 @@ static bool begins_hanging(const struct nsc_line *line)
     return !line->cut && !line->unended && ends_with_marker(without_blanks(line->text));
 }
 
-/* "... ProcessGroupNCCL.cpp:607] [Rank 14] Watchdog caught collective operation timeout: ": such lines are long, and pages and people break
- * them between words, wherever it suits. */
-static bool begins_broken(const struct nsc_line *line, nsc_worth_fn *worth, void *user)
+/* "... ProcessGroupNCCL.cpp:607] [Rank 14] Watchdog caught collective operation timeout: ", "... net_ib.cc:2470 NCCL WARN NET/IB:": such
+ * lines are long, and pages and people break them between words, wherever it suits. One that is as long as any lately was rather broken at a
+ * width, within a word. */
+static bool begins_broken(const struct nsc_line *line, bool longest, nsc_worth_fn *worth, void *user)
 {
-    return !line->cut && !line->unended && nsc_text_find_by(line->text, "ProcessGroupNCCL.cpp", 7) >= 0 &&
+    nsc_text t = without_blanks(line->text);
+    if (line->cut || line->unended || !t.len || (longest && t.ptr[t.len - 1] != ':' && t.ptr[t.len - 1] != ','))
+        return false;
+    bool warns = nsc_text_find_by(t, " NCCL WARN ", 6) >= 0;
+    return (warns || (!longest && nsc_text_find_by(t, "ProcessGroupNCCL.cpp", 7) >= 0)) &&
            worth(user, line->text, false) == NSC_WORTH_CUT;
 }
 
@@ -255,7 +260,7 @@ bool nsc_rewrap_next(struct nsc_rewrap *w, struct nsc_lines *lines, nsc_worth_fn
             continue;
         }
         bool longest = is_longest(w, out->text);
-        if (!longest && begins_broken(out, worth, user) && hold_words(w, out))
+        if (begins_broken(out, longest, worth, user) && hold_words(w, out))
             continue;
         if (!longest || n < NSC_WRAP_NARROWEST || out->cut || out->unended)
             return true;
