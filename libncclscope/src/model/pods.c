@@ -351,14 +351,39 @@ static size_t env_of_pod(const struct ncclscope_model *m, uint32_t pod)
     return low;
 }
 
-/* A variable of a command counts as set in the processes of its input, where NCCL's own lines would not show it. */
-static void set_by_command(struct ncclscope_model *m, const struct nsc_own_record *r, nsc_str n, nsc_str v)
+/* "[user@node-3 ~]$ NCCL_IB_HCA=mlx5_0 python ...": the name of the host whose shell this is, or len 0. */
+static nsc_text shell_of(const struct nsc_own_record *r)
+{
+    ptrdiff_t at = nsc_text_find(r->where.text, "@"), set = nsc_text_find(r->where.text, "NCCL_");
+    nsc_text name = at > 0 && at < set ? nsc_text_from(r->where.text, (size_t)at + 1) : (nsc_text){NULL, 0};
+    size_t n = 0;
+    while (n < name.len && !strchr(" \t:~])/$#", name.ptr[n]))
+        n++;
+    return (nsc_text){name.ptr, n};
+}
+
+/* Commands of an input: the hosts on which its processes run, and which variables are set, of all or of one of them. */
+struct commands {
+    struct nsc_map hosts, set;
+    bool by_host; /* some are typed on these hosts: those that are typed on others are for those */
+};
+
+static nsc_str host_of_shell(const struct ncclscope_model *m, const struct commands *k, const struct nsc_own_record *r)
+{
+    nsc_text shell = shell_of(r);
+    nsc_str host = shell.len ? nsc_intern_find(&m->strings, shell) : 0;
+    return host && nsc_map_get(&k->hosts, (struct nsc_key){host, 0, 0}) != NSC_NONE ? host : 0;
+}
+
+/* A variable of a command counts as set in the processes of its input, or of its host, where NCCL's own lines would not show it. */
+static void set_by_command(struct ncclscope_model *m, const struct nsc_own_record *r, nsc_str host, nsc_str n,
+                           nsc_str v)
 {
     for (size_t i = 0; i < m->proc_order.len; i++) {
         uint32_t proc = m->proc_order.item[i];
         struct nsc_key key = {proc, n, 0};
-        if (m->procs.item[proc].source != r->where.source || nsc_map_get(&m->env_by, key) != NSC_NONE ||
-            nsc_would_be_seen(m, proc, nsc_say(m, n)))
+        if (m->procs.item[proc].source != r->where.source || (host && m->procs.item[proc].host != host) ||
+            nsc_map_get(&m->env_by, key) != NSC_NONE || nsc_would_be_seen(m, proc, nsc_say(m, n)))
             continue;
         struct nsc_env *x = nsc_vec_push(&m->env);
         if (!x || nsc_map_put(&m->env_by, key, (uint32_t)(m->env.len - 1))) {
@@ -370,31 +395,39 @@ static void set_by_command(struct ncclscope_model *m, const struct nsc_own_recor
     }
 }
 
-/* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...". Of several commands in an input the first that names a variable counts. */
-static void take_command(struct ncclscope_model *m, const struct nsc_own_record *r, struct nsc_map *set)
+/* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...". Of several commands in an input, or of a host, the first that names a variable
+ * counts. */
+static void take_command(struct ncclscope_model *m, const struct nsc_own_record *r, struct commands *k)
 {
-    nsc_text rest = nsc_said(m, r, "text");
+    nsc_str host = host_of_shell(m, k, r);
+    nsc_text rest = k->by_host && !host && shell_of(r).len ? (nsc_text){NULL, 0} : nsc_said(m, r, "text");
     for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
         ptrdiff_t eq = nsc_text_starts(word, "NCCL_") ? nsc_text_find(word, "=") : -1;
         nsc_text name = {word.ptr, eq > 0 ? (size_t)eq : 0}, value = nsc_text_from(word, (size_t)(eq + 1));
         if (!name.len || !value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) ||
             !nsc_takes_level(name, value))
             continue;
-        struct nsc_key key = {nsc_keep(m, name), r->where.source, 0};
-        if (nsc_map_get(set, key) != NSC_NONE)
+        struct nsc_key key = {nsc_keep(m, name), r->where.source, host};
+        if (nsc_map_get(&k->set, key) != NSC_NONE)
             continue;
-        set_by_command(m, r, (nsc_str)key.a, nsc_keep(m, value));
-        m->no_memory = nsc_map_put(set, key, 1) || m->no_memory;
+        set_by_command(m, r, host, (nsc_str)key.a, nsc_keep(m, value));
+        m->no_memory = nsc_map_put(&k->set, key, 1) || m->no_memory;
     }
 }
 
 void nsc_take_commands(struct ncclscope_model *m)
 {
-    struct nsc_map set = {0}; /* variables of an input */
+    struct commands k = {0};
+    for (size_t i = 0; i < m->proc_order.len; i++)
+        if (nsc_map_put(&k.hosts, (struct nsc_key){m->procs.item[m->proc_order.item[i]].host, 0, 0}, 1))
+            m->no_memory = true;
+    for (size_t i = 0; i < m->happened.len && !k.by_host; i++)
+        k.by_host = m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND && host_of_shell(m, &k, &m->happened.item[i]);
     for (size_t i = 0; i < m->happened.len; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND)
-            take_command(m, &m->happened.item[i], &set);
-    nsc_map_free(&set);
+            take_command(m, &m->happened.item[i], &k);
+    nsc_map_free(&k.hosts);
+    nsc_map_free(&k.set);
 }
 
 static void add_process(struct ncclscope_model *m, struct nsc_pod *pod, uint32_t proc)

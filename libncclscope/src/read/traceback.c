@@ -177,13 +177,21 @@ static void take_frame(struct nsc_tracebacks *all, nsc_text line, size_t column,
     }
 }
 
-/* By Python in a destructor or as it exits, by its logging, by asyncio of a task that nobody waits for: it ended nothing. */
-static bool is_ignored(nsc_text line)
+/* By Python in a destructor or as it exits, by its logging, by asyncio of a task that nobody waits for: it ended nothing. Where the words
+ * for that stand; -1: nowhere. */
+static ptrdiff_t ignored_in(nsc_text line)
 {
-    return nsc_text_find_by(line, "Exception ignored in: ", 0) >= 0 ||
-           nsc_text_find_by(line, "--- Logging error ---", 4) >= 0 ||
-           nsc_text_find_by(line, "Error in atexit._run_exitfuncs:", 0) >= 0 ||
-           nsc_text_find_by(line, "Task exception was never retrieved", 0) >= 0;
+    static const struct {
+        const char *words;
+        size_t rare; /* the place of a letter that few lines hold */
+    } known[] = {{"Exception ignored in: ", 0},
+                 {"--- Logging error ---", 4},
+                 {"Error in atexit._run_exitfuncs:", 0},
+                 {"Task exception was never retrieved", 0}};
+    ptrdiff_t at = -1;
+    for (size_t i = 0; at < 0 && i < sizeof known / sizeof known[0]; i++)
+        at = nsc_text_find_by(line, known[i].words, known[i].rare);
+    return at;
 }
 
 /* "File "/usr/lib/python3.10/multiprocessing/util.py", line 300, in _run_finalizers": Python's own, of a process that exits already; it
@@ -211,12 +219,18 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
     *text = (nsc_text){NULL, 0};
     ptrdiff_t at = hinted ? nsc_text_find_by(line, "Traceback (most recent call last)", 0) : -1;
     if (at >= 0) {
+        if (all->ignored_at &&
+            (size_t)at > all->ignored_column) /* of another writer: what Python ignores stands below its words */
+            all->ignored_at = 0;
         if (!nsc_traceback_is_ignored(all, number))
             begin(all, line, box_before(line, (size_t)at), number);
         return NULL;
     }
-    if (hinted && is_ignored(line))
+    ptrdiff_t ignored = hinted ? ignored_in(line) : -1;
+    if (ignored >= 0) {
         all->ignored_at = number;
+        all->ignored_column = (size_t)ignored;
+    }
     ptrdiff_t frame = hinted ? nsc_text_find_by(line, "  File \"", 2) : -1;
     if (frame >= 0) {
         struct nsc_traceback *begun = is_finalizer(line) ? just_begun(all, number) : NULL;

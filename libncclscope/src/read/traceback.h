@@ -31,6 +31,7 @@ struct nsc_tracebacks {
     struct nsc_traceback of[NSC_TRACEBACKS];
     size_t open;
     uint64_t ignored_at; /* the line that says that Python ignores an exception, whose traceback follows; 0: none yet */
+    size_t ignored_column; /* where its words stand */
 };
 
 /* The traceback in which the line, without blanks at its end, may be the exception that ends it: *text is what stands in the column.
