@@ -66,6 +66,14 @@ size_t nsc_hosts_at_end(const struct nsc_hosts *hosts, nsc_text host)
     return best;
 }
 
+nsc_text nsc_hosts_label(const struct nsc_hosts *hosts, nsc_text line)
+{
+    const char *colon = line.len ? memchr(line.ptr, ':', line.len) : NULL;
+    nsc_text name = {line.ptr, colon ? (size_t)(colon - line.ptr) : 0};
+    bool label = name.len && name.len + 1 < line.len && line.ptr[name.len + 1] == ' ';
+    return label && nsc_hosts_at_end(hosts, name) == name.len ? name : (nsc_text){NULL, 0};
+}
+
 static bool ends_with(nsc_text text, nsc_text end)
 {
     return text.len > end.len && !memcmp(text.ptr + text.len - end.len, end.ptr, end.len);

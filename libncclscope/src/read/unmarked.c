@@ -203,6 +203,7 @@ static bool take_foreign(ncclscope_reader *r, nsc_text body)
     if (rec->kind == NCCLSCOPE_KIND_NCCL_RESULT)
         nsc_await_quoted(r);
     rec->time = rec->time.len ? rec->time : nsc_glog_time(r->line);
+    rec->host = rec->host.len ? rec->host : nsc_hosts_label(&r->hosts, r->line);
     rec->match = row->pattern.literal ? NULL : &r->match;
     return true;
 }

@@ -202,7 +202,8 @@ int64_t nsc_ending(struct nsc_case *c, const struct nsc_own_record *r, const cha
         return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
     case NCCLSCOPE_KIND_ELASTIC_FAILED:
     case NCCLSCOPE_KIND_LAUNCH_EXIT:
-        *who = nsc_words(c, "a process%s%.*s", local.len ? " of local rank " : "", (int)local.len, local.ptr);
+        *who = nsc_words(c, "a process%s%.*s%s%s", local.len ? " of local rank " : "", (int)local.len, local.ptr,
+                         r->host ? " on " : "", r->host ? nsc_say(c->m, r->host).ptr : "");
         nsc_number_said(c->m, r, "code", &code);
         return code;
     default: return 0;

@@ -275,8 +275,8 @@ static bool tell_script(struct nsc_case *c)
     f->count = 1;
     f->part = ends ? f->part : NSC_NO_FAILURE;
     f->title = ends ? nsc_words(c, "The job's script ends with exit code %.*s, by its trace%s", (int)code.len, code.ptr,
-                                stopped ? "; before that, SIGTERM from outside ended one of its processes" : "")
-                    : "A shell says that SIGTERM from outside ended one of its processes";
+                                stopped ? "; before that, SIGTERM ended one of its processes" : "")
+                    : "A shell says that SIGTERM ended one of its processes";
     nsc_explain_by(c, f, stopped ? NSC_EXIT_SCRIPT_STOPPED : NSC_EXIT_SCRIPT);
     nsc_show(c, f, stopped ? &stopped->where : NULL);
     nsc_show(c, f, ends ? &ends->where : NULL);

@@ -425,6 +425,8 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         nsc_show(c, f, &r->where);
         if (r->number == NCCLSCOPE_KIND_SRUN_ENDED)
             nsc_name_host(c, f, nsc_field_of(m, r, "name"));
+        else if (r->host)
+            nsc_name_host(c, f, r->host);
         if (code == -9 && oom)
             nsc_show(c, f, &oom->where);
         tell_root_and_wake(c, f, code, r);
