@@ -433,11 +433,15 @@ static void tell_absent(const struct absence *a)
                       of, a->who, are);
         make_note(c, a->f, NSC_MISSING_PARENT);
     } else if (a->raised) {
-        const char *which = a->never == 1 ? "it" : nsc_words(c, "rank %lld of them", (long long)a->raised->torch_rank);
-        a->f->title = nsc_words(c,
-                                "A communicator of %lld ranks never became complete: %s did not join; %s had "
-                                "failed in its own program%s",
-                                of, a->who, which, nsc_words(c, " (%s)", nsc_line_in(c, &a->raised->where)));
+        const char *failed = nsc_words(c, "failed in its own program (%s)", nsc_line_in(c, &a->raised->where));
+        a->f->title =
+            a->never == 1
+                ? nsc_words(c, "A communicator of %lld ranks never became complete: %s did not join; it had %s", of,
+                            a->who, failed)
+                : nsc_words(c,
+                            "A communicator of %lld ranks never became complete: no Init line here names %s; "
+                            "rank %lld of them had %s",
+                            of, a->who, (long long)a->raised->torch_rank, failed);
         nsc_show_first(c, a->f, &a->raised->where);
         nsc_explain_by(c, a->f, NSC_MISSING_RAISED);
         a->f->caused_by = a->raised->number == NCCLSCOPE_KIND_TORCH_OOM      ? NSC_ID_FAILURE_MEMORY
