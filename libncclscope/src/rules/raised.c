@@ -307,6 +307,24 @@ static void say_last_frame(struct nsc_case *c, struct nsc_finding *f, const stru
     }
 }
 
+/* Behind a program that could not use CUDA: what a call of NCCL's came to. */
+static void say_what_nccl_met(struct nsc_case *c, struct nsc_finding *f, const struct nsc_own_record *r)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    for (const struct nsc_own_record *x = r + 1; x < end; x++) {
+        bool told = x->number == NCCLSCOPE_KIND_PROGRAM_NCCL || nsc_is_of_nccl(m, x);
+        nsc_text reason = reason_of(m, x);
+        if (x->where.source != r->where.source || !told || !reason.len)
+            continue;
+        reason = nsc_text_starts(reason, ": ") ? nsc_text_from(reason, 2) : reason; /* "NCCL error: invalid usage" */
+        f->cause = nsc_words(c, "%s A call of NCCL's failed behind it (%s): %.*s", f->cause, nsc_line_in(c, &x->where),
+                             (int)(reason.len < REASON_SHOWN ? reason.len : REASON_SHOWN), reason.ptr);
+        nsc_show(c, f, &x->where);
+        return;
+    }
+}
+
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on,
                      const struct nsc_own_record *survived)
 {
@@ -342,6 +360,8 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
         f->cause = lived_on;
     }
     nsc_show(c, f, &r->where);
+    if (is_before_cuda(reason))
+        say_what_nccl_met(c, f, r);
     say_where_raised(c, f, r);
     if (r->number == NCCLSCOPE_KIND_PY_RAISED && !lived_on)
         say_last_frame(c, f, r);

@@ -76,7 +76,7 @@ void nsc_rule_headers_removed(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = n;
-    f->title = nsc_words(c, "%llu of the %llu lines known as NCCL's %s header (host:pid:tid [device]), or part of it",
+    f->title = nsc_words(c, "%llu of %llu lines known as NCCL's %s header (host:pid:tid [device]), or part of it",
                          (unsigned long long)n, (unsigned long long)records, n == 1 ? "lacks its" : "lack their");
     nsc_explain_by(c, f, 0);
     for (size_t i = 0; i < m->sources.len; i++) {
