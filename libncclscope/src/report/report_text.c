@@ -243,9 +243,11 @@ static void count_aborted(const struct nsc_report *r)
             if (rank->destroyed.line)
                 return;
         }
-    if (aborted)
-        nsc_printf(r->out, "Abort COMPLETE of %zu of the %zu ranks seen here, Destroy COMPLETE of none\n", aborted,
-                   all);
+    if (!aborted)
+        return;
+    nsc_printf(r->out, "Abort COMPLETE of %zu of the %zu ranks seen here, Destroy COMPLETE of none\n", aborted, all);
+    if (r->f->verdict == NCCLSCOPE_ALL_OK)
+        nsc_puts(r->out, "(usual where a program ends without destroying its communicators)\n");
 }
 
 /* "lines of a communicator of 16 ranks on 4 nodes, but not whose they are" */
@@ -300,11 +302,13 @@ static void count_things(const struct nsc_report *r, size_t hosts)
                                            : "no Init line names a communicator");
 }
 
-/* A job that came to its end in spite of what was found: that is another case than one that died of it. */
+/* A job that came to its end in spite of what was found: that is another case than one that died of it. Where no path shows, the verdict
+ * says it. */
 static void say_reached_end(const struct nsc_report *r)
 {
     const struct nsc_where *end = nsc_success_of(r->m);
-    if (!end || r->f->verdict != NCCLSCOPE_FINDINGS || r->m->tests.len)
+    bool told = r->f->verdict != NCCLSCOPE_FINDINGS && r->f->verdict != NCCLSCOPE_ALL_OK;
+    if (!end || told || r->m->tests.len)
         return;
     nsc_puts(r->out, "the program says that it reached its end (");
     nsc_safe(r, nsc_text_of(nsc_place_of(r->m, end).words));
