@@ -199,16 +199,20 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
+    nsc_text first = {NULL, 0};
+    bool alike = true;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if (((int)r->number != number && (int)r->number != other) || !is_of_cuda(m, r))
             continue;
         if (f) {
+            alike = alike && (why == NSC_PROGRAM_MEMORY || nsc_text_eq(nsc_said(m, r, "reason"), first));
             f->count++;
             nsc_show(c, f, &r->where);
             continue;
         }
         nsc_text reason = nsc_text_trim(nsc_said(m, r, "reason"));
+        first = nsc_said(m, r, "reason");
         while (reason.len && (reason.ptr[0] == ':' || reason.ptr[0] == ' '))
             reason = nsc_text_from(reason, 1);
         if (is_told(c, r, bare_reason(reason)))
@@ -238,8 +242,9 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         return;
     nsc_text spoke, silent = silent_host(m, &spoke);
     if (f->count > 1)
-        f->title = nsc_words(c, "%s (first of %llu such lines%s%.*s)", f->title, (unsigned long long)f->count,
-                             silent.len ? ", all of " : "", (int)(silent.len ? spoke.len : 0), spoke.ptr);
+        f->title = nsc_words(c, "%s (first of %llu %s%s%.*s)", f->title, (unsigned long long)f->count,
+                             alike ? "such lines" : "lines that report a failure", silent.len ? ", all of " : "",
+                             (int)(silent.len ? spoke.len : 0), spoke.ptr);
     if (silent.len)
         f->cause = nsc_words(
             c, "%s nccl-tests also lists processes of %.*s; none reports a failure here: what became of them?",

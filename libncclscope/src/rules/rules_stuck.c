@@ -82,8 +82,8 @@ static const char *tell_odd(struct nsc_case *c, struct nsc_finding *f, const str
     nsc_show_first(c, f, &odd->line->where);
     const char *who = nsc_list_ranks(c, f), *be = f->ranks.len == 1 ? "is" : "are";
     if (!one_group)
-        return nsc_words(c, "%s waited too, the first in %.*s, work %lld", who, (int)nsc_op_of(odd).len,
-                         nsc_op_of(odd).ptr, (long long)odd->seq);
+        return nsc_words(c, "%s waited too, %sin %.*s, work %lld", who, f->ranks.len == 1 ? "" : "the first of them ",
+                         (int)nsc_op_of(odd).len, nsc_op_of(odd).ptr, (long long)odd->seq);
     if (!nsc_all_alike(of_rank, most, odd))
         return tell_each(c, of_rank, most);
     if (odd->seq == most->seq)
