@@ -297,7 +297,10 @@ static void tell_stop(struct nsc_case *c)
     if (!r)
         return;
     const struct nsc_where *done = nsc_success_of(m);
-    bool typed = by_hand && r->number != NCCLSCOPE_KIND_PROGRAM_STOPPED; /* what served its time is stopped so, too */
+    bool typed =
+        by_hand &&
+        (r->number != NCCLSCOPE_KIND_PROGRAM_STOPPED || /* what served its time is stopped so, too */
+         nsc_first_heard(m, NCCLSCOPE_KIND_KEYBOARD_STOP) || nsc_first_heard(m, NCCLSCOPE_KIND_PY_INTERRUPTED));
     bool went_on = typed || (done && done->source == r->where.source);
     struct nsc_finding *f = nsc_found(c, went_on ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "error",
                                       by_hand ? "certain" : "likely");

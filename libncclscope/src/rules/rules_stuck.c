@@ -369,8 +369,10 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
         }
     } else if (why == NSC_HUNG_REST) {
         f->confidence = "possible";
-        f->title = nsc_words(c, "%s; this input has no time-out of the group's other %lld ranks", where,
-                             (long long)(members - count));
+        f->title = members - count == 1
+                       ? nsc_words(c, "%s; this input has no time-out of the group's other rank", where)
+                       : nsc_words(c, "%s; this input has no time-out of the group's other %lld ranks", where,
+                                   (long long)(members - count));
     } else if (who || odd) {
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
     }
