@@ -46,8 +46,10 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
     bool goes = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED || f->rule->key == NSC_ID_FAILURE_ASYNC;
     if (goes && f->part == NSC_WAKE)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    if (f->rule->key == NSC_ID_RANKS_EXITED && !begins_behind(c->m, done)) /* its work was done */
+    if (f->rule->key == NSC_ID_RANKS_EXITED && !begins_behind(c->m, done)) { /* its work was done */
         f->severity = NCCLSCOPE_SEVERITY_WARNING;
+        f->title = nsc_words(c, "After the program's own end: %c%s", f->title[0] | 0x20, f->title + 1);
+    }
 }
 
 /* "[launch.py:347:main] Process 4242 exits successfully.": others of the job did, so that it did not fail as a whole. */
