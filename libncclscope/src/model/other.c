@@ -266,7 +266,7 @@ bool nsc_is_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_RUNTIME_DIED,     NCCLSCOPE_KIND_TOOL_FAILED,      NCCLSCOPE_KIND_SHELL_FAILED,
         NCCLSCOPE_KIND_KERNEL_XID,       NCCLSCOPE_KIND_HUNG_DUMP,        NCCLSCOPE_KIND_PROGRAM_GOES_ON,
         NCCLSCOPE_KIND_ERROR_ALONE,      NCCLSCOPE_KIND_ERROR_SAID,       NCCLSCOPE_KIND_LSF_STDERR,
-        NCCLSCOPE_KIND_VLLM_NCCL,        NCCLSCOPE_KIND_VLLM_NO_NVLINK};
+        NCCLSCOPE_KIND_VLLM_NCCL,        NCCLSCOPE_KIND_VLLM_NO_NVLINK,   NCCLSCOPE_KIND_LAST_ERROR};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return false;

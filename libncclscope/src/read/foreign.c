@@ -88,7 +88,7 @@ static bool is_by_place(const struct nsc_row *row)
 {
     return row->kind == NCCLSCOPE_KIND_PY_RAISED || row->kind == NCCLSCOPE_KIND_PROGRAM_GOES_ON ||
            row->kind == NCCLSCOPE_KIND_PANIC_REASON || row->kind == NCCLSCOPE_KIND_RANK_SAID ||
-           row->kind == NCCLSCOPE_KIND_SAID_BEFORE;
+           row->kind == NCCLSCOPE_KIND_SAID_BEFORE || row->kind == NCCLSCOPE_KIND_LAST_ERROR;
 }
 
 /* "rank 3: ...", "[rank 3] ...", "[rank3]: ...". */

@@ -38,6 +38,16 @@ static bool explains_result(nsc_text text)
     return false;
 }
 
+/* What PyTorch goes on with where NCCL had nothing to say. */
+static bool is_of_torch(nsc_text text)
+{
+    static const char *const words[] = {"Exception raised from ", "frame #", "Traceback ", "terminate called", "[rank"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_starts(text, words[i]))
+            return true;
+    return false;
+}
+
 /* Where such a line was pasted without "Last error:", NCCL's text is the next line, in the same column. */
 void nsc_await_quoted(ncclscope_reader *r)
 {
@@ -61,10 +71,12 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     if (r->awaited_at && r->awaited_at + 1 != r->physical.number)
         r->quotes = false;
     r->awaited_at = 0;
+    r->of_last_error = false;
     if (r->quotes && at < 0) {
         r->quotes = !text.len;
         if (explains_result(text))
             return text_above(r);
+        r->of_last_error = r->last_error_at && r->last_error_at + 1 == r->physical.number && !is_of_torch(text);
         ptrdiff_t more =
             nsc_text_find(text, ", Traceback (most recent call last)"); /* of a message in one line with what follows */
         text.len = more > 0 ? (size_t)more : text.len;
@@ -76,6 +88,8 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
             text = nsc_text_from(text, text.ptr[0] == ' ' ? 1 : 2);
         r->quotes = !text.len;
         r->quote_at = (size_t)at;
+        r->last_error_at = text.len ? 0 : r->physical.number;
+        r->of_last_error = text.len && !is_of_torch(text);
         return text;
     }
     keep_line(r, line);

@@ -50,10 +50,12 @@ struct ncclscope_reader {
     bool of_error;  /* or one by which it may report an error, and no other */
     struct nsc_tracebacks tracebacks;
     struct nsc_progress progress;
-    uint64_t panic_at;   /* the line of a panic whose reason is the next line; 0: none yet */
-    uint64_t awaited_at; /* the line of a result's meaning, behind which NCCL's text may stand at once; 0: none */
-    bool quotes;         /* "Last error:" was the last line: the next is NCCL's, in another program's message */
-    size_t quote_at;     /* where that stood in its line, behind what a launcher put before both */
+    uint64_t panic_at;      /* the line of a panic whose reason is the next line; 0: none yet */
+    uint64_t awaited_at;    /* the line of a result's meaning, behind which NCCL's text may stand at once; 0: none */
+    uint64_t last_error_at; /* the line of "Last error:" that ends there; 0: none yet */
+    bool of_last_error;     /* the text that the line in hand quotes stands behind such words */
+    bool quotes;            /* "Last error:" was the last line: the next is NCCL's, in another program's message */
+    size_t quote_at;        /* where that stood in its line, behind what a launcher put before both */
     char before
         [400]; /* the unmarked line before this one: where the newest stands first, NCCL's text stands above "Last error:" */
     size_t before_len;

@@ -131,6 +131,19 @@ static nsc_text bare_warning(ncclscope_reader *r, nsc_text body)
     return known && !strcmp(known->level, "WARN") ? text : (nsc_text){NULL, 0};
 }
 
+/* Words behind "Last error:" that are none of NCCL's own: a plugin may warn through NCCL's logger. */
+static bool take_last_error(ncclscope_reader *r, nsc_text text)
+{
+    const struct nsc_row *row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_LAST_ERROR, text, &r->match);
+    if (!row)
+        return false;
+    r->record.message = text;
+    r->record.level = NCCLSCOPE_LEVEL_OTHER;
+    r->record.kind = row->kind;
+    r->record.match = &r->match;
+    return true;
+}
+
 static bool take_quoted(ncclscope_reader *r, nsc_text body)
 {
     nsc_text text = nsc_quoted_text(r);
@@ -138,9 +151,12 @@ static bool take_quoted(ncclscope_reader *r, nsc_text body)
     text = text.len ? text : bare_warning(r, body);
     const struct nsc_row *row =
         text.len ? nsc_grammar_match(r->grammar, &r->words->messages, text, 0, &r->match) : NULL;
-    if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict)))
+    bool known = row || (text.len && nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict));
+    if (!known && (!text.len || !r->of_last_error))
         return false;
     nsc_new_record(r);
+    if (!known)
+        return take_last_error(r, text);
     r->record.message = text;
     r->record.level = NCCLSCOPE_LEVEL_OTHER;
     r->record.flags |= NCCLSCOPE_FLAG_QUOTED;

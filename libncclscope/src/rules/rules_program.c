@@ -447,6 +447,47 @@ static void tell_wrong_results(struct nsc_case *c)
     nsc_show(c, f, end);
 }
 
+/* Does nothing here say why a call of NCCL failed that this kind of line tells of? That processes ended behind it does not. */
+static bool is_news(const struct nsc_case *c, ncclscope_kind kind)
+{
+    const struct nsc_own_record *r = nsc_first_heard(c->m, kind);
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        bool behind = r && f->rule->key == NSC_ID_RANKS_EXITED && f->evidences &&
+                      f->evidence[0].source == r->where.source && f->evidence[0].line > r->where.line;
+        if (f->severity == NCCLSCOPE_SEVERITY_ERROR && !behind)
+            return false;
+    }
+    return r != NULL;
+}
+
+/* Words of a plugin's, say, that PyTorch got from NCCL as its last error, and that no row knows. */
+static void quote_last_error(struct nsc_case *c)
+{
+    enum { SHOWN = 160 };
+    const struct nsc_own_record *last = nsc_first_heard(c->m, NCCLSCOPE_KIND_LAST_ERROR);
+    for (size_t i = 0; last && i < c->f->list.len; i++) {
+        struct nsc_finding *f = &c->f->list.item[i];
+        nsc_text words = nsc_text_upto(nsc_text_trim(nsc_said(c->m, last, "reason")), SHOWN);
+        if (f->rule->key != c->rule->key || f->severity != NCCLSCOPE_SEVERITY_ERROR || !f->cause)
+            continue;
+        f->cause = nsc_words(c, "%s What it last warned of reads \"%.*s\" (%s).", f->cause, (int)words.len, words.ptr,
+                             nsc_line_in(c, &last->where));
+        nsc_show(c, f, &last->where);
+        return;
+    }
+}
+
+/* A process that gives up itself behind it does so over that. */
+static void blame_for_aborts(struct nsc_case *c)
+{
+    for (size_t i = 0; nsc_raised(c, c->rule->key) && i < c->f->list.len; i++) {
+        struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule->key == NSC_ID_RANKS_EXITED && !f->caused_by && nsc_is_explained_by(f, "EXIT_ABORTED"))
+            f->caused_by = c->rule->key;
+    }
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
@@ -462,12 +503,14 @@ void nsc_rule_program_failed(struct nsc_case *c)
     bool closed = nsc_raised(c, NSC_ID_FAILURE_ASYNC) || nsc_raised(c, NSC_ID_RANKS_TEARDOWN_NOISE);
     if (nsc_success_of(c->m) && closed && !nsc_any_error(c))
         return; /* what a watchdog met when the others had closed already, behind the program's end */
-    if (!nsc_any_error(c))
+    if (is_news(c, NCCLSCOPE_KIND_PROGRAM_NCCL) || is_news(c, NCCLSCOPE_KIND_PROGRAM_NCCL_AT))
         tell_program(c, NCCLSCOPE_KIND_PROGRAM_NCCL, NCCLSCOPE_KIND_PROGRAM_NCCL_AT,
                      "The program reports that a call of NCCL failed", NSC_PROGRAM_NCCL);
-    if (!nsc_any_error(c))
+    if (is_news(c, NCCLSCOPE_KIND_NCCL_RESULT))
         tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
                      NSC_PROGRAM_NCCL);
+    quote_last_error(c);
+    blame_for_aborts(c);
     if (!any_reason(c))
         tell_test(c);
     tell_wrong_results(c);
