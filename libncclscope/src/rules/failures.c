@@ -519,6 +519,20 @@ static bool is_first_try(const struct ncclscope_model *m, const struct nsc_event
     return selected && selected->where.source == e->where.source && selected->where.line > e->where.line;
 }
 
+/* "MSCCL: Parsing algorithm FILE", and that is too large for the parser of NCCL's topology files, which reads it: the file is ignored, and
+ * env/msccl-off tells of it. */
+bool nsc_is_of_algorithm(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    bool parses = false;
+    for (size_t i = nsc_events_of(m, e->proc); e->kind == NCCLSCOPE_KIND_TOPO_XML_BAD && i < m->event_order.len; i++) {
+        const struct nsc_event *x = &m->events.item[m->event_order.item[i]];
+        if (x == e || x->proc != e->proc)
+            break;
+        parses = x->kind == NCCLSCOPE_KIND_MSCCL_FILE ? nsc_text_find(x->where.text, "Parsing algorithm") >= 0 : parses;
+    }
+    return parses;
+}
+
 /* The driver's library that NCCL could not use: it goes on without (NCCL 2.14.3 to 2.30.7, src/init.cc, ignores what ncclCudaLibraryInit
  * returns). A process that says so chooses the interface of its bootstrap behind it; or says more, and nothing in the input fails. */
 static bool survives_yet(const struct ncclscope_model *m)
@@ -618,6 +632,19 @@ static int severity_of(const struct ncclscope_model *m, const struct failure *ro
                                                                 : row->severity;
 }
 
+/* Did some processes take the algorithm file that this one ignores? Then ranks do not do the same. */
+static bool is_taken_elsewhere(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_event *large = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_TOPO_XML_BAD);
+    for (size_t i = 0; large && nsc_is_of_algorithm(m, large) && i < m->events.len; i++) {
+        const struct nsc_event *x = &m->events.item[i];
+        if (x->kind == NCCLSCOPE_KIND_MSCCL_FILE && nsc_text_find(x->where.text, "Parsed ") >= 0 &&
+            !nsc_event_of(m, x->proc, NCCLSCOPE_KIND_TOPO_XML_BAD))
+            return true;
+    }
+    return false;
+}
+
 /* What all of its events together, and how the run went on, make of it. */
 static void settle_severity(struct nsc_case *c, struct nsc_finding *f, const struct failure *first, bool weathered)
 {
@@ -637,6 +664,8 @@ static void settle_severity(struct nsc_case *c, struct nsc_finding *f, const str
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f->severity == NCCLSCOPE_SEVERITY_WARNING && f->began->level == NCCLSCOPE_LEVEL_INFO && nsc_success_of(m))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
+    if (f->rule->key == NSC_ID_ENV_MSCCL_OFF && f->began && is_taken_elsewhere(m, f->began))
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
     if (f->rule->key == NSC_ID_HOST_ACS_IOMMU && f->severity == NCCLSCOPE_SEVERITY_WARNING && !may_have_harmed(c))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
 }
@@ -659,7 +688,7 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_event *stranger = nsc_stranger_of(m, e);
         const struct failure *row = failure_of(stranger ? stranger : e);
-        if (!row || row->key != c->rule->key || is_first_try(m, e))
+        if (!row || row->key != c->rule->key || is_first_try(m, e) || nsc_is_of_algorithm(m, e))
             continue;
         bool without = survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY;
         int severity = severity_of(m, row, e, without);

@@ -326,10 +326,12 @@ void nsc_rule_unjudged(struct nsc_case *c)
     for (size_t i = 0; i < m->warnings.len; i++) {
         const struct nsc_warning *w = &m->warnings.item[i];
         bool open = is_open(w);
-        const struct nsc_event *closed = w->kind == NCCLSCOPE_KIND_REMOTE_CLOSED
-                                             ? event_at(m, &w->where)
-                                             : NULL; /* few shapes are: it is a search */
-        if ((open && is_cut_short(m, &judged, w)) || (closed && nsc_stranger_of(m, closed)))
+        const struct nsc_event *known =
+            w->kind == NCCLSCOPE_KIND_REMOTE_CLOSED || w->kind == NCCLSCOPE_KIND_TOPO_XML_BAD
+                ? event_at(m, &w->where)
+                : NULL; /* few shapes are: it is a search */
+        if ((open && is_cut_short(m, &judged, w)) ||
+            (known && (nsc_stranger_of(m, known) || nsc_is_of_algorithm(m, known))))
             continue;
         bool named = w->proc != NSC_NONE && !m->procs.item[w->proc].nameless;
         bool explained = (open || !nsc_failure_is_known(w->kind)) && explains_failure(c, w, failed);
@@ -348,14 +350,14 @@ void nsc_rule_unjudged(struct nsc_case *c)
             words.len -= words.len && words.ptr[words.len - 1] == '.';
             struct nsc_ask ask = {
                 .c = c, .m = m, .proc = NSC_NONE, .said = &w->where, .distance = "", .other = calls_behind(c, w)};
-            bool known = nsc_explain(c, f, &ask);
-            f->open = !known;
-            if (!known) {
+            bool told = nsc_explain(c, f, &ask);
+            f->open = !told;
+            if (!told) {
                 ask.reason = w->quoted ? NSC_WARNING_QUOTED : w->broke ? NSC_WARNING_BROKE : NSC_WARNING_LAST;
                 nsc_explain(c, f, &ask);
             }
             f->title =
-                nsc_words(c, known ? "NCCL failed: %.*s" : "NCCL failed with a warning that no rule here knows: %.*s",
+                nsc_words(c, told ? "NCCL failed: %.*s" : "NCCL failed with a warning that no rule here knows: %.*s",
                           (int)words.len, words.ptr);
         }
         f->count += w->lines;
