@@ -290,8 +290,9 @@ void nsc_rule_no_channels(struct nsc_case *c)
     struct nsc_finding *f =
         nsc_found(c, alone && !no_pair ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = s.records;
-    f->title = no_pair ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
-                       : "This log holds no connection lines: it cannot tell which path the GPUs use";
+    f->title = no_pair              ? "Every communicator in this log has one rank: there is no pair of GPUs to connect"
+               : s.init && !s.pairs ? "Each process made a communicator of one rank alone: none is connected to another"
+                                    : "This log holds no connection lines: it cannot tell which path the GPUs use";
     const struct nsc_where *end = no_pair || !alone || m->tests_begun > 1 ? NULL : nsc_success_of(m);
     if (end)
         f->title = nsc_words(c, "The program says that it reached its end (%s). %s", nsc_line_in(c, end), f->title);
