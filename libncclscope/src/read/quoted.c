@@ -108,17 +108,35 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
     return nsc_text_trim(text);
 }
 
+/* "RuntimeError: no such file", as a traceback ended with it before: of another process, whose frames lie among those of others. */
+static bool is_raised_again(const struct nsc_tracebacks *all, nsc_text line)
+{
+    return all->raised_len && line.len == all->raised_len && !memcmp(line.ptr, all->raised, line.len);
+}
+
+static void note_raised(struct nsc_tracebacks *all, nsc_text text)
+{
+    all->raised_len = text.len <= sizeof all->raised ? text.len : 0;
+    memcpy(all->raised, text.ptr, all->raised_len);
+}
+
 /* The exception that ends a traceback: that alone is given out. Of a log that holds many tracebacks each is, so that the first is known. */
 const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
 {
-    struct nsc_traceback *t =
-        nsc_traceback_at(&r->tracebacks, nsc_text_trim_end(r->line), r->physical.number, r->hinted, text);
+    nsc_text line = nsc_text_trim_end(r->line);
+    struct nsc_traceback *t = nsc_traceback_at(&r->tracebacks, line, r->physical.number, r->hinted, text);
+    if (!t && is_raised_again(&r->tracebacks, line)) {
+        *text = line;
+        return nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
+    }
     if (!t)
         return NULL;
     const struct nsc_row *row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
     nsc_traceback_ends(&r->tracebacks, t, row, r->physical.number);
-    if (row)
+    if (row) {
+        note_raised(&r->tracebacks, *text);
         nsc_progress_begin(&r->progress, r->physical.number);
+    }
     return row;
 }
 

@@ -297,7 +297,9 @@ static void say_last_frame(struct nsc_case *c, struct nsc_finding *f, const stru
             return;
         if (x->torch_rank != r->torch_rank)
             continue;
-        if (x->number != NCCLSCOPE_KIND_PY_FRAME || !nsc_number_said(m, x, "line", &line))
+        bool mixed =
+            r->torch_rank < 0 && f->count > 1 && x->where.line + 1 == r->where.line; /* its code is elsewhere */
+        if (x->number != NCCLSCOPE_KIND_PY_FRAME || mixed || !nsc_number_said(m, x, "line", &line))
             return;
         nsc_text file = nsc_base_name(nsc_said(m, x, "file")), name = nsc_text_trim(nsc_said(m, x, "name"));
         f->cause = nsc_words(c, "%s The last frame of the program itself is %.*s:%lld, in %.*s (%s).", f->cause,
