@@ -226,6 +226,13 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
     return i;
 }
 
+/* Without headers: somebody quotes a warning above the log, and leaves out the source file that the log's own line names. */
+static bool is_told_better(const struct nsc_proc *p, const struct nsc_event *e, const ncclscope_record *rec)
+{
+    static const char *const ends[] = {".cc:", ".cu:", ".h:", ".cpp:", NULL};
+    return p->nameless && rec->location.len && !nsc_text_has_any(e->where.text, ends);
+}
+
 struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, int64_t number,
                                nsc_text text)
 {
@@ -240,6 +247,8 @@ struct nsc_event *nsc_event_at(struct ncclscope_model *m, const ncclscope_record
         m->events.item[i].count++;
         m->events.item[i].devs |= dev;
         m->events.item[i].quoted |= (rec->flags & NCCLSCOPE_FLAG_QUOTED) != 0;
+        if (is_told_better(&m->procs.item[proc], &m->events.item[i], rec))
+            m->events.item[i].where = nsc_here(m, rec);
         m->scratch->last_event = i;
         return &m->events.item[i];
     }

@@ -3,6 +3,10 @@
 
 void nsc_said_keep(struct nsc_said *s, nsc_text line, uint64_t number, uint64_t offset)
 {
+    if (nsc_text_starts(nsc_text_trim(line), "```")) { /* above it somebody wrote of the log that begins here */
+        s->from = s->lines;
+        return;
+    }
     struct nsc_said_line *x = &s->of[s->lines++ % NSC_SAID_KEPT];
     x->number = number;
     x->offset = offset;
@@ -17,8 +21,10 @@ static bool speaks_of_trouble(nsc_text t)
     static const char *const words[] = {"error",   "fail",    "invalid",   "unsupported", "not support",   "denied",
                                         "refused", "cannot ", "unable to", "no resource", "not permitted", "no such"};
     nsc_text trimmed = nsc_text_trim(t);
-    if (trimmed.len < 8 || !memchr(trimmed.ptr, ' ', trimmed.len) || nsc_text_starts(trimmed, "File \"") ||
-        nsc_text_starts(trimmed, "Traceback") || trimmed.ptr[trimmed.len - 1] == ':')
+    bool of_somebody = nsc_text_starts(trimmed, "I ") || nsc_text_find(trimmed, " I ") >= 0;
+    if (of_somebody || trimmed.len < 8 || !memchr(trimmed.ptr, ' ', trimmed.len) ||
+        nsc_text_starts(trimmed, "File \"") || nsc_text_starts(trimmed, "Traceback") ||
+        trimmed.ptr[trimmed.len - 1] == ':')
         return false;
     for (size_t i = 0; i < t.len; i++)
         for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
