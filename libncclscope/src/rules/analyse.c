@@ -31,12 +31,24 @@ static bool begins_behind(const struct ncclscope_model *m, const struct nsc_wher
     return false;
 }
 
+/* Does the launcher see as many processes exit successfully between the two as ranks fail? Then these are of a later run. */
+static bool is_of_later_run(const struct ncclscope_model *m, const struct nsc_finding *f, const struct nsc_where *done)
+{
+    uint64_t exits = 0, ranks = f->rule->key == NSC_ID_RANKS_HUNG ? f->count : f->ranks.len;
+    const struct nsc_own_record *first = nsc_first_heard(m, NCCLSCOPE_KIND_JOB_DONE);
+    for (const struct nsc_own_record *r = first; ranks && r && r < m->happened.item + m->happened.len; r++)
+        exits += r->where.source == done->source && r->where.line > done->line && r->where.line < f->evidence[0].line &&
+                 nsc_exits_well(m, r);
+    return ranks && exits >= ranks;
+}
+
 /* What failed when the program had done its work, in its shutdown or behind that: said so, and where processes merely end at different
  * moments no more than a note. */
 static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
 {
     const struct nsc_where *done = nsc_success_of(c->m);
-    if (!done || f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause)
+    if (!done || f->severity != NCCLSCOPE_SEVERITY_ERROR || f->caused_by || !f->evidences || !f->cause ||
+        is_of_later_run(c->m, f, done))
         return;
     for (size_t i = 0; i < f->evidences; i++)
         if (f->evidence[i].source != done->source || f->evidence[i].line < done->line)
