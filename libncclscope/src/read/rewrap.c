@@ -117,6 +117,24 @@ static void settle_column(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
     }
 }
 
+/* Two pieces between which a blank was put: broken within a word after all, at the width of a terminal whose lines came one by one. */
+static void join_within_word(struct nsc_rewrap *w, enum nsc_worth alone, nsc_worth_fn *worth, void *user)
+{
+    size_t first = w->piece[0].text.len - 1, second = w->piece[1].text.len;
+    char *p = nsc_grow(w->flat, &w->flat_cap, first + second + 1, 1);
+    if (!p)
+        return;
+    w->flat = p;
+    memcpy(p, w->piece[0].text.ptr, first);
+    memcpy(p + first, w->piece[1].text.ptr, second);
+    if (alone > NSC_WORTH_CUT || worth(user, (nsc_text){p, first + second}, false) < NSC_WORTH_LOOSE)
+        return;
+    w->piece[0].text = (nsc_text){p, first + second};
+    w->piece[0].unended = w->piece[1].unended;
+    w->piece[0].lines = 2;
+    w->pieces = 1;
+}
+
 /* All pieces as one line, else without the last, which is another line where the one before it ended at the width; or one after the other. */
 static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
 {
@@ -133,8 +151,12 @@ static void settle(struct nsc_rewrap *w, nsc_worth_fn *worth, void *user)
         return;
     enum nsc_worth alone = worth(user, w->piece[0].text, false);
     size_t n = w->pieces, last = w->piece[n - 1].text.len;
-    if (!join_first(w, n, w->len, alone, worth, user) && n > 2)
+    if (join_first(w, n, w->len, alone, worth, user))
+        return;
+    if (n > 2)
         join_first(w, n - 1, w->len - last, alone, worth, user);
+    else if (w->spaced)
+        join_within_word(w, alone, worth, user);
 }
 
 static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
@@ -142,7 +164,7 @@ static bool give_piece(struct nsc_rewrap *w, struct nsc_line *out)
     *out = w->piece[w->given++];
     if (w->given == w->pieces) {
         w->pieces = w->given = w->len = w->indent = 0;
-        w->hangs = false;
+        w->hangs = w->spaced = false;
     }
     return true;
 }
@@ -197,6 +219,7 @@ static bool hold_words(struct nsc_rewrap *w, const struct nsc_line *line)
     if (!hold(w, line))
         return false;
     if (w->held[w->len - 1] != ' ') { /* hold has room for it */
+        w->spaced = true;
         w->held[w->len++] = ' ';
         w->piece[w->pieces - 1].text.len++;
     }

@@ -27,6 +27,7 @@ struct nsc_rewrap {
     unsigned vain;  /* lines of this width in a row with nothing behind them that could belong to them */
     size_t indent;  /* of the pieces in hand, if they stand in a column of a logger; else 0 */
     bool hangs;     /* the piece in hand ends where a message should begin: it may stand below, indented */
+    bool spaced;    /* a blank was put behind the piece in hand, as if it had been broken between words */
     unsigned hung;  /* lines put together in such a column */
     char *flat;     /* such pieces as one line */
     size_t flat_cap;
