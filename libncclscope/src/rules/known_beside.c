@@ -58,7 +58,8 @@ const char *nsc_failed_network(struct nsc_case *c)
     const struct ncclscope_model *m = c->m;
     for (size_t i = 0; i < m->events.len && nsc_any_error(c); i++) {
         const struct nsc_event *e = &m->events.item[i];
-        bool back = e->kind == NCCLSCOPE_KIND_BACKTRACE;
+        bool gin = nsc_text_find(e->where.text, "/gin") >= 0 || nsc_text_find(e->where.text, "/gdaki/") >= 0;
+        bool back = e->kind == NCCLSCOPE_KIND_BACKTRACE && !gin; /* the GPU's own queue pairs are another thing */
         const char *net =
             back && nsc_text_find(e->where.text, "transport/net_socket.cc:") >= 0 ? "TCP sockets (NET/Socket)"
             : e->kind == NCCLSCOPE_KIND_IB_COMPLETION || (back && nsc_text_find(e->where.text, "transport/net_ib") >= 0)

@@ -164,7 +164,7 @@ void nsc_rule_env_shm_disabled(struct nsc_case *c)
     if (!f)
         return;
     f->title = nsc_words(c, "NCCL_SHM_DISABLE=1 is set (%s): no shared memory between ranks of a node", set_by(c, f));
-    nsc_explain_by(c, f, costs ? NSC_SHM_OFF_COSTS : NSC_SHM_OFF_FREE);
+    nsc_explain_by(c, f, costs ? NSC_SHM_OFF_COSTS : c->m->link_order.len ? NSC_SHM_OFF_FREE : NSC_SHM_OFF_UNSEEN);
     const struct nsc_env *e = nsc_env_is(c->m, NSC_NONE, "NCCL_SHM_DISABLE", "1");
     if (costs && e)
         nsc_set_cost(c, f, NSC_COST_LOOPBACK, NSC_COST_P2P, e->proc);
