@@ -195,6 +195,29 @@ static bool is_of_cuda(const struct ncclscope_model *m, const struct nsc_own_rec
 }
 
 /* The first line of one of two sorts: a finding of the rule in hand, unless NCCL's own warnings made it already. */
+/* "[rank3]: ... [PG ID 2 PG GUID 3 Rank 3] Process group watchdog thread terminated with exception: CUDA error: ...", of the same error. */
+static void tell_watchdogs(struct nsc_case *c, struct nsc_finding *f, nsc_text reason)
+{
+    const struct ncclscope_model *m = c->m;
+    const struct nsc_where *first = NULL;
+    const char *words = nsc_words(c, "%.*s", (int)(reason.len < 200 ? reason.len : 200), reason.len ? reason.ptr : "");
+    for (size_t i = 0; words[0] && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        int64_t rank;
+        if (r->number != NCCLSCOPE_KIND_TORCH_DOWN || nsc_text_find(nsc_said(m, r, "reason"), words) < 0 ||
+            !nsc_number_said(m, r, "rank", &rank) || rank < 0)
+            continue;
+        f->count++;
+        nsc_name_rank(c, f, (uint64_t)rank);
+        first = first ? first : &r->where;
+    }
+    if (!first)
+        return;
+    f->cause = nsc_words(c, "%s PyTorch's watchdog reports it on %s (first in %s).", f->cause, nsc_list_ranks(c, f),
+                         nsc_line_in(c, first));
+    nsc_show(c, f, first);
+}
+
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
     const struct ncclscope_model *m = c->m;
@@ -240,6 +263,8 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
     }
     if (!f)
         return;
+    if (why == NSC_PROGRAM_CUDA && f->cause)
+        tell_watchdogs(c, f, nsc_text_trim(first));
     nsc_text spoke, silent = silent_host(m, &spoke);
     if (f->count > 1)
         f->title = nsc_words(c, "%s (first of %llu %s%s%.*s)", f->title, (unsigned long long)f->count,
