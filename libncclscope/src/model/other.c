@@ -88,7 +88,7 @@ static void tests_version(struct ncclscope_model *m, const ncclscope_record *rec
 }
 
 /* time algbw busbw [#wrong], out of place and then perhaps in place */
-static void take_side(struct nsc_test *t, nsc_text *rest)
+static void take_side(struct nsc_test *t, nsc_text *rest, bool counts)
 {
     int i = t->sides;
     if (!nsc_to_f64(nsc_next_word(rest), &t->time_us[i]) || !nsc_to_f64(nsc_next_word(rest), &t->algbw[i]) ||
@@ -98,8 +98,10 @@ static void take_side(struct nsc_test *t, nsc_text *rest)
     t->wrong[i] = -1;
     if (nsc_text_is(last, "nan") || nsc_text_is(last, "inf"))
         t->error[i] = 1e300;
-    else if (!nsc_to_i64(last, &t->wrong[i]))
-        nsc_to_f64(last, &t->error[i]);
+    else if (!nsc_to_i64(last, &t->wrong[i]) && nsc_to_f64(last, &t->error[i]) && counts) {
+        t->wrong[i] = t->error[i] < 1e18 ? (int64_t)t->error[i] : INT64_MAX; /* "1.57286e+06", rounded as printed */
+        t->error[i] = -1;
+    }
     t->sides++;
 }
 
@@ -124,9 +126,9 @@ static void test_row(struct ncclscope_model *m, const ncclscope_record *rec)
         bool root = nsc_is_digit(word.ptr[0]) || word.ptr[0] == '-';
         *(root ? &t->root : &t->redop) = nsc_keep(m, word);
     }
-    take_side(t, &rest);
+    take_side(t, &rest, nsc_stream_of(m)->counts_wrong);
     if (t->sides)
-        take_side(t, &rest);
+        take_side(t, &rest, nsc_stream_of(m)->counts_wrong);
 }
 
 /* "# Collective test starting: all_reduce_perf" */
@@ -343,6 +345,10 @@ void nsc_apply_other(struct ncclscope_model *m, const ncclscope_record *rec)
     case NCCLSCOPE_KIND_RAS_JSON: nsc_apply_json(m, rec); break;
     case NCCLSCOPE_KIND_TEST_VERSION: tests_version(m, rec); break;
     case NCCLSCOPE_KIND_TEST_BEGIN: m->tests_begun++; break;
+    case NCCLSCOPE_KIND_TEST_COLUMNS: /* up to nccl-tests 2.11 the last column is an error, not a count */
+        nsc_stream_of(m)->counts_wrong = nsc_text_find(rec->message, "#wrong") >= 0;
+        happened(m, rec);
+        break;
     default:
         m->tests_ended += rec->kind == NCCLSCOPE_KIND_TEST_BOUNDS;
         told_version(m, rec);

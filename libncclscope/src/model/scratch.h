@@ -13,6 +13,7 @@ struct nsc_stream {
         test_open;      /* index of the matrix, and of the row of nccl-tests' JSON, that is being read; or NSC_NONE */
     bool test_in_place; /* which side of it comes */
     nsc_str test_name;
+    bool counts_wrong; /* the last column of the table is headed "#wrong" */
     uint64_t
         xml_line; /* of the last row of such a topology; 0: a line between them was none, so not all of the GPU may be here */
     nsc_str xml_pci, xml_gpu; /* of a topology in XML: the device that it is at, and that again where it is a GPU */

@@ -466,6 +466,7 @@ static void tell_wrong_results(struct nsc_case *c)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
     f->count = 1;
+    f->part = NSC_ROOT; /* that data came out wrong follows from no failed call */
     f->title = wrong_results(c, end ? end->source : row->source, count);
     nsc_explain_by(c, f, NSC_TEST_BOUNDS);
     nsc_show(c, f, row);

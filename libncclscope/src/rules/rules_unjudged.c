@@ -156,7 +156,7 @@ static void put_program_behind(struct nsc_case *c)
 {
     for (size_t i = 0; i < c->f->list.len; i++) {
         struct nsc_finding *x = &c->f->list.item[i];
-        if (x->rule->key == NSC_ID_FAILURE_INTERNAL && !x->began && !x->caused_by)
+        if (x->rule->key == NSC_ID_FAILURE_INTERNAL && !x->began && !x->caused_by && x->part != NSC_ROOT)
             x->caused_by = NSC_ID_FAILURE_UNJUDGED;
     }
 }
