@@ -113,12 +113,30 @@ static void only_average(const struct nsc_report *r, const struct nsc_own_record
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
-/* Not one row could be read, for what the program printed between its columns: the first of what nccl-tests says at its ends. */
-static void averages_alone(const struct nsc_report *r)
+/* Do sizes fall within a few lines, again and again? Then tests that ran at the same time wrote into one table: one that begins has its
+ * heading in front. */
+static bool are_mixed(const struct ncclscope_model *m)
+{
+    enum { NEAR = 3, CHANCE = 2 };
+    size_t falls = 0;
+    for (size_t i = 1; i < m->tests.len; i++) {
+        const struct nsc_test *a = &m->tests.item[i - 1], *b = &m->tests.item[i];
+        falls += a->where.source == b->where.source && a->where.line + NEAR >= b->where.line && b->bytes < a->bytes;
+    }
+    return falls > CHANCE;
+}
+
+/* Not one row could be read, for what the program printed between its columns, or none can be told from those of others: the first of what
+ * nccl-tests says at its ends. */
+static void averages_alone(const struct nsc_report *r, bool mixed)
 {
     enum { SHOWN = 3 };
     size_t told = 0;
-    for (size_t i = 0; !r->m->tests.len && told < SHOWN && i < r->m->happened.len; i++) {
+    if (mixed)
+        nsc_wrap(r, 3,
+                 NSC_TEXT("nccl-tests: rows of tests that ran at the same time are mixed up; which row is whose cannot "
+                          "be told"));
+    for (size_t i = 0; (mixed || !r->m->tests.len) && told < SHOWN && i < r->m->happened.len; i++) {
         const struct nsc_own_record *a = &r->m->happened.item[i];
         double gb_s;
         if (a->number != NCCLSCOPE_KIND_TEST_AVERAGE || !nsc_to_f64(nsc_said(r->m, a, "bw"), &gb_s) || gb_s <= 0)
@@ -241,7 +259,8 @@ void nsc_text_tests(const struct nsc_report *r)
         nsc_wrap(r, 3,
                  NSC_TEXT("nccl-tests lists only rank 0: one GPU sends no data to another, so its "
                           "bandwidths mean nothing"));
-    for (size_t i = 0; i < r->m->tests.len && !alone;) {
+    bool mixed = !alone && are_mixed(r->m);
+    for (size_t i = 0; i < r->m->tests.len && !alone && !mixed;) {
         struct table x = table_from(r->m, i);
         i += x.count;
         if (!x.best ||
@@ -250,7 +269,7 @@ void nsc_text_tests(const struct nsc_report *r)
         if (++told <= SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE)
             one_table(r, &x);
     }
-    averages_alone(r);
+    averages_alone(r, mixed);
     bool told_as_hang = nsc_explained_by(r->f, "HUNG_NO_RESULT") != NULL;
     if (nsc_lacks_results(r->m) && !told_as_hang) {
         char line[240];
