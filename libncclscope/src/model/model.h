@@ -554,8 +554,9 @@ struct ncclscope_model {
     /* keys */
     struct nsc_map thread_by, env_by, path_by, tree_link_by;
     struct nsc_map
-        nvlink_by,  /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
-        legs_by,    /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
+        nvlink_by, /* pairs of GPUs that some communicator proves to have NVLink, to the rank that shows it */
+        legs_by,   /* pairs of which one sends through the other's NIC or memory, to the link that shows it */
+        far_by, /* hosts of which all paths between GPUs that a dump shows lead through a CPU, to the nearest of them */
         printed_by, /* process and rank of links without a communicator, to the device they are printed under */
         printed_on, /* source and rank of such links, to the process that prints them; beyond all: several */
         placed_on;  /* communicator and a rank that tells nothing of itself here, to a process of its host */
@@ -594,7 +595,7 @@ struct ncclscope_model {
     X(diags) X(diag_pairs) X(matrices) X(cells) X(connections) X(comms) X(members) X(link_order) X(proc_order) \
     X(threads) X(tree_links) X(printed)
 #define NSC_MODEL_MAPS(X) \
-    X(thread_by) X(env_by) X(path_by) X(tree_link_by) X(nvlink_by) X(legs_by) X(printed_by) X(printed_on) \
+    X(thread_by) X(env_by) X(path_by) X(tree_link_by) X(nvlink_by) X(legs_by) X(far_by) X(printed_by) X(printed_on) \
     X(placed_on)     X(whole.heard) X(whole.words) X(whole.raised) X(whole.event) \
     X(whole.back) X(whole.steps)
 /* clang-format on */

@@ -159,6 +159,19 @@ static void note_host(struct ncclscope_model *m, struct nsc_map *by, nsc_str hos
         m->no_memory = true;
 }
 
+/* Keeps for a host the nearest path between two of its GPUs, unless one is nearer than a CPU. */
+static void note_far(struct ncclscope_model *m, const struct nsc_gpu_path *p, uint32_t at)
+{
+    struct nsc_key key = {p->host, 0, 0};
+    enum nsc_level level = nsc_level_of(nsc_say(m, p->type));
+    uint32_t before = nsc_map_get(&m->far_by, key);
+    bool far = level == NSC_LEVEL_PHB || level == NSC_LEVEL_SYS;
+    bool nearer = before < m->gpu_paths.len && level < nsc_level_of(nsc_say(m, m->gpu_paths.item[before].type));
+    if ((!far || before == NSC_NONE || nearer) && before != (uint32_t)DENIED &&
+        nsc_map_put(&m->far_by, key, far ? at : (uint32_t)DENIED))
+        m->no_memory = true;
+}
+
 /* NVLink came with Pascal, compute capability 6: "Min Comp Cap 3" is said by one process, of the GPUs of all of its communicator. */
 static bool is_before_nvlink(const struct nsc_event *e)
 {
@@ -184,8 +197,10 @@ static void find_linked_hosts(struct ncclscope_model *m)
     for (size_t i = 0; i < m->gpu_paths.len; i++) {
         const struct nsc_gpu_path *p = &m->gpu_paths.item[i];
         uint64_t bus;
-        if (p->host && p->a != p->b && nsc_to_hex(nsc_say(m, p->b), &bus)) /* else it leads to a NIC */
-            note_host(m, &paths, p->host, (uint32_t)i, !nsc_class_is_nvlink(nsc_say(m, p->type)));
+        if (!p->host || p->a == p->b || !nsc_to_hex(nsc_say(m, p->b), &bus)) /* it leads to a NIC */
+            continue;
+        note_host(m, &paths, p->host, (uint32_t)i, !nsc_class_is_nvlink(nsc_say(m, p->type)));
+        note_far(m, p, (uint32_t)i);
     }
     for (size_t i = 0; i < m->procs.len; i++) {
         struct nsc_proc *p = &m->procs.item[i];

@@ -44,6 +44,18 @@ static nsc_str class_in_matrix(const struct ncclscope_model *m, int64_t a, int64
     return 0;
 }
 
+/* Where the GPUs of a pair are not known by name: all of its host that a dump shows meet at a CPU, or farther. */
+static nsc_str class_of_host(const struct ncclscope_model *m, const struct nsc_link *l,
+                             const struct nsc_where **because)
+{
+    struct nsc_key host = {l->proc == NSC_NONE ? 0 : m->procs.item[l->proc].host, 0, 0};
+    uint32_t far = host.a ? nsc_map_get(&m->far_by, host) : NSC_NONE;
+    if (far >= m->gpu_paths.len)
+        return 0;
+    *because = &m->gpu_paths.item[far].where;
+    return m->gpu_paths.item[far].type;
+}
+
 nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l, bool dump,
                        const struct nsc_where **because)
 {
@@ -56,10 +68,11 @@ nsc_str nsc_told_class(const struct ncclscope_model *m, const struct nsc_link *l
     const struct nsc_tree_link *straight = dump && a && b && !path ? nsc_tree_link_of(m, a, b) : NULL;
     *because = path ? &path->where : straight ? &straight->where : NULL;
     bool here = (a && b) || l->family == NSC_P2P || l->family == NSC_SHM;
-    return path       ? path->type
-           : straight ? straight->type
-           : here     ? class_in_matrix(m, nvml_of_end(m, l, a, l->src_dev), nvml_of_end(m, l, b, l->dst_dev), because)
-                      : 0;
+    if (path || straight)
+        return path ? path->type : straight->type;
+    nsc_str told =
+        here ? class_in_matrix(m, nvml_of_end(m, l, a, l->src_dev), nvml_of_end(m, l, b, l->dst_dev), because) : 0;
+    return told || !here || !dump || (a && b) ? told : class_of_host(m, l, because);
 }
 
 nsc_str nsc_offered_of_link(const struct ncclscope_model *m, const struct nsc_link *l)
