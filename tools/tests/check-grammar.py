@@ -138,7 +138,7 @@ def check_others(c, tool):
         rows = re.findall(r'^NCCLSCOPE_OTHER\(\d+,\s*(\w+)[^\n]*(?:\n[^\n]*?)*?"((?:[^"\\]|\\.)*)"\)$', file.read(), re.M)
     c.true('other.def', 'only %d rows are read by this test' % len(rows), len(rows) > 80)
     for kind, example in rows:
-        if kind not in ('PY_RAISED', 'PANIC_REASON', 'SAID_BEFORE', 'PROGRAM_GOES_ON'):
+        if kind not in ('PY_RAISED', 'PANIC_REASON', 'SAID_BEFORE', 'LAST_ERROR', 'PROGRAM_GOES_ON'):
             told = run(tool, 'explain', example.replace('\\"', '"').replace('\\t', '\t').replace('\\\\', '\\')).out.decode()
             c.true(kind, 'its example is read as ' + told.split('means')[0], re.search(r'^kind +%s$' % kind, told, re.M))
 

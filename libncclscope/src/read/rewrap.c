@@ -200,15 +200,15 @@ static bool begins_hanging(const struct nsc_line *line)
     return !line->cut && !line->unended && ends_with_marker(without_blanks(line->text));
 }
 
-/* "... ProcessGroupNCCL.cpp:607] [Rank 14] Watchdog caught collective operation timeout: ", "... net_ib.cc:2470 NCCL WARN NET/IB:": such
- * lines are long, and pages and people break them between words, wherever it suits. One that is as long as any lately was rather broken at a
- * width, within a word. */
+/* "... ProcessGroupNCCL.cpp:607] [Rank 14] Watchdog caught collective operation timeout: ": such lines are long, and pages and people break
+ * them between words, wherever it suits. "... net_ib.cc:2470 NCCL WARN NET/IB:" says that more comes. */
 static bool begins_broken(const struct nsc_line *line, bool longest, nsc_worth_fn *worth, void *user)
 {
     nsc_text t = without_blanks(line->text);
-    if (line->cut || line->unended || !t.len || (longest && t.ptr[t.len - 1] != ':' && t.ptr[t.len - 1] != ','))
+    bool open = t.len && (t.ptr[t.len - 1] == ':' || t.ptr[t.len - 1] == ',');
+    if (line->cut || line->unended || (longest && !open))
         return false;
-    bool warns = nsc_text_find_by(t, " NCCL WARN ", 6) >= 0;
+    bool warns = open && nsc_text_find_by(t, " NCCL WARN ", 6) >= 0;
     return (warns || (!longest && nsc_text_find_by(t, "ProcessGroupNCCL.cpp", 7) >= 0)) &&
            worth(user, line->text, false) == NSC_WORTH_CUT;
 }

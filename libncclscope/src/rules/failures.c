@@ -524,7 +524,9 @@ static bool is_first_try(const struct ncclscope_model *m, const struct nsc_event
 bool nsc_is_of_algorithm(const struct ncclscope_model *m, const struct nsc_event *e)
 {
     bool parses = false;
-    for (size_t i = nsc_events_of(m, e->proc); e->kind == NCCLSCOPE_KIND_TOPO_XML_BAD && i < m->event_order.len; i++) {
+    if (e->kind != NCCLSCOPE_KIND_TOPO_XML_BAD)
+        return false;
+    for (size_t i = nsc_events_of(m, e->proc); i < m->event_order.len; i++) {
         const struct nsc_event *x = &m->events.item[m->event_order.item[i]];
         if (x == e || x->proc != e->proc)
             break;
