@@ -22,7 +22,9 @@ static bool speaks_of_trouble(nsc_text t)
                                         "refused", "cannot ", "unable to", "no resource", "not permitted", "no such"};
     nsc_text trimmed = nsc_text_trim(t);
     bool of_somebody = nsc_text_starts(trimmed, "I ") || nsc_text_find(trimmed, " I ") >= 0;
-    if (of_somebody || trimmed.len < 8 || !memchr(trimmed.ptr, ' ', trimmed.len) ||
+    bool of_nccl = nsc_text_find(trimmed, "NCCL error") >=
+                   0; /* what the program was given back, by an earlier run or in a title */
+    if (of_somebody || of_nccl || trimmed.len < 8 || !memchr(trimmed.ptr, ' ', trimmed.len) ||
         nsc_text_starts(trimmed, "File \"") || nsc_text_starts(trimmed, "Traceback") ||
         trimmed.ptr[trimmed.len - 1] == ':')
         return false;

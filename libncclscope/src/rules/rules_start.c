@@ -366,8 +366,19 @@ static bool have_addresses_apart(const struct ncclscope_model *m, uint32_t a, ui
     return m->procs.item[a].address && m->procs.item[b].address && !nsc_have_one_address(m, a, b);
 }
 
+/* Does a finding of this rule name the GPU already, by NCCL's own word? */
+static bool is_gpu_told(const struct nsc_case *c, nsc_str bus_id)
+{
+    for (size_t i = 0; i < c->f->list.len; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule == c->rule && f->title && strstr(f->title, nsc_say(c->m, bus_id).ptr))
+            return true;
+    }
+    return false;
+}
+
 /* Two ranks of one communicator that began on one GPU of one machine, where NCCL's word on it is not in the input. */
-static void tell_one_gpu_twice(struct nsc_case *c, uint32_t comm)
+static bool tell_one_gpu_twice(struct nsc_case *c, uint32_t comm)
 {
     const struct ncclscope_model *m = c->m;
     const struct nsc_comm *k = &m->comms.item[comm];
@@ -385,8 +396,8 @@ static void tell_one_gpu_twice(struct nsc_case *c, uint32_t comm)
             nsc_map_put(&seen, key, m->members.item[k->first + i]);
     }
     nsc_map_free(&seen);
-    if (!other)
-        return;
+    if (!other || is_gpu_told(c, other->bus_id))
+        return false;
     bool sure = nsc_have_one_address(m, one->proc, other->proc); /* else two machines may have this name */
     struct nsc_finding *f =
         nsc_found(c, sure ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_NOTE, "error", sure ? "likely" : "possible");
@@ -401,6 +412,7 @@ static void tell_one_gpu_twice(struct nsc_case *c, uint32_t comm)
     nsc_name_rank(c, f, (uint64_t)other->rank);
     nsc_show(c, f, &one->first);
     nsc_show(c, f, &other->first);
+    return true;
 }
 
 /* The processes that said so made a communicator later that came up: an attempt was given up. */
@@ -431,8 +443,9 @@ void nsc_rule_same_gpu(struct nsc_case *c)
             list_shared(c, &c->f->list.item[i]);
             settle_if_lived_on(c, &c->f->list.item[i]);
         }
-    for (size_t i = 0; i < c->m->comms.len && !nsc_raised(c, c->rule->key); i++)
-        tell_one_gpu_twice(c, (uint32_t)i);
+    bool told = false;
+    for (size_t i = 0; i < c->m->comms.len && !told; i++)
+        told = tell_one_gpu_twice(c, (uint32_t)i);
     const struct nsc_env *id = nsc_env_of(c->m, NSC_NONE, "NCCL_HOSTID");
     bool several = false;
     for (size_t i = 1; i < c->m->hosts.len; i++)
