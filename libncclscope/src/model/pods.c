@@ -362,28 +362,46 @@ static nsc_text shell_of(const struct nsc_own_record *r)
     return (nsc_text){name.ptr, n};
 }
 
-/* Commands of an input: the hosts on which its processes run, and which variables are set, of all or of one of them. */
+/* Commands of an input: the hosts on which its processes run, to the first of these in proc_order, where they stand together; and which
+ * variables are set, of all or of one of them. */
 struct commands {
     struct nsc_map hosts, set;
     bool by_host; /* some are typed on these hosts: those that are typed on others are for those */
 };
 
+/* Does it start the processes of other hosts, too? */
+static bool is_launcher(const struct nsc_own_record *r)
+{
+    static const char *const names[] = {"mpirun", "mpiexec", "prterun",    "srun", "horovodrun", "deepspeed",
+                                        "jsrun",  "aprun",   "accelerate", "pdsh", NULL};
+    return nsc_text_has_any(r->where.text, names);
+}
+
 static nsc_str host_of_shell(const struct ncclscope_model *m, const struct commands *k, const struct nsc_own_record *r)
 {
-    nsc_text shell = shell_of(r);
+    nsc_text shell = is_launcher(r) ? (nsc_text){NULL, 0} : shell_of(r);
     nsc_str host = shell.len ? nsc_intern_find(&m->strings, shell) : 0;
     return host && nsc_map_get(&k->hosts, (struct nsc_key){host, 0, 0}) != NSC_NONE ? host : 0;
 }
 
-/* A variable of a command counts as set in the processes of its input, or of its host, where NCCL's own lines would not show it. */
-static void set_by_command(struct ncclscope_model *m, const struct nsc_own_record *r, nsc_str host, nsc_str n,
-                           nsc_str v)
+/* A variable of a command counts as set in the processes of its input, or of its host, where NCCL's own lines would not show it: by the
+ * last command above the process's first line, as there may be several runs; or by the first at all. */
+static void set_by_command(struct ncclscope_model *m, const struct commands *k, const struct nsc_own_record *r,
+                           nsc_str host, nsc_str n, nsc_str v)
 {
-    for (size_t i = 0; i < m->proc_order.len; i++) {
+    for (size_t i = host ? nsc_map_get(&k->hosts, (struct nsc_key){host, 0, 0}) : 0; i < m->proc_order.len; i++) {
         uint32_t proc = m->proc_order.item[i];
         struct nsc_key key = {proc, n, 0};
-        if (m->procs.item[proc].source != r->where.source || (host && m->procs.item[proc].host != host) ||
-            nsc_map_get(&m->env_by, key) != NSC_NONE || nsc_would_be_seen(m, proc, nsc_say(m, n)))
+        if (host && m->procs.item[proc].host != host)
+            return;
+        if (m->procs.item[proc].source != r->where.source || nsc_would_be_seen(m, proc, nsc_say(m, n)))
+            continue;
+        uint32_t is = nsc_map_get(&m->env_by, key);
+        if (is != NSC_NONE && m->env.item[is].by_command && r->where.line < m->procs.item[proc].first.line) {
+            m->env.item[is].value = v;
+            m->env.item[is].where = r->where;
+        }
+        if (is != NSC_NONE)
             continue;
         struct nsc_env *x = nsc_vec_push(&m->env);
         if (!x || nsc_map_put(&m->env_by, key, (uint32_t)(m->env.len - 1))) {
@@ -395,12 +413,13 @@ static void set_by_command(struct ncclscope_model *m, const struct nsc_own_recor
     }
 }
 
-/* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...". Of several commands in an input, or of a host, the first that names a variable
- * counts. */
+/* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...". */
 static void take_command(struct ncclscope_model *m, const struct nsc_own_record *r, struct commands *k)
 {
+    enum { RUNS = 16 }; /* of one input: so many commands that set a variable are looked at */
     nsc_str host = host_of_shell(m, k, r);
-    nsc_text rest = k->by_host && !host && shell_of(r).len ? (nsc_text){NULL, 0} : nsc_said(m, r, "text");
+    nsc_text rest =
+        k->by_host && !host && shell_of(r).len && !is_launcher(r) ? (nsc_text){NULL, 0} : nsc_said(m, r, "text");
     for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
         ptrdiff_t eq = nsc_text_starts(word, "NCCL_") ? nsc_text_find(word, "=") : -1;
         nsc_text name = {word.ptr, eq > 0 ? (size_t)eq : 0}, value = nsc_text_from(word, (size_t)(eq + 1));
@@ -408,10 +427,12 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
             !nsc_takes_level(name, value))
             continue;
         struct nsc_key key = {nsc_keep(m, name), r->where.source, host};
-        if (nsc_map_get(&k->set, key) != NSC_NONE)
+        uint32_t before = nsc_map_get(&k->set, key);
+        before = before == NSC_NONE ? 0 : before;
+        if (before == RUNS)
             continue;
-        set_by_command(m, r, host, (nsc_str)key.a, nsc_keep(m, value));
-        m->no_memory = nsc_map_put(&k->set, key, 1) || m->no_memory;
+        set_by_command(m, k, r, host, (nsc_str)key.a, nsc_keep(m, value));
+        m->no_memory = nsc_map_put(&k->set, key, before + 1) || m->no_memory;
     }
 }
 
@@ -419,7 +440,8 @@ void nsc_take_commands(struct ncclscope_model *m)
 {
     struct commands k = {0};
     for (size_t i = 0; i < m->proc_order.len; i++)
-        if (nsc_map_put(&k.hosts, (struct nsc_key){m->procs.item[m->proc_order.item[i]].host, 0, 0}, 1))
+        if (nsc_map_get(&k.hosts, (struct nsc_key){m->procs.item[m->proc_order.item[i]].host, 0, 0}) == NSC_NONE &&
+            nsc_map_put(&k.hosts, (struct nsc_key){m->procs.item[m->proc_order.item[i]].host, 0, 0}, (uint32_t)i))
             m->no_memory = true;
     for (size_t i = 0; i < m->happened.len && !k.by_host; i++)
         k.by_host = m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND && host_of_shell(m, &k, &m->happened.item[i]);

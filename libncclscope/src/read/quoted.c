@@ -76,7 +76,8 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         r->quotes = !text.len;
         if (explains_result(text))
             return text_above(r);
-        r->of_last_error = r->last_error_at && r->last_error_at + 1 == r->physical.number && !is_of_torch(text);
+        r->of_last_error =
+            r->last_error_at && r->last_error_at + 1 == r->physical.number && !r->quote_at && !is_of_torch(text);
         ptrdiff_t more =
             nsc_text_find(text, ", Traceback (most recent call last)"); /* of a message in one line with what follows */
         text.len = more > 0 ? (size_t)more : text.len;
@@ -89,7 +90,6 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
         r->quotes = !text.len;
         r->quote_at = (size_t)at;
         r->last_error_at = text.len ? 0 : r->physical.number;
-        r->of_last_error = text.len && !is_of_torch(text);
         return text;
     }
     keep_line(r, line);
@@ -109,13 +109,17 @@ nsc_text nsc_quoted_text(ncclscope_reader *r)
 }
 
 /* "RuntimeError: no such file", as a traceback ended with it before: of another process, whose frames lie among those of others. */
-static bool is_raised_again(const struct nsc_tracebacks *all, nsc_text line)
+static bool is_raised_again(const struct nsc_tracebacks *all, nsc_text line, uint64_t number)
 {
-    return all->raised_len && line.len == all->raised_len && !memcmp(line.ptr, all->raised, line.len);
+    enum { NEAR = 100 };
+    return all->begun > all->ended && all->raised_len && line.len == all->raised_len &&
+           number <= all->raised_at + NEAR && !memcmp(line.ptr, all->raised, line.len);
 }
 
-static void note_raised(struct nsc_tracebacks *all, nsc_text text)
+static void note_raised(struct nsc_tracebacks *all, nsc_text text, uint64_t number)
 {
+    all->raised_at = number;
+    all->ended++;
     all->raised_len = text.len <= sizeof all->raised ? text.len : 0;
     memcpy(all->raised, text.ptr, all->raised_len);
 }
@@ -125,8 +129,10 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
 {
     nsc_text line = nsc_text_trim_end(r->line);
     struct nsc_traceback *t = nsc_traceback_at(&r->tracebacks, line, r->physical.number, r->hinted, text);
-    if (!t && is_raised_again(&r->tracebacks, line)) {
+    if (!t && is_raised_again(&r->tracebacks, line, r->physical.number)) {
         *text = line;
+        note_raised(&r->tracebacks, line, r->physical.number);
+        nsc_progress_begin(&r->progress, r->physical.number);
         return nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
     }
     if (!t)
@@ -134,7 +140,7 @@ const struct nsc_row *nsc_exception_row(ncclscope_reader *r, nsc_text *text)
     const struct nsc_row *row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_PY_RAISED, *text, &r->match);
     nsc_traceback_ends(&r->tracebacks, t, row, r->physical.number);
     if (row) {
-        note_raised(&r->tracebacks, *text);
+        note_raised(&r->tracebacks, *text, r->physical.number);
         nsc_progress_begin(&r->progress, r->physical.number);
     }
     return row;

@@ -219,11 +219,13 @@ struct nsc_traceback *nsc_traceback_at(struct nsc_tracebacks *all, nsc_text line
     *text = (nsc_text){NULL, 0};
     ptrdiff_t at = hinted ? nsc_text_find_by(line, "Traceback (most recent call last)", 0) : -1;
     if (at >= 0) {
-        if (all->ignored_at &&
-            (size_t)at > all->ignored_column) /* of another writer: what Python ignores stands below its words */
-            all->ignored_at = 0;
-        if (!nsc_traceback_is_ignored(all, number))
+        enum { SHIFT = 12 }; /* a time in front may be longer or shorter */
+        if (all->ignored_at && (size_t)at > all->ignored_column + SHIFT)
+            all->ignored_at = 0; /* of another writer: what Python ignores stands below its words */
+        if (!nsc_traceback_is_ignored(all, number)) {
+            all->begun++;
             begin(all, line, box_before(line, (size_t)at), number);
+        }
         return NULL;
     }
     ptrdiff_t ignored = hinted ? ignored_in(line) : -1;

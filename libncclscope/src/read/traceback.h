@@ -32,8 +32,10 @@ struct nsc_tracebacks {
     size_t open;
     uint64_t ignored_at; /* the line that says that Python ignores an exception, whose traceback follows; 0: none yet */
     size_t ignored_column; /* where its words stand */
+    uint64_t begun, ended; /* how many tracebacks began, and how many exceptions came */
     char raised[200]; /* the last exception as it stood in its line: where tracebacks are mixed up others stand alone */
-    size_t raised_len; /* 0: none yet, or a longer one */
+    uint64_t raised_at; /* its line */
+    size_t raised_len;  /* 0: none yet, or a longer one */
 };
 
 /* The traceback in which the line, without blanks at its end, may be the exception that ends it: *text is what stands in the column.

@@ -131,9 +131,13 @@ static nsc_text bare_warning(ncclscope_reader *r, nsc_text body)
     return known && !strcmp(known->level, "WARN") ? text : (nsc_text){NULL, 0};
 }
 
-/* Words behind "Last error:" that are none of NCCL's own: a plugin may warn through NCCL's logger. */
+/* Words behind "Last error:" that are none of NCCL's own, and that no row reads: a plugin may warn through NCCL's logger, as with the frames
+ * of its own stack. What else stands there may be the program's next line. */
 static bool take_last_error(ncclscope_reader *r, nsc_text text)
 {
+    static const char *const like[] = {"0x", "fail", "rror", NULL};
+    if (!r->of_last_error || !nsc_text_has_any(text, like))
+        return false;
     const struct nsc_row *row = nsc_foreign_placed(r->grammar, NCCLSCOPE_KIND_LAST_ERROR, text, &r->match);
     if (!row)
         return false;
@@ -151,12 +155,9 @@ static bool take_quoted(ncclscope_reader *r, nsc_text body)
     text = text.len ? text : bare_warning(r, body);
     const struct nsc_row *row =
         text.len ? nsc_grammar_match(r->grammar, &r->words->messages, text, 0, &r->match) : NULL;
-    bool known = row || (text.len && nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict));
-    if (!known && (!text.len || !r->of_last_error))
+    if (!row && (!text.len || !nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict)))
         return false;
     nsc_new_record(r);
-    if (!known)
-        return take_last_error(r, text);
     r->record.message = text;
     r->record.level = NCCLSCOPE_LEVEL_OTHER;
     r->record.flags |= NCCLSCOPE_FLAG_QUOTED;
@@ -322,9 +323,11 @@ bool nsc_take_unmarked(ncclscope_reader *r)
         take_version(r, text);
         return true;
     }
-    if (nsc_header_bare(body, 0, &bare))
+    bool headed = nsc_header_bare(body, 0, &bare);
+    bool of_nvshmem = headed && nsc_text_starts(nsc_text_trim(nsc_text_from(body, bare.marker)), "NVSHMEM ");
+    if (headed && !of_nvshmem) /* which heads its lines as NCCL does */
         return take_broken_in(r, body, &bare);
-    if (take_test_row(r, body) || take_foreign(r, body) || take_joined(r, body))
+    if (take_test_row(r, body) || take_foreign(r, body) || take_joined(r, body) || take_last_error(r, body))
         return true;
     bool residue = nsc_is_residue(body);
     if (!residue && (r->seen.headers || !tells_of_start(body)))

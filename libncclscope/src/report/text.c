@@ -143,7 +143,7 @@ static ptrdiff_t begin_of_place(nsc_text line, ptrdiff_t at)
  * library "UCX ERROR ..."; or -1. */
 static ptrdiff_t begin_of_words(nsc_text line, int room)
 {
-    static const char *const markers[] = {"NCCL INFO ", "NCCL WARN ", "NCCL version ", " ERROR ", " Error ", " WARN "};
+    static const char *const markers[] = {"NCCL INFO ", "NCCL WARN ", " ERROR ", " Error ", " WARN "};
     ptrdiff_t at = -1;
     for (size_t i = 0; at < 0 && i < sizeof markers / sizeof markers[0]; i++)
         at = nsc_text_find(line, markers[i]) + (markers[i][0] == ' ' && nsc_text_find(line, markers[i]) >= 0);

@@ -121,7 +121,10 @@ static bool are_mixed(const struct ncclscope_model *m)
     size_t falls = 0;
     for (size_t i = 1; i < m->tests.len; i++) {
         const struct nsc_test *a = &m->tests.item[i - 1], *b = &m->tests.item[i];
-        falls += a->where.source == b->where.source && a->where.line + NEAR >= b->where.line && b->bytes < a->bytes;
+        bool alike =
+            a->type == b->type && a->redop == b->redop && a->root == b->root; /* "-d all" begins anew for each */
+        falls +=
+            alike && a->where.source == b->where.source && a->where.line + NEAR >= b->where.line && b->bytes < a->bytes;
     }
     return falls > CHANCE;
 }

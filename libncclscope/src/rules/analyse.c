@@ -34,7 +34,9 @@ static bool begins_behind(const struct ncclscope_model *m, const struct nsc_wher
 /* Does the launcher see as many processes exit successfully between the two as ranks fail? Then these are of a later run. */
 static bool is_of_later_run(const struct ncclscope_model *m, const struct nsc_finding *f, const struct nsc_where *done)
 {
-    uint64_t exits = 0, ranks = f->rule->key == NSC_ID_RANKS_HUNG ? f->count : f->ranks.len;
+    uint64_t exits = 0, ranks = f->rule->key == NSC_ID_RANKS_HUNG ? f->count : 0;
+    for (size_t i = 0; i < f->ranks.len; i++) /* others of this run may well have exited */
+        ranks = f->ranks.item[i] >= ranks ? f->ranks.item[i] + 1 : ranks;
     const struct nsc_own_record *first = nsc_first_heard(m, NCCLSCOPE_KIND_JOB_DONE);
     for (const struct nsc_own_record *r = first; ranks && r && r < m->happened.item + m->happened.len; r++)
         exits += r->where.source == done->source && r->where.line > done->line && r->where.line < f->evidence[0].line &&
@@ -60,7 +62,9 @@ static void settle_if_done(struct nsc_case *c, struct nsc_finding *f)
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f->rule->key == NSC_ID_RANKS_EXITED && !begins_behind(c->m, done)) { /* its work was done */
         f->severity = NCCLSCOPE_SEVERITY_WARNING;
-        f->title = nsc_words(c, "After the program's own end: %c%s", f->title[0] | 0x20, f->title + 1);
+        bool article = !strncmp(f->title, "The ", 4) || !strncmp(f->title, "A ", 2) || !strncmp(f->title, "An ", 3);
+        f->title =
+            nsc_words(c, "After the program's own end: %c%s", article ? f->title[0] | 0x20 : f->title[0], f->title + 1);
     }
 }
 

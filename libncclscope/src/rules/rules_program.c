@@ -477,10 +477,13 @@ static void tell_wrong_results(struct nsc_case *c)
 static bool is_news(const struct nsc_case *c, ncclscope_kind kind)
 {
     const struct nsc_own_record *r = nsc_first_heard(c->m, kind);
+    bool echo = r && (nsc_text_find(r->where.text, "remote process exited") >= 0 || /* another one fell first */
+                      nsc_text_find(r->where.text, "ncclRemoteError") >= 0);
     for (size_t i = 0; i < c->f->list.len; i++) {
         const struct nsc_finding *f = &c->f->list.item[i];
-        bool behind = r && f->rule->key == NSC_ID_RANKS_EXITED && f->evidences &&
-                      f->evidence[0].source == r->where.source && f->evidence[0].line > r->where.line;
+        bool fell = f->rule->key == NSC_ID_RANKS_EXITED && f->evidences && !echo &&
+                    (nsc_is_explained_by(f, "EXIT_ABORTED") || nsc_is_explained_by(f, "EXIT_SEGV"));
+        bool behind = r && fell && f->evidence[0].source == r->where.source && f->evidence[0].line > r->where.line;
         if (f->severity == NCCLSCOPE_SEVERITY_ERROR && !behind)
             return false;
     }
@@ -507,9 +510,16 @@ static void quote_last_error(struct nsc_case *c)
 /* A process that gives up itself behind it does so over that. */
 static void blame_for_aborts(struct nsc_case *c)
 {
-    for (size_t i = 0; nsc_raised(c, c->rule->key) && i < c->f->list.len; i++) {
+    const struct nsc_where *told = NULL;
+    for (size_t i = 0; i < c->f->list.len && !told; i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        bool is = f->rule->key == c->rule->key && f->severity == NCCLSCOPE_SEVERITY_ERROR && !f->began && f->evidences;
+        told = is ? &f->evidence[0] : NULL;
+    }
+    for (size_t i = 0; told && i < c->f->list.len; i++) {
         struct nsc_finding *f = &c->f->list.item[i];
-        if (f->rule->key == NSC_ID_RANKS_EXITED && !f->caused_by && nsc_is_explained_by(f, "EXIT_ABORTED"))
+        if (f->rule->key == NSC_ID_RANKS_EXITED && !f->caused_by && nsc_is_explained_by(f, "EXIT_ABORTED") &&
+            f->evidence[0].source == told->source && f->evidence[0].line > told->line)
             f->caused_by = c->rule->key;
     }
 }
