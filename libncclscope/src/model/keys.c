@@ -229,7 +229,7 @@ uint32_t nsc_rank_new(struct ncclscope_model *m, uint32_t proc, uint64_t pointer
 /* Without headers: somebody quotes a warning above the log, and leaves out the source file that the log's own line names. */
 static bool is_told_better(const struct nsc_proc *p, const struct nsc_event *e, const ncclscope_record *rec)
 {
-    static const char *const ends[] = {".cc:", ".cu:", ".h:", ".cpp:", NULL};
+    static const char *const ends[] = {".cc:", ".cu:", ".cuh:", ".h:", ".hpp:", ".cpp:", ".c:", NULL};
     return p->nameless && rec->location.len && !nsc_text_has_any(e->where.text, ends);
 }
 
