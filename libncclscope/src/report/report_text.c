@@ -509,9 +509,31 @@ static bool is_one_of_many(const struct nsc_report *r, const struct nsc_finding 
     return true;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Was a note told in just these words, of other pairs? */
+static bool is_repeated(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    for (const struct nsc_finding *x = r->f->list.item; f->all_pairs && x < f; x++)
+        if (x->rule == f->rule && x->severity == f->severity && is_same_text(x->title, f->title) &&
+            is_same_text(x->cause, f->cause))
+            return true;
+    return false;
+}
+
 static void one_note(const struct nsc_report *r, const struct nsc_finding *f)
 {
     char line[900];
+    if (!(r->flags & NCCLSCOPE_REPORT_VERBOSE) && is_repeated(r, f)) {
+        nsc_mark(r, NSC_MARK_NOTE);
+        snprintf(line, sizeof line, "%s: the same of %zu more pair%s", f->rule->id, (size_t)f->all_pairs,
+                 f->all_pairs == 1 ? "" : "s");
+        nsc_wrap(r, 5, nsc_text_of(line));
+        return;
+    }
     bool reason = !(r->flags & NCCLSCOPE_REPORT_VERBOSE) && f->cause && (!strcmp(f->cls, "by-design") || f->open);
     nsc_mark(r, NSC_MARK_NOTE);
     snprintf(line, sizeof line, "%s: %s%s%s", f->rule->id, f->title ? f->title : f->rule->means, reason ? ". " : "",
