@@ -215,6 +215,14 @@ bool nsc_text_has_any(nsc_text a, const char *const *words)
     return false;
 }
 
+bool nsc_text_starts_any(nsc_text a, const char *const *begins)
+{
+    for (; *begins; begins++)
+        if (nsc_text_starts(a, *begins))
+            return true;
+    return false;
+}
+
 ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at)
 {
     size_t len = strlen(s);

@@ -98,6 +98,9 @@ ptrdiff_t nsc_text_find_by(nsc_text a, const char *s, size_t at);
 /* Does one of these stand in it? The last of them is NULL. */
 bool nsc_text_has_any(nsc_text a, const char *const *words);
 
+/* Does it begin with one of these? The last of them is NULL. */
+bool nsc_text_starts_any(nsc_text a, const char *const *begins);
+
 /* Does it begin with these words, which are in small letters, in whatever case? */
 static inline bool nsc_text_starts_as(nsc_text a, const char *words)
 {

@@ -40,11 +40,10 @@ double nsc_bus_bandwidth(const struct nsc_test *t)
 
 bool nsc_runs_in_rings(const struct ncclscope_model *m, const struct nsc_test *t)
 {
-    static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce_perf"};
+    static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce_perf", NULL};
     nsc_text name = nsc_say(m, t->collective), op = nsc_say(m, t->redop);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (nsc_text_find(name, names[i]) >= 0)
-            return true;
+    if (nsc_text_has_any(name, names))
+        return true;
     return !name.len && op.len && !nsc_text_is(op, "none");
 }
 

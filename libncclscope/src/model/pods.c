@@ -351,11 +351,21 @@ static size_t env_of_pod(const struct ncclscope_model *m, uint32_t pod)
     return low;
 }
 
-/* "[user@node-3 ~]$ NCCL_IB_HCA=mlx5_0 python ...": the name of the host whose shell this is, or len 0. */
+/* Does it start the processes of other hosts, too? */
+static bool is_launcher(const struct nsc_own_record *r)
+{
+    static const char *const names[] = {"mpirun", "mpiexec", "prterun",    "srun", "horovodrun", "deepspeed",
+                                        "jsrun",  "aprun",   "accelerate", "pdsh", NULL};
+    return nsc_text_has_any(r->where.text, names);
+}
+
+/* "[user@node-3 ~]$ NCCL_IB_HCA=mlx5_0 python ...": the name of the host whose shell this is and for which alone it starts something, or
+ * len 0. */
 static nsc_text shell_of(const struct nsc_own_record *r)
 {
     ptrdiff_t at = nsc_text_find(r->where.text, "@"), set = nsc_text_find(r->where.text, "NCCL_");
-    nsc_text name = at > 0 && at < set ? nsc_text_from(r->where.text, (size_t)at + 1) : (nsc_text){NULL, 0};
+    nsc_text name =
+        at > 0 && at < set && !is_launcher(r) ? nsc_text_from(r->where.text, (size_t)at + 1) : (nsc_text){NULL, 0};
     size_t n = 0;
     while (n < name.len && !strchr(" \t:~])/$#", name.ptr[n]))
         n++;
@@ -369,17 +379,9 @@ struct commands {
     bool by_host; /* some are typed on these hosts: those that are typed on others are for those */
 };
 
-/* Does it start the processes of other hosts, too? */
-static bool is_launcher(const struct nsc_own_record *r)
-{
-    static const char *const names[] = {"mpirun", "mpiexec", "prterun",    "srun", "horovodrun", "deepspeed",
-                                        "jsrun",  "aprun",   "accelerate", "pdsh", NULL};
-    return nsc_text_has_any(r->where.text, names);
-}
-
 static nsc_str host_of_shell(const struct ncclscope_model *m, const struct commands *k, const struct nsc_own_record *r)
 {
-    nsc_text shell = is_launcher(r) ? (nsc_text){NULL, 0} : shell_of(r);
+    nsc_text shell = shell_of(r);
     nsc_str host = shell.len ? nsc_intern_find(&m->strings, shell) : 0;
     return host && nsc_map_get(&k->hosts, (struct nsc_key){host, 0, 0}) != NSC_NONE ? host : 0;
 }
@@ -418,8 +420,7 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
 {
     enum { RUNS = 16 }; /* of one input: so many commands that set a variable are looked at */
     nsc_str host = host_of_shell(m, k, r);
-    nsc_text rest =
-        k->by_host && !host && shell_of(r).len && !is_launcher(r) ? (nsc_text){NULL, 0} : nsc_said(m, r, "text");
+    nsc_text rest = k->by_host && !host && shell_of(r).len ? (nsc_text){NULL, 0} : nsc_said(m, r, "text");
     for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
         ptrdiff_t eq = nsc_text_starts(word, "NCCL_") ? nsc_text_find(word, "=") : -1;
         nsc_text name = {word.ptr, eq > 0 ? (size_t)eq : 0}, value = nsc_text_from(word, (size_t)(eq + 1));

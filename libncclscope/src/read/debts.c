@@ -177,11 +177,8 @@ static bool ends_via(nsc_text s)
     if (at < 0 || (at > 9 && (s.ptr[at - 1] != ' ' || s.ptr[at - 2] != ']')))
         return false;
     nsc_text via = nsc_text_from(s, (size_t)at + 4);
-    const char *families[] = {"P2P/", "SHM/", "NET/", "COLLNET/", "direct shared memory"};
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (nsc_text_starts(via, families[i]))
-            return true;
-    return false;
+    static const char *const families[] = {"P2P/", "SHM/", "NET/", "COLLNET/", "direct shared memory", NULL};
+    return nsc_text_starts_any(via, families);
 }
 
 bool nsc_is_residue(nsc_text line)

@@ -49,14 +49,11 @@ ncclscope_kind nsc_foreign_kind(nsc_text body)
 static bool is_test_json(nsc_text t)
 {
     static const char *const keys[] = {
-        "\"size\":",     "\"count\":", "\"type\":",   "\"redop\":",  "\"root\":",  "\"out_of_place\":",
-        "\"in_place\":", "\"time\":",  "\"alg_bw\":", "\"bus_bw\":", "\"nwrong\":"};
+        "\"size\":",     "\"count\":", "\"type\":",   "\"redop\":",  "\"root\":",   "\"out_of_place\":",
+        "\"in_place\":", "\"time\":",  "\"alg_bw\":", "\"bus_bw\":", "\"nwrong\":", NULL};
     if (t.ptr[0] == '{')
         return nsc_text_find(t, "\"bus_bw\":") >= 0;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (nsc_text_starts(t, keys[i]))
-            return true;
-    return false;
+    return nsc_text_starts_any(t, keys);
 }
 
 ncclscope_kind nsc_json_kind(nsc_text line, bool *ras)

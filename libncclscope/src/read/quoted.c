@@ -30,22 +30,22 @@ static nsc_text quoted_by_xla(nsc_text line)
  * texts may begin alike: "ncclSocketInit: connecting to ...". */
 static bool explains_result(nsc_text text)
 {
-    static const char *const results[] = {"ncclUnhandledCudaError: ", "ncclSystemError: ",  "ncclInternalError: ",
-                                          "ncclRemoteError: ",        "ncclInvalidUsage: ", "ncclInvalidArgument: "};
-    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
-        if (nsc_text_starts(text, results[i]))
-            return true;
-    return false;
+    static const char *const results[] = {"ncclUnhandledCudaError: ",
+                                          "ncclSystemError: ",
+                                          "ncclInternalError: ",
+                                          "ncclRemoteError: ",
+                                          "ncclInvalidUsage: ",
+                                          "ncclInvalidArgument: ",
+                                          NULL};
+    return nsc_text_starts_any(text, results);
 }
 
 /* What PyTorch goes on with where NCCL had nothing to say. */
 static bool is_of_torch(nsc_text text)
 {
-    static const char *const words[] = {"Exception raised from ", "frame #", "Traceback ", "terminate called", "[rank"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (nsc_text_starts(text, words[i]))
-            return true;
-    return false;
+    static const char *const words[] = {"Exception raised from ", "frame #", "Traceback ",
+                                        "terminate called",       "[rank",   NULL};
+    return nsc_text_starts_any(text, words);
 }
 
 /* Where such a line was pasted without "Last error:", NCCL's text is the next line, in the same column. */

@@ -227,7 +227,7 @@ enum nsc_env_reason {
     NSC_SHM_OFF_COSTS,
     NSC_SHM_OFF_FREE,
     NSC_SHM_OFF_UNSEEN, /* no connection is here */
-    NSC_LEVEL_TAKES, /* P2P from pairs */
+    NSC_LEVEL_TAKES,    /* P2P from pairs */
     NSC_LEVEL_GIVES,
     NSC_LEVEL_FREE,
     NSC_LEVEL_WIDEST,

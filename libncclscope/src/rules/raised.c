@@ -40,12 +40,9 @@ static bool is_of_arguments(nsc_text name)
 /* Not one that only names CUDA, as among the backends that a function is registered for. */
 static bool tells_of_cuda(nsc_text reason)
 {
-    static const char *const words[] = {"CUDA error", "CUDA out of memory", "CUDA failure", "CUDA driver",
-                                        "CUDA unknown"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (nsc_text_find(reason, words[i]) >= 0)
-            return true;
-    return false;
+    static const char *const words[] = {"CUDA error",  "CUDA out of memory", "CUDA failure",
+                                        "CUDA driver", "CUDA unknown",       NULL};
+    return nsc_text_has_any(reason, words);
 }
 
 static bool is_of_nccl_or_cuda(nsc_text name, nsc_text reason)
@@ -184,11 +181,9 @@ static void look_at(const struct ncclscope_model *m, uint32_t source, struct spa
 /* Words of one who waited: for a rank that did not come, or for a job that was ended. */
 static bool is_of_waiting(nsc_text name, nsc_text reason)
 {
-    static const char *const words[] = {"imeout", "imed out", "aiting", "nterrupt", "SystemExit", "Signal", "oin"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (nsc_text_find(name, words[i]) >= 0 || nsc_text_find(reason, words[i]) >= 0)
-            return true;
-    return false;
+    static const char *const words[] = {"imeout",     "imed out", "aiting", "nterrupt",
+                                        "SystemExit", "Signal",   "oin",    NULL};
+    return nsc_text_has_any(name, words) || nsc_text_has_any(reason, words);
 }
 
 /* A program that fails by itself does not come to where the other ranks wait: to the start of a communicator, or, where they lost
@@ -227,11 +222,8 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
  * See stack trace for root cause.": vLLM's, of a process whose worker raised what ended it. */
 static bool points_at_another(nsc_text reason)
 {
-    static const char *const words[] = {"root cause above", "for the root cause", "for root cause"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (nsc_text_find(reason, words[i]) >= 0)
-            return true;
-    return false;
+    static const char *const words[] = {"root cause above", "for the root cause", "for root cause", NULL};
+    return nsc_text_has_any(reason, words);
 }
 
 /* Logged as an error, as workers log what ends them: no failure that somebody expected. */

@@ -45,12 +45,9 @@ void nsc_rule_interface_missing(struct nsc_case *c)
 /* Interfaces that reach no other node: bridges of containers and of virtual machines, loopback. */
 static bool is_suspect(nsc_text name)
 {
-    static const char *const begin[] = {"docker",  "virbr", "br-", "veth",   "cni",
-                                        "flannel", "cali",  "lxc", "podman", "tun"};
-    for (size_t i = 0; i < sizeof begin / sizeof begin[0]; i++)
-        if (nsc_text_starts(name, begin[i]))
-            return true;
-    return nsc_text_is(name, "lo");
+    static const char *const begin[] = {"docker", "virbr", "br-",    "veth", "cni", "flannel",
+                                        "cali",   "lxc",   "podman", "tun",  NULL};
+    return nsc_text_starts_any(name, begin) || nsc_text_is(name, "lo");
 }
 
 /* Two names that are proven to be one machine, or one name. */

@@ -175,11 +175,8 @@ static bool are_slurms_nodes(const struct ncclscope_model *m, const struct pods 
 /* Interfaces as Linux and sites name those of a machine ("enp1s0", "hsn0", "bond0"); a pod's own is eth0 or net1. */
 static bool is_machines_interface(nsc_text interface)
 {
-    static const char *const begins[] = {"en", "hsn", "bond", "team", "xgbe"};
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (nsc_text_starts(interface, begins[i]))
-            return true;
-    return false;
+    static const char *const begins[] = {"en", "hsn", "bond", "team", "xgbe", NULL};
+    return nsc_text_starts_any(interface, begins);
 }
 
 /* Does each host name have an address of its own on an interface of a machine? Pods that share a machine and its network have one address. */
