@@ -181,13 +181,14 @@ static void say_if_started_anew(struct nsc_case *c, struct nsc_finding *f)
                          well ? ", and that run ended normally" : "");
 }
 
-/* Sockets for want of a network that is only likely to be there are no graver than that. */
+/* Sockets for want of a network that is only likely to be there, or that somebody switched off, are no graver than that. */
 static void temper(const struct ncclscope_findings *f, struct nsc_finding *x)
 {
     bool sockets = x->rule->key == NSC_ID_NET_SOCKET && x->caused_by == NSC_ID_NET_NO_RDMA_DEVICE;
     for (size_t i = 0; sockets && i < f->list.len; i++) {
         const struct nsc_finding *root = &f->list.item[i];
-        if (root->rule->key == x->caused_by && root->severity < x->severity && strcmp(root->confidence, "certain") != 0)
+        bool milder = strcmp(root->confidence, "certain") != 0 || !strcmp(root->cls, "configuration");
+        if (root->rule->key == x->caused_by && root->severity < x->severity && milder)
             x->severity = root->severity;
     }
 }

@@ -209,10 +209,10 @@ static void explain(struct nsc_case *c, struct nsc_finding *f, const struct sock
                              nsc_say(c->m, r->env->value).ptr);
         f->cause = r->env->by_pod ? nsc_words(c, "%s%s", f->cause, nsc_env_source(r->env)) : f->cause;
         f->confidence = r->env->by_pod ? "likely" : f->confidence;
-        f->severity = f->severity == NCCLSCOPE_SEVERITY_ERROR && !nsc_lists_device(c->m, proc)
-                          ? NCCLSCOPE_SEVERITY_WARNING
-                          : f->severity;
     }
+    bool asked = r->env || !strcmp(f->cls, "configuration");
+    if (asked && f->severity == NCCLSCOPE_SEVERITY_ERROR && !nsc_lists_device(c->m, proc))
+        f->severity = NCCLSCOPE_SEVERITY_WARNING;
 }
 
 static void tell_group(struct nsc_case *c, struct nsc_finding *f, const struct socket_reason *r,
