@@ -269,7 +269,7 @@ bool nsc_is_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_KERNEL_XID,       NCCLSCOPE_KIND_HUNG_DUMP,        NCCLSCOPE_KIND_PROGRAM_GOES_ON,
         NCCLSCOPE_KIND_ERROR_ALONE,      NCCLSCOPE_KIND_ERROR_SAID,       NCCLSCOPE_KIND_LSF_STDERR,
         NCCLSCOPE_KIND_VLLM_NCCL,        NCCLSCOPE_KIND_VLLM_NO_NVLINK,   NCCLSCOPE_KIND_LAST_ERROR,
-        NCCLSCOPE_KIND_KERNEL_RDMA};
+        NCCLSCOPE_KIND_KERNEL_RDMA,      NCCLSCOPE_KIND_PY_CRASHED,       NCCLSCOPE_KIND_PY_CRASH_FRAME};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return false;
@@ -296,8 +296,18 @@ static void forget_last_error(struct ncclscope_model *m)
     m->errors_said--;
 }
 
+/* Of the stack of a thread that crashed the innermost frame is kept: that behind the line which names the thread. */
+static bool is_outer_frame(struct ncclscope_model *m, const ncclscope_record *rec)
+{
+    const struct nsc_own_record *last = m->happened.len ? &m->happened.item[m->happened.len - 1] : NULL;
+    return rec->kind == NCCLSCOPE_KIND_PY_CRASH_FRAME &&
+           (!last || last->number != NCCLSCOPE_KIND_PY_CRASHED || last->where.source != nsc_stream_of(m)->source);
+}
+
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)
 {
+    if (is_outer_frame(m, rec))
+        return;
     m->troubles += nsc_is_trouble(rec->kind);
     if (rec->kind == NCCLSCOPE_KIND_RANK_SAID && m->words_of_ranks++ >= NSC_WORDS_OF_RANKS)
         return;

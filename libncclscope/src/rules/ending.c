@@ -173,6 +173,25 @@ static int64_t named_signal(struct nsc_case *c, const struct nsc_own_record *r, 
     return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
 }
 
+/* "Fatal Python error: Segmentation fault", and in its stack "Current thread 0x... (most recent call first):" and a frame. */
+static int64_t python_signal(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
+{
+    const struct nsc_own_record *end = c->m->happened.item + c->m->happened.len, *x = r + 1;
+    nsc_text reason = nsc_said(c->m, r, "reason");
+    *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
+    while (x < end && x->number != NCCLSCOPE_KIND_SIGNAL_PYTHON && x->number != NCCLSCOPE_KIND_PY_CRASH_FRAME)
+        x++;
+    if (x < end && x->number == NCCLSCOPE_KIND_PY_CRASH_FRAME && x->where.source == r->where.source &&
+        x->torch_rank == r->torch_rank) {
+        nsc_text file = nsc_said(c->m, x, "file"), name = nsc_said(c->m, x, "name"), line = nsc_said(c->m, x, "line");
+        for (ptrdiff_t at = nsc_text_find(file, "/"); at >= 0; at = nsc_text_find(file, "/"))
+            file = nsc_text_from(file, (size_t)at + 1);
+        *who = nsc_words(c, "%s, in %.*s (%.*s, line %.*s)", *who, (int)name.len, name.ptr, (int)file.len, file.ptr,
+                         (int)line.len, line.ptr);
+    }
+    return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
+}
+
 /* What a launcher other than torchrun's summary says of one process; 0: nothing, or a good end. */
 int64_t nsc_ending(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
 {
@@ -197,9 +216,7 @@ int64_t nsc_ending(struct nsc_case *c, const struct nsc_own_record *r, const cha
     case NCCLSCOPE_KIND_SHELL_ENDED:
         *who = pid.len ? name_process(c, r, pid) : "its shell says so";
         return nsc_code_of_words(reason);
-    case NCCLSCOPE_KIND_SIGNAL_PYTHON:
-        *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
-        return nsc_text_starts(reason, "Bus") ? -7 : nsc_text_starts(reason, "Abort") ? -6 : -11;
+    case NCCLSCOPE_KIND_SIGNAL_PYTHON: return python_signal(c, r, who);
     case NCCLSCOPE_KIND_ELASTIC_FAILED:
     case NCCLSCOPE_KIND_LAUNCH_EXIT:
         *who = nsc_words(c, "a process%s%.*s%s%s", local.len ? " of local rank " : "", (int)local.len, local.ptr,
