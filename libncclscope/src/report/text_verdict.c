@@ -219,14 +219,22 @@ static void tell_any_end(const struct nsc_report *r)
     tell_end(r, "EXIT_BY_HAND");
 }
 
-/* Several inputs, a success or a result in the one, or a rank that came up or ended. */
-static bool may_have_ended(const struct ncclscope_model *m)
+/* Several inputs, a success or a result in the one, or a rank that ended. */
+static bool shows_an_end(const struct ncclscope_model *m)
 {
     bool ended = m->sources.len != 1 || nsc_success_of(m) || m->tests.len;
     for (size_t i = 0; i < m->ranks.len && !ended; i++)
-        ended = m->ranks.item[i].done || m->ranks.item[i].done_maybe || m->ranks.item[i].destroyed.line ||
-                m->ranks.item[i].aborted.line;
+        ended = m->ranks.item[i].destroyed.line || m->ranks.item[i].aborted.line;
     return ended;
+}
+
+/* The same, or a rank that came up. */
+static bool may_have_ended(const struct ncclscope_model *m)
+{
+    bool up = false;
+    for (size_t i = 0; i < m->ranks.len && !up; i++)
+        up = m->ranks.item[i].done || m->ranks.item[i].done_maybe;
+    return up || shows_an_end(m);
 }
 
 /* All that connected did so at the end of the input, and nobody says that he has done: releases that connect at the first collective say so.
@@ -260,6 +268,17 @@ static bool ends_before_any_connects(const struct ncclscope_model *m)
     return begins && s->stats.lines <= s->last_record + 1;
 }
 
+/* The last lines of the input are NCCL's: no work of the communicators, and no word of the program, whose others stand in the input too. */
+static bool ends_behind_init(const struct ncclscope_model *m)
+{
+    const struct ncclscope_stats *s = m->sources.len == 1 ? &m->sources.item[0].stats : NULL;
+    bool up = false;
+    for (size_t i = 0; i < m->comms.len && !up; i++)
+        up = m->comms.item[i].state != NSC_INCOMPLETE && m->comms.item[i].state != NSC_FAILED;
+    return up && !shows_an_end(m) && !m->troubles && !m->calls_seen && s->lines > s->records &&
+           s->lines <= m->sources.item[0].last_record + 1;
+}
+
 /* Beside a path that might be better: where the input ends nothing had come through yet, which may be what its reader wonders at. */
 static void tell_open_end(const struct nsc_report *r)
 {
@@ -279,6 +298,9 @@ static void tell_open_end(const struct nsc_report *r)
         snprintf(line, sizeof line,
                  "The input ends before a line says that ranks connected: it is cut there, the job hangs, or such "
                  "lines were left out.");
+    else if (ends_behind_init(r->m))
+        snprintf(line, sizeof line,
+                 "The input ends right behind the initialisation: whether the job went on from there cannot be told.");
     if (!line[0])
         return;
     nsc_indent(r, 3);
@@ -466,6 +488,29 @@ static void say_perhaps(const struct nsc_report *r, const struct nsc_finding *f)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
+/* Its root, or why it is so as far as that is a guess, or what it costs. */
+static void say_reason(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    char line[900];
+    const struct nsc_finding *root = root_of(r, f);
+    if (root) {
+        snprintf(line, sizeof line, "%s%s%s.", strcmp(root->confidence, "certain") ? root->confidence : "",
+                 strcmp(root->confidence, "certain") ? ": " : "", root->title);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+        return;
+    }
+    bool repeats = f->cause && f->title && strlen(f->cause) > 1 &&
+                   memmem(f->title, strlen(f->title), f->cause, strlen(f->cause) - 1); /* but for its full stop */
+    if (strcmp(f->confidence, "certain") != 0 && f->cause && !repeats) {
+        say_perhaps(r, f);
+    } else if (f->cost) {
+        snprintf(line, sizeof line, "What that costs: %.*s.", (int)strcspn(f->cost, ";"), f->cost);
+        nsc_indent(r, 3);
+        nsc_wrap(r, 3, nsc_text_of(line));
+    }
+}
+
 static void bad_verdict(const struct nsc_report *r)
 {
     const struct nsc_finding *f = headline(r);
@@ -488,25 +533,9 @@ static void bad_verdict(const struct nsc_report *r)
     }
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR && f->rule->key != NSC_ID_RANKS_EXITED) /* else it is the end */
         tell_any_end(r);
+    say_reason(r, f);
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR || !strcmp(f->cls, "fault"))
         tell_open_end(r);
-    const struct nsc_finding *root = root_of(r, f);
-    if (root) {
-        snprintf(line, sizeof line, "%s%s%s.", strcmp(root->confidence, "certain") ? root->confidence : "",
-                 strcmp(root->confidence, "certain") ? ": " : "", root->title);
-        nsc_indent(r, 3);
-        nsc_wrap(r, 3, nsc_text_of(line));
-        return;
-    }
-    bool repeats = f->cause && f->title && strlen(f->cause) > 1 &&
-                   memmem(f->title, strlen(f->title), f->cause, strlen(f->cause) - 1); /* but for its full stop */
-    if (strcmp(f->confidence, "certain") != 0 && f->cause && !repeats) {
-        say_perhaps(r, f);
-    } else if (f->cost) {
-        snprintf(line, sizeof line, "What that costs: %.*s.", (int)strcspn(f->cost, ";"), f->cost);
-        nsc_indent(r, 3);
-        nsc_wrap(r, 3, nsc_text_of(line));
-    }
 }
 
 /* A matrix of `nvidia-smi topo -p2p` in which no pair is OK. */
