@@ -104,12 +104,11 @@ static const struct nsc_own_record *average_above(const struct ncclscope_model *
     return NULL;
 }
 
-static void only_average(const struct nsc_report *r, const struct nsc_own_record *a, double gb_s)
+static void only_average(const struct nsc_report *r, const struct nsc_own_record *a, double gb_s, bool mixed)
 {
     char line[300];
-    nsc_format(line, sizeof line,
-               "nccl-tests: average bus bandwidth %.2f GB/s (%s); the rows of its table are broken up", gb_s,
-               nsc_place_of(r->m, &a->where).words);
+    nsc_format(line, sizeof line, "nccl-tests: average bus bandwidth %.2f GB/s (%s)%s", gb_s,
+               nsc_place_of(r->m, &a->where).words, mixed ? "" : "; the rows of its table are broken up");
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
@@ -144,7 +143,7 @@ static void averages_alone(const struct nsc_report *r, bool mixed)
         double gb_s;
         if (a->number != NCCLSCOPE_KIND_TEST_AVERAGE || !nsc_to_f64(nsc_said(r->m, a, "bw"), &gb_s) || gb_s <= 0)
             continue;
-        only_average(r, a, gb_s);
+        only_average(r, a, gb_s, mixed);
         told++;
     }
 }
@@ -155,7 +154,7 @@ static void one_table(const struct nsc_report *r, const struct table *x)
     double average = 0;
     const struct nsc_own_record *above = average_above(r->m, x, &average);
     if (above) {
-        only_average(r, above, average);
+        only_average(r, above, average, false);
         return;
     }
     nsc_text name = nsc_say(r->m, x->best->collective);

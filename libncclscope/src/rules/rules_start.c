@@ -366,12 +366,15 @@ static bool have_addresses_apart(const struct ncclscope_model *m, uint32_t a, ui
     return m->procs.item[a].address && m->procs.item[b].address && !nsc_have_one_address(m, a, b);
 }
 
-/* Does a finding of this rule name the GPU already, by NCCL's own word? */
-static bool is_gpu_told(const struct nsc_case *c, nsc_str bus_id)
+/* Does a finding of this rule name the GPU already, by NCCL's own word? Machines of one kind have their GPUs at the same ids. */
+static bool is_gpu_told(const struct nsc_case *c, nsc_str bus_id, nsc_str host)
 {
     for (size_t i = 0; i < c->f->list.len; i++) {
         const struct nsc_finding *f = &c->f->list.item[i];
-        if (f->rule == c->rule && f->title && strstr(f->title, nsc_say(c->m, bus_id).ptr))
+        bool of_host = !f->hosts.len;
+        for (size_t k = 0; k < f->hosts.len && !of_host; k++)
+            of_host = f->hosts.item[k] == host;
+        if (f->rule == c->rule && of_host && f->title && strstr(f->title, nsc_say(c->m, bus_id).ptr))
             return true;
     }
     return false;
@@ -396,7 +399,7 @@ static bool tell_one_gpu_twice(struct nsc_case *c, uint32_t comm)
             nsc_map_put(&seen, key, m->members.item[k->first + i]);
     }
     nsc_map_free(&seen);
-    if (!other || is_gpu_told(c, other->bus_id))
+    if (!other || is_gpu_told(c, other->bus_id, m->procs.item[other->proc].host))
         return false;
     bool sure = nsc_have_one_address(m, one->proc, other->proc); /* else two machines may have this name */
     struct nsc_finding *f =
