@@ -1,5 +1,6 @@
 /* failures.c - NCCL's warnings to findings, by failures.def. */
 #include "rules/ask.h"
+#include "rules/overcome.h"
 #include "rules/own_words.h"
 #include "rules/questions.h"
 #include "rules/watchdog.h"
@@ -477,87 +478,6 @@ static const struct failure *settle_if_outlived(struct nsc_case *c, struct nsc_f
     return stranger ? failure_of(stranger) : first;
 }
 
-enum { WENT_ON = 20 };
-
-/* Did the process print much more behind the warning, come to an end that no error tells, and did nobody else fail? */
-static bool went_on(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    const struct nsc_proc *p = &m->procs.item[e->proc];
-    for (size_t i = nsc_events_of(m, e->proc); i < m->event_order.len; i++)
-        if (m->events.item[m->event_order.item[i]].proc == e->proc &&
-            m->events.item[m->event_order.item[i]].kind == NCCLSCOPE_KIND_BACKTRACE)
-            return false;
-    bool lives = p->source == e->where.source && p->informs && p->last_line > e->where.line + WENT_ON;
-    return !p->nameless && nsc_lived_on(m, e->proc, &e->where) && lives && (!m->troubles || nsc_success_of(m));
-}
-
-/* A library that NCCL did not find and did without: the process then chose its network, or made connections. */
-static bool did_without(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    const struct nsc_proc *p = &m->procs.item[e->proc];
-    bool library = e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY || e->kind == NCCLSCOPE_KIND_LIBRARY_MISSING;
-    bool later = p->source == e->where.source &&
-                 (p->last_connect >= e->where.line || (p->network && p->network_at.line >= e->where.line));
-    return library && !p->nameless && later;
-}
-
-/* A call of libfabric that failed, and the process then chose a network that is not its plugin's: it goes on. */
-static bool chose_another(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    const struct nsc_proc *p = &m->procs.item[e->proc];
-    return e->kind == NCCLSCOPE_KIND_OFI_CALL_FAILED && !p->nameless && p->network &&
-           p->network_at.source == e->where.source && p->network_at.line > e->where.line &&
-           nsc_text_find(nsc_say(m, p->network), "Libfabric") < 0;
-}
-
-/* aws-ofi-nccl asks libfabric for what its RDMA protocol needs first, and then for what SENDRECV does: a provider is selected behind that. */
-static bool is_first_try(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    if (e->kind != NCCLSCOPE_KIND_OFI_CALL_FAILED || nsc_text_find(e->where.text, "fi_getinfo() call failed") < 0)
-        return false;
-    const struct nsc_event *selected = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
-    return selected && selected->where.source == e->where.source && selected->where.line > e->where.line;
-}
-
-/* "MSCCL: Parsing algorithm FILE", and that is too large for the parser of NCCL's topology files, which reads it: the file is ignored, and
- * env/msccl-off tells of it. */
-bool nsc_is_of_algorithm(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    bool parses = false;
-    if (e->kind != NCCLSCOPE_KIND_TOPO_XML_BAD)
-        return false;
-    for (size_t i = nsc_events_of(m, e->proc); i < m->event_order.len; i++) {
-        const struct nsc_event *x = &m->events.item[m->event_order.item[i]];
-        if (x == e || x->proc != e->proc)
-            break;
-        parses = x->kind == NCCLSCOPE_KIND_MSCCL_FILE ? nsc_text_find(x->where.text, "Parsing algorithm") >= 0 : parses;
-    }
-    return parses;
-}
-
-/* The driver's library that NCCL could not use: it goes on without (NCCL 2.14.3 to 2.30.7, src/init.cc, ignores what ncclCudaLibraryInit
- * returns). A process that says so chooses the interface of its bootstrap behind it; or says more, and nothing in the input fails. */
-static bool survives_yet(const struct ncclscope_model *m)
-{
-    bool goes_on = false, begins = false;
-    for (size_t i = 0; i < m->events.len && !begins; i++) {
-        const struct nsc_event *e = &m->events.item[i];
-        const struct nsc_proc *p = &m->procs.item[e->proc];
-        bool library = e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY && !p->nameless && p->source == e->where.source;
-        goes_on = goes_on || (library && p->last_line > e->where.line);
-        begins = library && p->bootstrap_at.source == e->where.source && p->bootstrap_at.line > e->where.line;
-    }
-    return begins || (goes_on && !m->troubles && !nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_BACKTRACE));
-}
-
-/* NVML's error that no call returned, where it would be told ("init.cc:100 -> 2", at INFO), and behind which the process says more. */
-static bool returns_no_error(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    const struct nsc_proc *p = &m->procs.item[e->proc];
-    return e->kind == NCCLSCOPE_KIND_NVML_FAILED && !e->broke && !e->quoted && !p->nameless && p->informs &&
-           p->source == e->where.source && p->last_line > e->where.line && !m->troubles;
-}
-
 /* What was said under the same id in the words of other rows: the first event of each. */
 enum { MOST_BESIDE = 4 };
 struct beside {
@@ -614,37 +534,16 @@ static bool has_rows(enum nsc_id key)
     return false;
 }
 
-/* "Got async event : port error", and "port active" of the same process behind it: the link came back, and no call of NCCL's failed. */
-static bool came_back(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    bool down = e->kind == NCCLSCOPE_KIND_IB_EVENT && nsc_text_find(e->where.text, "port error") >= 0;
-    uint32_t back = down && !m->whole.broke ? nsc_map_get(&m->whole.back, (struct nsc_key){e->proc, 0, 0}) : NSC_NONE;
-    return back != NSC_NONE && m->events.item[back].where.line > e->where.line;
-}
-
 /* What an event is by its row, unless its process did without, or went on. */
 static int severity_of(const struct ncclscope_model *m, const struct failure *row, const struct nsc_event *e,
                        bool without)
 {
     bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                  m->hosts.len > 1; /* NICs are taken without a look at distances */
-    bool goes_on = row->severity == NCCLSCOPE_SEVERITY_ERROR && returns_no_error(m, e);
-    return did_without(m, e) || came_back(m, e)                 ? NCCLSCOPE_SEVERITY_NOTE
-           : blind || chose_another(m, e) || without || goes_on ? NCCLSCOPE_SEVERITY_WARNING
-                                                                : row->severity;
-}
-
-/* Did some processes take the algorithm file that this one ignores? Then ranks do not do the same. */
-static bool is_taken_elsewhere(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    const struct nsc_event *large = nsc_event_of(m, e->proc, NCCLSCOPE_KIND_TOPO_XML_BAD);
-    for (size_t i = 0; large && nsc_is_of_algorithm(m, large) && i < m->events.len; i++) {
-        const struct nsc_event *x = &m->events.item[i];
-        if (x->kind == NCCLSCOPE_KIND_MSCCL_FILE && nsc_text_find(x->where.text, "Parsed ") >= 0 &&
-            !nsc_event_of(m, x->proc, NCCLSCOPE_KIND_TOPO_XML_BAD))
-            return true;
-    }
-    return false;
+    bool goes_on = row->severity == NCCLSCOPE_SEVERITY_ERROR && nsc_returns_no_error(m, e);
+    return nsc_did_without(m, e) || nsc_came_back(m, e)             ? NCCLSCOPE_SEVERITY_NOTE
+           : blind || nsc_chose_another(m, e) || without || goes_on ? NCCLSCOPE_SEVERITY_WARNING
+                                                                    : row->severity;
 }
 
 /* What all of its events together, and how the run went on, make of it. */
@@ -666,7 +565,7 @@ static void settle_severity(struct nsc_case *c, struct nsc_finding *f, const str
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
     if (f->severity == NCCLSCOPE_SEVERITY_WARNING && f->began->level == NCCLSCOPE_LEVEL_INFO && nsc_success_of(m))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
-    if (f->rule->key == NSC_ID_ENV_MSCCL_OFF && f->began && is_taken_elsewhere(m, f->began))
+    if (f->rule->key == NSC_ID_ENV_MSCCL_OFF && f->began && nsc_is_taken_elsewhere(m, f->began))
         f->severity = NCCLSCOPE_SEVERITY_WARNING;
     if (f->rule->key == NSC_ID_HOST_ACS_IOMMU && f->severity == NCCLSCOPE_SEVERITY_WARNING && !may_have_harmed(c))
         f->severity = NCCLSCOPE_SEVERITY_NOTE;
@@ -685,12 +584,12 @@ void nsc_tell_failures(struct nsc_case *c)
     bool outlived = c->rule->key == NSC_ID_FAILURE_PEER_CLOSED; /* all of them destroyed a communicator behind it */
     bool strangers = true;                                      /* all were of strangers */
     const struct nsc_event *dropped = NULL;                     /* the first connection of a stranger's */
-    bool survives = c->rule->key == NSC_ID_FAILURE_SYSTEM_NOT_READY && survives_yet(m);
+    bool survives = c->rule->key == NSC_ID_FAILURE_SYSTEM_NOT_READY && nsc_does_without_driver(m);
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_event *stranger = nsc_stranger_of(m, e);
         const struct failure *row = failure_of(stranger ? stranger : e);
-        if (!row || row->key != c->rule->key || is_first_try(m, e) || nsc_is_of_algorithm(m, e))
+        if (!row || row->key != c->rule->key || nsc_is_first_try(m, e) || nsc_is_of_algorithm(m, e))
             continue;
         bool without = survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY;
         int severity = severity_of(m, row, e, without);
@@ -724,7 +623,7 @@ void nsc_tell_failures(struct nsc_case *c)
             continue;
         fatal = fatal && severity > NCCLSCOPE_SEVERITY_NOTE;
         f->severity = fatal ? NCCLSCOPE_SEVERITY_ERROR : f->severity;
-        weathered = weathered && !fatal && !e->broke && row->part == NSC_ROOT && went_on(m, e);
+        weathered = weathered && !fatal && !e->broke && row->part == NSC_ROOT && nsc_went_on(m, e);
         if (f->began && row->part == NSC_ECHO && first->part != NSC_ECHO)
             continue;
         if (f->began && first->part == NSC_ECHO && row->part != NSC_ECHO)
@@ -743,7 +642,7 @@ void nsc_tell_failures(struct nsc_case *c)
         tell(c, f, first, tied);
         if (survives && f->began->kind == NCCLSCOPE_KIND_CUDA_LIBRARY)
             f->part = NSC_NO_FAILURE;
-        if (f->severity == NCCLSCOPE_SEVERITY_WARNING && returns_no_error(m, f->began))
+        if (f->severity == NCCLSCOPE_SEVERITY_WARNING && nsc_returns_no_error(m, f->began))
             f->cause =
                 nsc_words(c, "%s The process goes on after it, as far as this input shows.", f->cause ? f->cause : "");
         tell_beside(c, f, first, &beside);

@@ -181,8 +181,6 @@ bool nsc_failure_is_known(ncclscope_kind kind);
 bool nsc_is_state_alone(ncclscope_kind kind, nsc_text line);
 /* The warning of a stranger who came to NCCL's ports, by whom this connection was closed too; NULL: it was not. */
 const struct nsc_event *nsc_stranger_of(const struct ncclscope_model *m, const struct nsc_event *e);
-/* Does the warning say that a file of MSCCL's is too large for the parser of topology files? */
-bool nsc_is_of_algorithm(const struct ncclscope_model *m, const struct nsc_event *e);
 
 /* rules_spec.c: what pods' specs say, for the rules on variables, shared memory and network devices. */
 void nsc_tell_spec_variables(struct nsc_case *c);

@@ -1,5 +1,6 @@
 /* rules_unjudged.c - warnings of NCCL that no rule knows: those that a failure follows from are told in their own words. */
 #include "rules/ask.h"
+#include "rules/overcome.h"
 
 #include <stdlib.h>
 
