@@ -67,6 +67,17 @@ def check_apart(c, tool, folder, jobs):
     c.true('no such job', 'exit code', harness.run(tool, '--job', 'nothing', folder).code == 2)
 
 
+def check_columns(c, tool):
+    """Each column of the table begins under its head, counted in letters: a name may have more bytes than letters."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ('a.log', 'größe-été.log'):
+            copy('2.28.9/h200x8-p2p-disabled-shm.log', os.path.join(folder, name))
+        table = harness.run(tool, '--group-by', 'file', folder).out.decode('utf-8').splitlines()
+        for head in ('hosts', 'ranks', 'NCCL', 'verdict'):
+            at = table[0].index(head)
+            c.true('columns', '%s is not below its head: %r' % (head, table[:3]), all(line[at - 1] == ' ' and line[at] != ' ' for line in table[1:3]))
+
+
 def check_by(c, tool, folder, jobs):
     for by, should in (('file', sorted(f for files in jobs.values() for f in files)),
                        ('dir', sorted([os.path.join(folder, 'mixed')] + [os.path.dirname(f) for f in jobs[os.path.join(folder, 'split')]])),
@@ -194,6 +205,7 @@ def main():
         folder = os.path.join(root, 'archive')
         jobs = lay_out(folder)
         check_apart(c, tool, folder, jobs)
+        check_columns(c, tool)
         check_by(c, tool, folder, jobs)
         check_store(c, tool, folder, jobs)
         check_killed(c, tool, folder)
