@@ -67,7 +67,7 @@ static void take_address(struct ncclscope_model *m, const ncclscope_record *rec,
     const char *end = addr.len ? memchr(addr.ptr, '<', addr.len) : NULL;
     if (!end || (p->address && !bootstrap))
         return;
-    p->address = nsc_keep(m, (nsc_text){addr.ptr, (size_t)(end - addr.ptr)});
+    p->address = nsc_keep(m, nsc_text_trim((nsc_text){addr.ptr, (size_t)(end - addr.ptr)}));
     p->address_if = nsc_keep(m, nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME));
     p->address_at = nsc_here(m, rec);
 }

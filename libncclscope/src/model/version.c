@@ -214,14 +214,26 @@ static bool names_rccl(const struct ncclscope_model *m)
     return false;
 }
 
+/* "what():  HIP error: ...": the program runs on AMD's GPUs. */
+static bool fails_in_hip(const struct ncclscope_model *m)
+{
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if ((r->number == NCCLSCOPE_KIND_CPP_WHAT || r->number == NCCLSCOPE_KIND_PY_RAISED) &&
+            nsc_text_find(r->where.text, "HIP error: ") >= 0)
+            return true;
+    }
+    return false;
+}
+
 /* What lines that look like AMD's made of its processes is taken back where a version line is of CUDA, and none of AMD's. */
 static bool is_rccl(struct ncclscope_model *m)
 {
-    bool hip = says(m, "+hip");
-    if (!hip && says(m, "+cuda"))
+    bool hip = says(m, "+hip"), cuda = says(m, "+cuda");
+    if (!hip && cuda)
         for (size_t i = 0; i < m->procs.len; i++)
             m->procs.item[i].rccl = false;
-    return hip || names_rccl(m);
+    return hip || names_rccl(m) || (!cuda && fails_in_hip(m));
 }
 
 /* Where some processes print "INFO" and others "NCCL INFO", the former are of a release before those that mark their lines. */

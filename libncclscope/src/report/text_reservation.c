@@ -233,7 +233,7 @@ static bool wonders_at_stop(const struct nsc_report *r)
 /* The program, or the shell that ran it, tells of an end that NCCL prints nothing of. */
 static bool wonders_at_own_words(const struct nsc_report *r)
 {
-    return is_told(r, "EXIT_OWN_WORDS") || is_told(r, "EXIT_SCRIPT_STOPPED");
+    return is_told(r, "EXIT_OWN_WORDS") || is_told(r, "EXIT_SCRIPT_STOPPED") || is_told(r, "EXIT_BY_HANDLER");
 }
 
 static const double part_expected =

@@ -217,6 +217,7 @@ static void tell_any_end(const struct nsc_report *r)
     tell_end(r, "EXIT_LIMIT");
     tell_end(r, "EXIT_CANCELLED");
     tell_end(r, "EXIT_BY_HAND");
+    tell_end(r, "EXIT_BY_HANDLER");
 }
 
 /* Several inputs, a success or a result in the one, or a rank that ended. */

@@ -110,6 +110,7 @@ enum nsc_exit_reason {
     NSC_EXIT_CANCELLED, /* by the scheduler, for none */
     NSC_EXIT_STOPPED,   /* by the launcher, which does not say why */
     NSC_EXIT_BY_HAND,
+    NSC_EXIT_BY_HANDLER,     /* by the program's own handler of a signal */
     NSC_EXIT_TOLD,           /* the launcher got SIGTERM */
     NSC_EXIT_HANGUP,         /* or SIGHUP */
     NSC_EXIT_NODE_GONE,      /* with its node */

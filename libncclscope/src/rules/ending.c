@@ -183,9 +183,8 @@ static int64_t python_signal(struct nsc_case *c, const struct nsc_own_record *r,
         x++;
     if (x < end && x->number == NCCLSCOPE_KIND_PY_CRASH_FRAME && x->where.source == r->where.source &&
         x->torch_rank == r->torch_rank) {
-        nsc_text file = nsc_said(c->m, x, "file"), name = nsc_said(c->m, x, "name"), line = nsc_said(c->m, x, "line");
-        for (ptrdiff_t at = nsc_text_find(file, "/"); at >= 0; at = nsc_text_find(file, "/"))
-            file = nsc_text_from(file, (size_t)at + 1);
+        nsc_text file = nsc_base_name(nsc_said(c->m, x, "file")), name = nsc_said(c->m, x, "name"),
+                 line = nsc_said(c->m, x, "line");
         *who = nsc_words(c, "%s, in %.*s (%.*s, line %.*s)", *who, (int)name.len, name.ptr, (int)file.len, file.ptr,
                          (int)line.len, line.ptr);
     }

@@ -208,7 +208,8 @@ static const char *nccl_beside(struct nsc_case *c, const struct nsc_own_record *
     struct span nccl = {.source = NSC_NONE};
     look_at(m, r->where.source, &nccl);
     uint64_t came_up = up_before(m, r->where.source, r->where.line);
-    const char *up = nccl.failed ? "This input shows no NCCL failure before it."
+    const char *up = nsc_call_failed_before(m, &r->where) ? "Before it the program says that a call of NCCL failed."
+                     : nccl.failed                        ? "This input shows no NCCL failure before it."
                      : r->number == NCCLSCOPE_KIND_SANITIZER
                          ? "NCCL itself prints no failure here; the checked code may be NCCL's all the same."
                      : came_up ? nsc_words(c, "NCCL came up (line %llu), and this input shows no NCCL failure.",

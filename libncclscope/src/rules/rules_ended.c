@@ -306,13 +306,17 @@ static void tell_stop(struct nsc_case *c)
                                       by_hand ? "certain" : "likely");
     f->part = went_on ? NSC_NO_FAILURE : f->part;
     f->count = 1;
-    if (by_hand) {
+    bool handled = by_hand && by_hand->number == NCCLSCOPE_KIND_PY_INTERRUPTED &&
+                   nsc_text_starts(nsc_text_trim(nsc_said(m, by_hand, "text")), ":");
+    if (handled) { /* "KeyboardInterrupt: MQLLMEngine terminated": Python's own of Ctrl-C says no more than its name */
+        f->title = "The program ended itself on a signal, not over a failure that a line reports";
+    } else if (by_hand) {
         f->title = "The job was stopped by hand (Ctrl-C, SIGINT), not by a failure that a line reports";
     } else {
         nsc_text reason = nsc_said(m, r, "reason");
         f->title = nsc_words(c, "The launcher ended the job's processes: %.*s", (int)reason.len, reason.ptr);
     }
-    nsc_explain_by(c, f, by_hand ? NSC_EXIT_BY_HAND : NSC_EXIT_STOPPED);
+    nsc_explain_by(c, f, handled ? NSC_EXIT_BY_HANDLER : by_hand ? NSC_EXIT_BY_HAND : NSC_EXIT_STOPPED);
     nsc_show(c, f, &r->where);
     nsc_show(c, f, by_hand && ends ? &ends->where : NULL);
 }

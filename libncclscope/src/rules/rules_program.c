@@ -13,6 +13,16 @@ static nsc_text bare_reason(nsc_text reason)
     return rest;
 }
 
+/* "../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1191, unhandled system error, ...": what failed, and the file behind it. */
+static nsc_text with_file_last(struct nsc_case *c, nsc_text reason)
+{
+    ptrdiff_t colon = nsc_text_find(reason, ".cpp:"), end = colon < 0 ? -1 : nsc_text_find(reason, ", ");
+    if (end <= colon || memchr(reason.ptr, ' ', (size_t)colon))
+        return reason;
+    nsc_text file = nsc_base_name(nsc_text_upto(reason, (size_t)end)), rest = nsc_text_from(reason, (size_t)end + 2);
+    return nsc_text_of(nsc_words(c, "%.*s (%.*s)", (int)rest.len, rest.ptr, (int)file.len, file.ptr));
+}
+
 /* What fits into a title: whole sentences where they are short enough, without the full stop. */
 static nsc_text whole_sentences(nsc_text reason)
 {
@@ -249,6 +259,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
                                 ? nsc_words(c, ", and %.*s allowed to this process", (int)part.len, part.ptr)
                                 : "";
         reason = whole_sentences(memory ? first_sentences(reason) : reason);
+        reason = why == NSC_PROGRAM_NCCL ? with_file_last(c, reason) : reason;
         f->title = nsc_words(c, "%s%s: %.*s%s%s", title, memory ? who_failed(c, r) : "", (int)reason.len,
                              reason.len ? reason.ptr : "", share, memory ? "" : who_failed(c, r));
         struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .reason = reasons, .distance = ""};
