@@ -269,7 +269,8 @@ bool nsc_is_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_KERNEL_XID,       NCCLSCOPE_KIND_HUNG_DUMP,        NCCLSCOPE_KIND_PROGRAM_GOES_ON,
         NCCLSCOPE_KIND_ERROR_ALONE,      NCCLSCOPE_KIND_ERROR_SAID,       NCCLSCOPE_KIND_LSF_STDERR,
         NCCLSCOPE_KIND_VLLM_NCCL,        NCCLSCOPE_KIND_VLLM_NO_NVLINK,   NCCLSCOPE_KIND_LAST_ERROR,
-        NCCLSCOPE_KIND_KERNEL_RDMA,      NCCLSCOPE_KIND_PY_CRASHED,       NCCLSCOPE_KIND_PY_CRASH_FRAME};
+        NCCLSCOPE_KIND_KERNEL_RDMA,      NCCLSCOPE_KIND_PY_CRASHED,       NCCLSCOPE_KIND_PY_CRASH_FRAME,
+        NCCLSCOPE_KIND_LIBFABRIC_WARNED};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return false;
@@ -281,7 +282,7 @@ bool nsc_comes_in_heaps(ncclscope_kind kind)
 {
     return kind == NCCLSCOPE_KIND_TORCH_FRAME || kind == NCCLSCOPE_KIND_PY_FRAME ||
            kind == NCCLSCOPE_KIND_PY_TRACEBACK || kind == NCCLSCOPE_KIND_ERROR_ALONE ||
-           kind == NCCLSCOPE_KIND_TORCH_STORE_GONE;
+           kind == NCCLSCOPE_KIND_TORCH_STORE_GONE || kind == NCCLSCOPE_KIND_LIBFABRIC_WARNED;
 }
 
 /* What a program reports at the end of the input is looked for alone: one right before another is forgotten. */

@@ -165,38 +165,87 @@ void nsc_rule_partial(struct nsc_case *c)
 
 /* ---- ranks that were never told of each other ---- */
 
-/* nccl-tests lists the ranks it knows of: "#  Rank  0 Group  0 Pid  13510 on ...", by two processes, each with itself alone. */
-static uint32_t lone_programs(struct nsc_case *c, struct nsc_finding *f)
+/* nccl-tests lists the ranks it knows of: "#  Rank  0 Group  0 Pid  13510 on ...", by processes each of which lists none but its own. */
+struct lone {
+    uint32_t programs;
+    int64_t ranks;     /* the most that one lists */
+    bool of_one_count; /* each lists as many */
+    bool at_once;      /* no result of the first stands before the list of another */
+};
+
+/* Did a test measure something, or end, between these lines? */
+static bool measured_between(const struct ncclscope_model *m, const struct nsc_where *a, const struct nsc_where *b)
 {
-    const struct ncclscope_model *m = c->m;
-    uint32_t programs = 0;
-    int64_t rank, pid, last = -1;
-    for (size_t i = 0; i < m->happened.len; i++) {
-        const struct nsc_own_record *r = &m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_TEST_RANK || !nsc_number_said(m, r, "rank", &rank) ||
-            !nsc_number_said(m, r, "pid", &pid))
-            continue;
-        if (rank)
-            return 0;
-        programs += pid != last;
-        last = pid;
-        if (f)
-            nsc_show(c, f, &r->where);
+    bool measured = a->source != b->source;
+    for (size_t i = 0; i < m->tests.len && !measured; i++) {
+        const struct nsc_where *row = &m->tests.item[i].where;
+        measured = row->source == a->source && row->line > a->line && row->line < b->line;
     }
-    return programs;
+    return measured;
 }
 
-/* A launcher started several, and each is a job of one rank: the program was built without MPI. */
+/* Its process and rank; false: no line of the list. */
+static bool is_listed(const struct ncclscope_model *m, const struct nsc_own_record *r, struct nsc_key *process,
+                      int64_t *rank)
+{
+    int64_t pid;
+    if (r->number != NCCLSCOPE_KIND_TEST_RANK || !nsc_number_said(m, r, "rank", rank) ||
+        !nsc_number_said(m, r, "pid", &pid))
+        return false;
+    *process = (struct nsc_key){nsc_field_of(m, r, "name"), (uint64_t)pid, 0};
+    return true;
+}
+
+static struct lone lone_programs(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct lone x = {.of_one_count = true, .at_once = true};
+    struct nsc_map lists = {0}; /* a process that lists rank 0 to how many it lists */
+    const struct nsc_where *first = NULL;
+    struct nsc_key process;
+    int64_t rank;
+    bool knows_others = false; /* rank 0 of another process */
+    for (size_t i = 0; i < m->happened.len && !knows_others; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (!is_listed(m, r, &process, &rank))
+            continue;
+        uint32_t listed = nsc_map_get(&lists, process);
+        knows_others = rank && listed == NSC_NONE;
+        x.programs += listed == NSC_NONE;
+        x.at_once = x.at_once && (!first || rank || !measured_between(m, first, &r->where));
+        first = first ? first : &r->where;
+        listed = listed == NSC_NONE ? 1 : listed + 1;
+        x.ranks = listed > x.ranks ? listed : x.ranks;
+        c->f->no_memory = nsc_map_put(&lists, process, listed) || c->f->no_memory;
+    }
+    x.programs = knows_others ? 0 : x.programs;
+    for (size_t i = 0; x.programs && i < m->happened.len; i++)
+        if (is_listed(m, &m->happened.item[i], &process, &rank))
+            x.of_one_count = x.of_one_count && nsc_map_get(&lists, process) == x.ranks;
+    nsc_map_free(&lists);
+    return x;
+}
+
+/* A launcher started several, and each is a job of its own ranks: the program was built without MPI. */
 void nsc_rule_made_alone(struct nsc_case *c)
 {
-    uint32_t programs = lone_programs(c, NULL);
+    struct lone x = lone_programs(c);
+    bool alone = x.programs > 1 && (x.ranks == 1 || (x.at_once && x.of_one_count));
     for (size_t i = 0; i < c->m->comms.len; i++)
-        programs = c->m->comms.item[i].nranks > 1 ? 0 : programs;
-    if (programs < 2)
+        alone = alone && c->m->comms.item[i].nranks <= x.ranks;
+    if (!alone)
         return;
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
-    f->count = programs;
-    lone_programs(c, f);
-    f->title = nsc_words(c, "%u processes ran, each as a separate job with only one rank", programs);
+    f->count = x.programs;
+    for (size_t i = 0; i < c->m->happened.len; i++) {
+        struct nsc_key process;
+        int64_t rank;
+        if (is_listed(c->m, &c->m->happened.item[i], &process, &rank) && !rank)
+            nsc_show(c, f, &c->m->happened.item[i].where);
+    }
+    f->title = x.ranks == 1
+                   ? nsc_words(c, "%u processes ran, each as a separate job with only one rank", x.programs)
+                   : nsc_words(c, "%u processes ran at the same time, each as a separate job of %lld ranks of its own",
+                               x.programs, (long long)x.ranks);
     nsc_explain_by(c, f, NSC_BUILT_WITHOUT_MPI);
 }
