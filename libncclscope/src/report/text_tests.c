@@ -148,6 +148,15 @@ static void averages_alone(const struct nsc_report *r, bool mixed)
     }
 }
 
+/* Was the best row of a table that one of another before it? Somebody's extract behind a run repeats it, to the hundredth of a microsecond. */
+static bool is_repeated(struct nsc_map *seen, const struct nsc_test *row)
+{
+    struct nsc_key key = {row->bytes, 0, 0};
+    memcpy(&key.b, &row->time_us[0], sizeof key.b);
+    memcpy(&key.c, &row->time_us[1], sizeof key.c);
+    return nsc_map_get(seen, key) != NSC_NONE || nsc_map_put(seen, key, 0);
+}
+
 static void one_table(const struct nsc_report *r, const struct table *x)
 {
     char line[800], size[40], part[260];
@@ -261,16 +270,18 @@ void nsc_text_tests(const struct nsc_report *r)
         nsc_wrap(r, 3,
                  NSC_TEXT("nccl-tests lists only rank 0: one GPU sends no data to another, so its "
                           "bandwidths mean nothing"));
+    struct nsc_map seen = {0};
     bool mixed = !alone && are_mixed(r->m);
     for (size_t i = 0; i < r->m->tests.len && !alone && !mixed;) {
         struct table x = table_from(r->m, i);
         i += x.count;
-        if (!x.best ||
+        if (!x.best || is_repeated(&seen, x.best) ||
             nsc_bus_bandwidth(x.best) < 0.005) /* too small to be printed: tables that broke off at a few bytes */
             continue;
         if (++told <= SHOWN || r->flags & NCCLSCOPE_REPORT_VERBOSE)
             one_table(r, &x);
     }
+    nsc_map_free(&seen);
     averages_alone(r, mixed);
     bool told_as_hang = nsc_explained_by(r->f, "HUNG_NO_RESULT") != NULL;
     if (nsc_lacks_results(r->m) && !told_as_hang) {

@@ -576,7 +576,8 @@ bool nsc_ends_with_nccl(const struct ncclscope_model *m, uint32_t source)
 static bool is_unmet(const struct ncclscope_model *m, const struct nsc_thread *t, bool shown)
 {
     const struct nsc_proc *p = &m->procs.item[t->proc];
-    if (!t->chose.line || p->nameless || p->merged_into != NSC_NONE || p->graph_seen)
+    if (!t->chose.line || p->nameless || p->merged_into != NSC_NONE || p->graph_seen ||
+        nsc_event_of(m, t->proc, NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER)) /* rings are sought when all have met */
         return false;
     struct nsc_version v = nsc_version_of(m, t->proc);
     bool at_once = v.low >= NSC_CHANGE_START_BEFORE_MEETING;
