@@ -421,11 +421,9 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
     enum { RUNS = 16 }; /* of one input: so many commands that set a variable are looked at */
     nsc_str host = host_of_shell(m, k, r);
     nsc_text rest = k->by_host && !host && shell_of(r).len ? (nsc_text){NULL, 0} : nsc_said(m, r, "text");
-    for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest)) {
-        ptrdiff_t eq = nsc_text_starts(word, "NCCL_") ? nsc_text_find(word, "=") : -1;
-        nsc_text name = {word.ptr, eq > 0 ? (size_t)eq : 0}, value = nsc_text_from(word, (size_t)(eq + 1));
-        if (!name.len || !value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) ||
-            !nsc_takes_level(name, value))
+    nsc_text name, value;
+    while (nsc_next_setting(&rest, &name, &value)) {
+        if (!value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) || !nsc_takes_level(name, value))
             continue;
         struct nsc_key key = {nsc_keep(m, name), r->where.source, host};
         uint32_t before = nsc_map_get(&k->set, key);

@@ -95,3 +95,39 @@ bool nsc_is_taken_as(nsc_text name, nsc_text value, int64_t *taken)
     *taken = strtoll(text, NULL, 0);
     return true;
 }
+
+/* A text that this quote opens before it: up to the one that closes it; where none does, len stays. *rest goes on behind it. */
+static nsc_text quoted_by(char quote, nsc_text text, nsc_text *rest)
+{
+    size_t all = (size_t)(rest->ptr + rest->len - text.ptr);
+    const char *end = memchr(text.ptr, quote, all);
+    if (!end)
+        return text;
+    text.len = (size_t)(end - text.ptr);
+    *rest = (nsc_text){end + 1, all - text.len - 1};
+    return text;
+}
+
+static bool is_quote(char c)
+{
+    return c == '\'' || c == '"';
+}
+
+bool nsc_next_setting(nsc_text *rest, nsc_text *name, nsc_text *value)
+{
+    for (nsc_text word = nsc_next_word(rest); word.len; word = nsc_next_word(rest)) {
+        nsc_text bare = is_quote(word.ptr[0]) ? nsc_text_from(word, 1) : word;
+        ptrdiff_t eq = nsc_text_starts(bare, "NCCL_") ? nsc_text_find(bare, "=") : -1;
+        if (eq < 0)
+            continue;
+        bare = is_quote(word.ptr[0]) ? quoted_by(word.ptr[0], bare, rest) : bare;
+        *name = (nsc_text){bare.ptr, (size_t)eq};
+        *value = nsc_text_from(bare, (size_t)eq + 1);
+        if (value->len && is_quote(value->ptr[0]))
+            *value = quoted_by(value->ptr[0], nsc_text_from(*value, 1), rest);
+        while (value->len && strchr(";)'\"", value->ptr[value->len - 1])) /* the end of a command, or of one within quotes */
+            value->len--;
+        return true;
+    }
+    return false;
+}

@@ -1,6 +1,7 @@
 /* text_verdict.c - the first lines of the report for a person: the answer, and what was expected and is not so. */
 #include "model/machines.h"
 #include "model/pairs.h"
+#include "model/variables.h"
 #include "read/changes.h"
 #include "report/text.h"
 
@@ -548,14 +549,17 @@ static bool forbids_p2p(const struct ncclscope_model *m, const struct nsc_matrix
     return x->cells && nsc_is_p2p_matrix(m, x);
 }
 
-/* Words "NCCL_NAME=value" of a line, each once, behind those that `buf` has. */
+/* What a line sets of NCCL's, each once, behind what `buf` has: "NCCL_NET='AWS Libfabric' NCCL_CROSS_NIC=1". */
 static size_t add_variables(nsc_text line, char *buf, size_t n, size_t size)
 {
-    for (nsc_text word = nsc_next_word(&line); word.len; word = nsc_next_word(&line)) {
-        if (!nsc_text_starts(word, "NCCL_") || nsc_text_find(word, "=") < 0 || n + word.len + 2 > size ||
-            memmem(buf, n, word.ptr, word.len))
-            continue;
-        n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? " " : "", (int)word.len, word.ptr);
+    char one[200];
+    nsc_text name, value;
+    while (nsc_next_setting(&line, &name, &value)) {
+        const char *quote = value.len && memchr(value.ptr, ' ', value.len) ? "'" : "";
+        size_t len = (size_t)snprintf(one, sizeof one, "%.*s=%s%.*s%s", (int)name.len, name.ptr, quote, (int)value.len,
+                                      value.ptr, quote);
+        if (len < sizeof one && n + len + 2 <= size && nsc_variable_reader(name) && !memmem(buf, n, one, len))
+            n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? " " : "", one);
     }
     return n;
 }
