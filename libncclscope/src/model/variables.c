@@ -125,7 +125,8 @@ bool nsc_next_setting(nsc_text *rest, nsc_text *name, nsc_text *value)
         *value = nsc_text_from(bare, (size_t)eq + 1);
         if (value->len && is_quote(value->ptr[0]))
             *value = quoted_by(value->ptr[0], nsc_text_from(*value, 1), rest);
-        while (value->len && strchr(";)'\"", value->ptr[value->len - 1])) /* the end of a command, or of one within quotes */
+        while (value->len &&
+               strchr(";)'\"", value->ptr[value->len - 1])) /* the end of a command, or of one within quotes */
             value->len--;
         return true;
     }

@@ -90,6 +90,7 @@ enum nsc_hang_reason {
     NSC_HUNG_ALL_WAIT,     /* the same, and of all */
     NSC_HUNG_EXPERTS,      /* kernels of an expert-parallel exchange gave up */
     NSC_HUNG_SOME_WAIT,    /* the same, and how many ranks there are is not known */
+    NSC_HUNG_WATCHDOG,     /* PyTorch's watchdog itself stood still */
     NSC_HUNG_BARRIER,      /* a barrier of PyTorch's names who did not come */
     NSC_HUNG_NO_RESULT     /* nccl-tests began to measure, and nothing follows */
 };

@@ -128,6 +128,33 @@ static struct root read_root(const struct ncclscope_model *m, size_t at)
     return x;
 }
 
+/* Ranks that the summary lists above its root with the same signal, as where what all load makes each crash by itself; "": none. */
+static const char *list_alike(struct nsc_case *c, struct nsc_finding *f, const struct root *x)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding others = {.rule = c->rule};
+    int64_t code = 0, rank;
+    bool at_once = true;
+    for (const struct nsc_own_record *r = x->line; x->code < 0 && x->code != -9 && x->code != -15;) { /* upwards */
+        if (r == m->happened.item || (--r)->number == NCCLSCOPE_KIND_RUN_ROOT ||
+            r->where.source != x->line->where.source)
+            break;
+        if (r->number == NCCLSCOPE_KIND_RUN_EXIT && !nsc_number_said(m, r, "code", &code))
+            code = 0;
+        else if (r->number == NCCLSCOPE_KIND_RUN_RANK && code == x->code && nsc_number_said(m, r, "rank", &rank))
+            nsc_name_rank(c, &others, (uint64_t)rank);
+        else if (r->number == NCCLSCOPE_KIND_RUN_TIME && code == x->code)
+            at_once = at_once && nsc_text_eq(nsc_said(m, r, "time"), x->time);
+    }
+    for (size_t i = 0; i < others.ranks.len; i++)
+        nsc_name_rank(c, f, others.ranks.item[i]);
+    const char *said = !others.ranks.len ? ""
+                                         : nsc_words(c, "; %s ended by the same signal%s", nsc_list_ranks(c, &others),
+                                                     at_once ? " in the same second" : "");
+    nsc_finding_free(&others);
+    return said;
+}
+
 /* "2026-01-02_03:04:05": as text in order. Without one the line that comes first is. */
 static bool is_earlier(const struct root *a, const struct root *b)
 {
@@ -176,6 +203,7 @@ static bool tell_root(struct nsc_case *c)
                          (long long)first.pid, host.len ? " on " : "", (int)host.len, host.len ? host.ptr : "",
                          (long long)first.code, first.time.len ? ", " : "", (int)first.time.len,
                          first.time.len ? first.time.ptr : "");
+    f->title = nsc_words(c, "%s%s", f->title, list_alike(c, f, &first));
     bool unprovoked =
         first.code == -15 && !nsc_first_failure(m, first.line->where.source) && !nsc_any_failure(c, c->rule->key);
     nsc_explain_by(c, f, unprovoked ? NSC_EXIT_TERMINATED_FIRST : reason_of_exit(first.code));

@@ -196,6 +196,38 @@ static void tell_experts(struct nsc_case *c)
                   call.len ? call.ptr : "");
 }
 
+/* "[PG 0 Rank 25] ProcessGroupNCCL's watchdog got stuck for 600 seconds without making progress": where no line names a collective. */
+static void tell_still_watchdog(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    const char *seconds = "";
+    int64_t rank;
+    for (size_t i = 0; i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule == c->rule && c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR)
+            return;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number != NCCLSCOPE_KIND_TORCH_STUCK || !nsc_number_said(m, r, "rank", &rank))
+            continue;
+        if (!f) {
+            nsc_text s = nsc_said(m, r, "total_s");
+            seconds = nsc_words(c, "%.*s", (int)s.len, s.ptr);
+            f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error",
+                          "likely");
+        }
+        f->count++;
+        nsc_name_rank(c, f, (uint64_t)rank);
+        nsc_show(c, f, &r->where);
+    }
+    if (!f)
+        return;
+    f->part = NSC_WAKE;
+    f->title = nsc_words(c, "PyTorch's watchdog of NCCL stood still for %s s on %s, so its monitor ends the process",
+                         seconds, nsc_list_ranks(c, f));
+    nsc_explain_by(c, f, NSC_HUNG_WATCHDOG);
+}
+
 /* The first call in which ranks of a communicator differ; NULL: in none. */
 static const struct nsc_odd_call *first_difference(const struct ncclscope_model *m)
 {
@@ -256,4 +288,5 @@ void nsc_rule_ranks_hung(struct nsc_case *c)
     tell_no_result(c);
     nsc_tell_watchdogs(c);
     nsc_tell_ras(c);
+    tell_still_watchdog(c);
 }
