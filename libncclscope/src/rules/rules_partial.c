@@ -9,6 +9,15 @@ static bool has_several_devices(const struct ncclscope_model *m, const struct ns
     return k->count && __builtin_popcountll(m->procs.item[m->ranks.item[m->members.item[k->first]].proc].devices) > 1;
 }
 
+/* "[rank25]:[E ProcessGroupNCCL.cpp:1316] ...": does one of these ranks speak, though not by a line of NCCL's? */
+static bool any_speaks(const struct ncclscope_model *m, const struct nsc_finding *f)
+{
+    for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].torch_rank >= 0 && nsc_names_rank(f, (uint64_t)m->happened.item[i].torch_rank))
+            return true;
+    return false;
+}
+
 static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int64_t nranks, int64_t comms)
 {
     bool one = f->count == 1,
@@ -27,9 +36,10 @@ static const char *title_of_part(struct nsc_case *c, struct nsc_finding *f, int6
                          one ? " is" : "es are", (unsigned long long)f->count, (long long)nranks, of,
                          nsc_list_ranks(c, f), left_out);
     return nsc_words(c, "%llu of %lld ranks of %s %s: %s%s", (unsigned long long)f->count, (long long)nranks, of,
-                     c->m->cut_inits ? one ? "has no whole Init line here" : "have no whole Init line here"
-                     : one           ? "is not in this input"
-                                     : "are not in this input",
+                     c->m->cut_inits       ? one ? "has no whole Init line here" : "have no whole Init line here"
+                     : any_speaks(c->m, f) ? one ? "has no line of NCCL's here" : "have no line of NCCL's here"
+                     : one                 ? "is not in this input"
+                                           : "are not in this input",
                      nsc_list_ranks(c, f), left_out);
 }
 
