@@ -1,6 +1,8 @@
 /* rules_partial.c - ranks that are elsewhere: in the logs of other processes, or in jobs of their own. */
 #include "rules/ask.h"
 
+#include <stdlib.h>
+
 /* ---- ranks that are elsewhere ---- */
 
 /* Does the process of its one rank here speak for several GPUs ("[0]" and "[1]" in its headers)? */
@@ -9,12 +11,20 @@ static bool has_several_devices(const struct ncclscope_model *m, const struct ns
     return k->count && __builtin_popcountll(m->procs.item[m->ranks.item[m->members.item[k->first]].proc].devices) > 1;
 }
 
-/* "[rank25]:[E ProcessGroupNCCL.cpp:1316] ...": does one of these ranks speak, though not by a line of NCCL's? */
+static int by_rank(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* "[rank25]:[E ProcessGroupNCCL.cpp:1316] ...": does one of these ranks, of the only communicator, speak, though not by a line of NCCL's? */
 static bool any_speaks(const struct ncclscope_model *m, const struct nsc_finding *f)
 {
-    for (size_t i = 0; i < m->happened.len; i++)
-        if (m->happened.item[i].torch_rank >= 0 && nsc_names_rank(f, (uint64_t)m->happened.item[i].torch_rank))
+    for (size_t i = 0; m->comms.len == 1 && i < m->happened.len; i++) {
+        uint64_t rank = (uint64_t)m->happened.item[i].torch_rank; /* none is a number that no rank has */
+        if (bsearch(&rank, f->ranks.item, f->ranks.len, sizeof rank, by_rank))
             return true;
+    }
     return false;
 }
 
