@@ -331,6 +331,7 @@ static nsc_effect *const effects[] = {
     [NCCLSCOPE_KIND_DESTROYED] = nsc_apply_ended,
     [NCCLSCOPE_KIND_ABORTED] = nsc_apply_ended,
     [NCCLSCOPE_KIND_DESTROY_FAILED] = nsc_apply_destroy_failed,
+    [NCCLSCOPE_KIND_BOOTSTRAP_TIMINGS] = nsc_apply_bootstrap_timings,
     [NCCLSCOPE_KIND_INIT_TIMINGS] = nsc_apply_init_timings,
     [NCCLSCOPE_KIND_CHANNEL_COUNTS] = nsc_apply_channel_counts,
     [NCCLSCOPE_KIND_P2P_CHUNKSIZE] = nsc_apply_chunk_size,

@@ -26,6 +26,7 @@ nsc_effect nsc_apply_graph_pattern;
 nsc_effect nsc_apply_graph_seen;
 nsc_effect nsc_apply_init_complete;
 nsc_effect nsc_apply_init_start;
+nsc_effect nsc_apply_bootstrap_timings;
 nsc_effect nsc_apply_init_timings;
 nsc_effect nsc_apply_network;
 nsc_effect nsc_apply_nvls_head;

@@ -411,6 +411,7 @@ static void absorb_rank(struct nsc_rank *to, const struct nsc_rank *from)
     to->ring_type = to->ring_type ? to->ring_type : from->ring_type;
     to->init_seconds = to->init_seconds < 0 ? from->init_seconds : to->init_seconds;
     to->used = to->used || from->used;
+    to->met = to->met || from->met;
     to->called = to->called || from->called;
     to->done |= from->done;
     to->done_maybe |= from->done_maybe;

@@ -129,6 +129,7 @@ struct nsc_rank {
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
     uint64_t last_op;             /* of its last call, where has_op */
     bool has_op, sends;           /* sends: it calls Send or Recv too, which count and differ from rank to rank */
+    bool met;               /* its bootstrap came to the end of the ring: all were there */
     bool called, split_off; /* ran a collective; had a child: later life, which outweighs a lost line of its birth */
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */

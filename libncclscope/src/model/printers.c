@@ -42,8 +42,9 @@ static void note_launched(struct ncclscope_model *m)
 static void note_peer(struct ncclscope_model *m, const struct nsc_link *l, uint64_t rank)
 {
     uint32_t comm = nsc_comm_of(m, l);
-    if (comm != NSC_NONE && !nsc_member(m, comm, (int64_t)rank) &&
-        nsc_map_put(&m->placed_on, (struct nsc_key){comm, rank, 0}, l->proc))
+    uint64_t of_source = comm == NSC_NONE ? 1 + (uint64_t)m->procs.item[l->proc].source : 0;
+    if ((comm == NSC_NONE || !nsc_member(m, comm, (int64_t)rank)) &&
+        nsc_map_put(&m->placed_on, (struct nsc_key){comm, rank, of_source}, l->proc))
         m->no_memory = true;
 }
 

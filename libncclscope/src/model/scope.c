@@ -2,18 +2,33 @@
 #include "model/machines.h"
 #include "model/path.h"
 
+/* The process that prints for a rank of such a link, or, `beside`, one of its host: that of a peer by P2P or host memory. NSC_NONE: none is known. */
+static uint32_t printer_of(const struct ncclscope_model *m, uint32_t source, uint64_t rank, bool beside)
+{
+    uint32_t proc = nsc_map_get(&m->printed_on, (struct nsc_key){source, rank, 0});
+    if (proc == NSC_NONE && beside)
+        proc = nsc_map_get(&m->placed_on, (struct nsc_key){NSC_NONE, rank, 1 + (uint64_t)source});
+    return proc < m->procs.len ? proc : NSC_NONE;
+}
+
 /* Of a link whose communicator no line names: by the hosts on which the two ranks print connections. One GPU at both ends is two machines of one name. */
 static enum nsc_scope scope_by_printers(const struct ncclscope_model *m, const struct nsc_link *l)
 {
     if (l->rank != NSC_NONE || l->proc == NSC_NONE || l->family != NSC_NET)
         return NSC_SCOPE_UNKNOWN;
     uint32_t source = m->procs.item[l->proc].source;
-    uint32_t src = nsc_map_get(&m->printed_on, (struct nsc_key){source, l->src, 0}),
-             dst = nsc_map_get(&m->printed_on, (struct nsc_key){source, l->dst, 0});
+    uint32_t src = printer_of(m, source, l->src, false), dst = printer_of(m, source, l->dst, false);
     if (m->one_host_of_all && l->src_dev != l->dst_dev)
         return NSC_SCOPE_NODE;
-    if (src >= m->procs.len || dst >= m->procs.len ||
-        src == dst) /* one process of two ranks: two communicators, perhaps */
+    if (src == NSC_NONE ||
+        dst == NSC_NONE) { /* "3 -> 4 via NET/IB/0", and "2[2] -> 3[3] via P2P" of another process of the host */
+        src = printer_of(m, source, l->src, true);
+        dst = printer_of(m, source, l->dst, true);
+        bool told = src != NSC_NONE && dst != NSC_NONE && m->procs.item[src].host == m->procs.item[dst].host;
+        uint64_t a = told ? m->procs.item[src].devices : 0, b = told ? m->procs.item[dst].devices : 0;
+        return a && b && !(a & b) ? NSC_SCOPE_NODE : NSC_SCOPE_UNKNOWN;
+    }
+    if (src == dst) /* one process of two ranks: two communicators, perhaps */
         return NSC_SCOPE_UNKNOWN;
     bool one_name = m->procs.item[src].host == m->procs.item[dst].host;
     return !one_name ? NSC_SCOPE_CLUSTER : l->src_dev != l->dst_dev ? NSC_SCOPE_NODE : NSC_SCOPE_UNKNOWN;

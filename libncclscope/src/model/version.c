@@ -122,6 +122,13 @@ static void lengthen_bare_versions(struct ncclscope_model *m)
     }
 }
 
+/* Is the release another than all from `low` to `high`? 2.8.2 may print what 2.8.3 does and 2.7.8 did not, as texts of it are not known. */
+static bool is_out_of(ncclscope_grammar *g, unsigned release, unsigned low, unsigned high)
+{
+    return low <= high && ((release < low && nsc_texts_know_between(g, release, low)) ||
+                           (release > high && nsc_texts_know_between(g, high + 1, release + 1)));
+}
+
 /* A version line without a header is of one process. The texts of some of the others are asked whether it can be theirs. */
 static void doubt_bare_versions(struct ncclscope_model *m, ncclscope_grammar *g, struct nsc_match *match)
 {
@@ -135,7 +142,7 @@ static void doubt_bare_versions(struct ncclscope_model *m, ncclscope_grammar *g,
                 continue;
             asked++;
             narrow(m, p, g, match);
-            s->bare_doubtful = p->version_low <= p->version_high && (bare < p->version_low || bare > p->version_high);
+            s->bare_doubtful = is_out_of(g, bare, p->version_low, p->version_high);
         }
     }
 }

@@ -157,6 +157,18 @@ bool nsc_texts_is_cut(ncclscope_grammar *g, nsc_text message)
     return false;
 }
 
+bool nsc_texts_know_between(ncclscope_grammar *g, unsigned from, unsigned below)
+{
+    const struct nsc_texts *t = nsc_texts_of(g);
+    for (size_t i = 0; t && i < ROWS; i++) {
+        unsigned first = nsc_version_number(nsc_text_of(t->known[i].first)),
+                 last = nsc_version_number(nsc_text_of(t->known[i].last));
+        if ((first >= from && first < below) || (last >= from && last < below))
+            return true;
+    }
+    return false;
+}
+
 void nsc_texts_free(struct nsc_texts *t)
 {
     if (!t)

@@ -29,6 +29,8 @@ const struct nsc_known_text *nsc_texts_next(ncclscope_grammar *g, const struct n
                                             struct nsc_match *m);
 /* Is it the beginning of a text, broken off within its plain words? */
 bool nsc_texts_is_cut(ncclscope_grammar *g, nsc_text message);
+/* Is there a release, of those whose texts are known, from `from` on and before `below`? */
+bool nsc_texts_know_between(ncclscope_grammar *g, unsigned from, unsigned below);
 void nsc_texts_free(struct nsc_texts *t);
 
 #endif

@@ -574,8 +574,8 @@ static void settle_severity(struct nsc_case *c, struct nsc_finding *f, const str
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (!has_rows(c->rule->key))
-        return;
+    if (!has_rows(c->rule->key) || (c->rule->key == NSC_ID_RANKS_TEARDOWN_NOISE && nsc_any_error(c)))
+        return; /* where something failed, what proxies met is of that */
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
     struct beside beside = {.n = 0};

@@ -92,7 +92,7 @@ void nsc_rule_connect_retries(struct nsc_case *c)
             bool refused = nsc_text_find(e->where.text, "refused") >= 0;
             nsc_text peer = nsc_say(m, e->text);
             bool last = is_last_try(e), no_route = nsc_text_find(e->where.text, "No route to host") >= 0;
-            peer.len = nsc_text_starts(peer, "No route") ? 0 : peer.len; /* the line holds no address */
+            peer.len = nsc_text_find(peer, "<") < 0 ? 0 : peer.len; /* else the line holds no address */
             f = nsc_found(c, last ? NCCLSCOPE_SEVERITY_ERROR : NCCLSCOPE_SEVERITY_WARNING, "error", "likely");
             f->title =
                 nsc_words(c, "A connection %s, and %s%s%.*s",

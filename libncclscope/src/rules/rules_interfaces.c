@@ -103,7 +103,7 @@ static bool stopped_at_start(const struct ncclscope_model *m)
 /* The line by which this process tries in vain to connect. */
 static const struct nsc_event *tries_in_vain(const struct ncclscope_model *m, uint32_t proc)
 {
-    const struct nsc_event *e = nsc_event_of(m, proc, NCCLSCOPE_KIND_CALL_RETRY);
+    const struct nsc_event *e = nsc_event_of(m, proc, NCCLSCOPE_KIND_CONNECT_RETRY);
     return e && nsc_text_find(e->where.text, "connect") >= 0 ? e : NULL;
 }
 

@@ -111,7 +111,7 @@ static bool have_met(const struct ncclscope_model *m, const struct nsc_comm *k)
 {
     for (uint32_t i = 0; i < k->count; i++) {
         const struct nsc_rank *r = &m->ranks.item[m->members.item[k->first + i]];
-        if (r->nnodes > 0 || r->chunk > 0 || r->coll >= 0 || r->complete.line || starts_behind_meeting(m, r))
+        if (r->met || r->nnodes > 0 || r->chunk > 0 || r->coll >= 0 || r->complete.line || starts_behind_meeting(m, r))
             return true;
     }
     return false;
