@@ -187,13 +187,17 @@ static void matrix_row(struct ncclscope_model *m, const ncclscope_record *rec)
         *open = NSC_NONE;
 }
 
+/* "[rank9]:[E129 16:38:47.7 ...", "(MegatronPolicyWorker[rank=9] pid=3098846) [rank9]:...": PyTorch's own mark; -1: there is none. */
 static int64_t torch_rank(nsc_text line)
 {
-    ptrdiff_t at = nsc_text_find(line, "[rank");
-    nsc_text rest = at < 0 ? (nsc_text){NULL, 0} : nsc_text_from(line, (size_t)at + 5);
-    const char *end = rest.len ? memchr(rest.ptr, ']', rest.len) : NULL;
-    int64_t rank;
-    return end && nsc_to_i64((nsc_text){rest.ptr, (size_t)(end - rest.ptr)}, &rank) ? rank : -1;
+    for (ptrdiff_t at = nsc_text_find(line, "[rank"); at >= 0; at = nsc_text_find(line, "[rank")) {
+        line = nsc_text_from(line, (size_t)at + 5);
+        const char *end = line.len ? memchr(line.ptr, ']', line.len) : NULL;
+        int64_t rank;
+        if (end && nsc_to_i64((nsc_text){line.ptr, (size_t)(end - line.ptr)}, &rank))
+            return rank;
+    }
+    return -1;
 }
 
 static void keep_record(struct ncclscope_model *m, const ncclscope_record *rec, struct nsc_own_record *r)
@@ -270,7 +274,7 @@ bool nsc_is_trouble(ncclscope_kind kind)
         NCCLSCOPE_KIND_ERROR_ALONE,      NCCLSCOPE_KIND_ERROR_SAID,       NCCLSCOPE_KIND_LSF_STDERR,
         NCCLSCOPE_KIND_VLLM_NCCL,        NCCLSCOPE_KIND_VLLM_NO_NVLINK,   NCCLSCOPE_KIND_LAST_ERROR,
         NCCLSCOPE_KIND_KERNEL_RDMA,      NCCLSCOPE_KIND_PY_CRASHED,       NCCLSCOPE_KIND_PY_CRASH_FRAME,
-        NCCLSCOPE_KIND_LIBFABRIC_WARNED};
+        NCCLSCOPE_KIND_LIBFABRIC_WARNED, NCCLSCOPE_KIND_TORCH_NO_STACK};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return false;

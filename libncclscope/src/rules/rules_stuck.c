@@ -310,12 +310,30 @@ static void point_at_dumps(struct nsc_case *c, struct nsc_finding *f)
 {
     const struct nsc_own_record *dump = nsc_first_heard(c->m, NCCLSCOPE_KIND_TORCH_DUMP);
     static const char advice[] = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 tell";
-    const char *at = dump && f->fix ? strstr(f->fix, advice) : NULL;
+    bool off = nsc_first_heard(c->m, NCCLSCOPE_KIND_TORCH_NO_STACK);
+    const char *at = dump && !off && f->fix ? strstr(f->fix, advice) : NULL;
     if (at)
         f->fix = nsc_words(c,
                            "%.*sPyTorch's flight recorder was told to dump (%s): where it ran, torchfrtrace "
                            "reads its files (comm_lib_trace_rank_* or nccl_trace_rank_*), which tell%s",
                            (int)(at - f->fix), f->fix, nsc_line_in(c, &dump->where), at + sizeof advice - 1);
+}
+
+/* "Received a dump signal due to a collective timeout from this local rank": of ranks whose line that names the work is not here. */
+static const char *other_timeouts(struct nsc_case *c, const struct nsc_stuck *of_rank)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding others = {.rule = c->rule};
+    int64_t rank;
+    for (size_t i = 0; i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        if (r->number == NCCLSCOPE_KIND_TORCH_DUMP && nsc_text_find(r->where.text, "from this local rank") >= 0 &&
+            nsc_torch_rank_of(m, r, &rank) && rank >= 0 && rank < NSC_MOST_STUCK && !of_rank[rank].line)
+            nsc_name_rank(c, &others, (uint64_t)rank);
+    }
+    const char *who = others.ranks.len ? nsc_list_ranks(c, &others) : NULL;
+    nsc_finding_free(&others);
+    return who ? nsc_words(c, " A line about a dump says that %s timed out, too; of which work is not said.", who) : "";
 }
 
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct nsc_stuck *of_rank)
@@ -405,6 +423,8 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     if (stacks && !(sizes && differ))
         f->cause = nsc_words(c, "%s PyTorch's stacks show that %s.", f->cause, stacks);
     point_at_dumps(c, f);
+    if (why == NSC_HUNG_REST || why == NSC_HUNG_UNCOUNTED)
+        f->cause = nsc_words(c, "%s%s", f->cause, other_timeouts(c, of_rank));
     if (why == NSC_HUNG_ROOTED_SILENT && whole)
         f->cause = nsc_words(c, "%s%s", f->cause, tell_hosts(c, of_rank, size));
 }
