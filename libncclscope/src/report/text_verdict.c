@@ -533,9 +533,9 @@ static void bad_verdict(const struct nsc_report *r)
             r, 3,
             nsc_text_of("No connection within a node is in this input: how the GPUs of a node talk cannot be told."));
     }
+    say_reason(r, f);
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR && f->rule->key != NSC_ID_RANKS_EXITED) /* else it is the end */
         tell_any_end(r);
-    say_reason(r, f);
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR || !strcmp(f->cls, "fault"))
         tell_open_end(r);
 }
