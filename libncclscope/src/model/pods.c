@@ -376,7 +376,8 @@ static nsc_text shell_of(const struct nsc_own_record *r)
  * variables are set, of all or of one of them. */
 struct commands {
     struct nsc_map hosts, set;
-    bool by_host; /* some are typed on these hosts: those that are typed on others are for those */
+    struct nsc_map listed; /* variable and source to its value in lists of variables; NSC_NONE - 1: lists differ */
+    bool by_host;          /* some are typed on these hosts: those that are typed on others are for those */
 };
 
 static nsc_str host_of_shell(const struct ncclscope_model *m, const struct commands *k, const struct nsc_own_record *r)
@@ -415,6 +416,27 @@ static void set_by_command(struct ncclscope_model *m, const struct commands *k, 
     }
 }
 
+/* "- NCCL_SOCKET_IFNAME=eth0": a line of a list of variables; of which processes they are no line says. */
+static bool is_of_list(const struct nsc_own_record *r)
+{
+    nsc_text rest = r->where.text, word = nsc_next_word(&rest);
+    if (nsc_text_is(word, "-") || nsc_text_is(word, "*") || nsc_text_is(word, "ENV"))
+        word = nsc_next_word(&rest);
+    return nsc_text_starts(word, "NCCL_") && !nsc_next_word(&rest).len;
+}
+
+static void note_list(struct ncclscope_model *m, const struct nsc_own_record *r, struct commands *k)
+{
+    nsc_text rest = nsc_said(m, r, "text"), name, value;
+    while (nsc_next_setting(&rest, &name, &value)) {
+        struct nsc_key key = {nsc_keep(m, name), r->where.source, 0};
+        nsc_str is = nsc_keep(m, value);
+        uint32_t before = nsc_map_get(&k->listed, key);
+        if (nsc_map_put(&k->listed, key, before == NSC_NONE || before == is ? is : NSC_NONE - 1))
+            m->no_memory = true;
+    }
+}
+
 /* "-x NCCL_IB_DISABLE=1", "NCCL_P2P_DISABLE=1 python ...". */
 static void take_command(struct ncclscope_model *m, const struct nsc_own_record *r, struct commands *k)
 {
@@ -426,6 +448,8 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
         if (!value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) || !nsc_takes_level(name, value))
             continue;
         struct nsc_key key = {nsc_keep(m, name), r->where.source, host};
+        if (is_of_list(r) && nsc_map_get(&k->listed, (struct nsc_key){key.a, key.b, 0}) == NSC_NONE - 1)
+            continue; /* "#CA ... #CB ...": each of a container of its own */
         uint32_t before = nsc_map_get(&k->set, key);
         before = before == NSC_NONE ? 0 : before;
         if (before == RUNS)
@@ -445,8 +469,12 @@ void nsc_take_commands(struct ncclscope_model *m)
     for (size_t i = 0; i < m->happened.len && !k.by_host; i++)
         k.by_host = m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND && host_of_shell(m, &k, &m->happened.item[i]);
     for (size_t i = 0; i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND && is_of_list(&m->happened.item[i]))
+            note_list(m, &m->happened.item[i], &k);
+    for (size_t i = 0; i < m->happened.len; i++)
         if (m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND)
             take_command(m, &m->happened.item[i], &k);
+    nsc_map_free(&k.listed);
     nsc_map_free(&k.hosts);
     nsc_map_free(&k.set);
 }

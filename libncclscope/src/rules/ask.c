@@ -217,6 +217,12 @@ enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins)
     return !via ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, via), begins), NSC_NO);
 }
 
+enum nsc_answer nsc_ask_meets_at(struct nsc_ask *q, const char *begins)
+{
+    nsc_str at = q->proc == NSC_NONE ? 0 : q->m->procs.item[q->proc].address;
+    return !at ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, at), begins), NSC_NO);
+}
+
 enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;
@@ -468,6 +474,18 @@ enum nsc_answer nsc_ask_heard_of(struct nsc_ask *q, ncclscope_kind kind, const c
         if (r->number != kind || nsc_text_find(r->where.text, words) < 0)
             continue;
         q->line = &r->where;
+        return NSC_YES;
+    }
+    return NSC_NO;
+}
+
+enum nsc_answer nsc_ask_any_warned(struct nsc_ask *q, const char *words)
+{
+    for (size_t i = 0; i < q->m->warnings.len; i++) {
+        const struct nsc_warning *w = &q->m->warnings.item[i];
+        if (nsc_text_find(nsc_say(q->m, w->message), words) < 0)
+            continue;
+        q->line = &w->where;
         return NSC_YES;
     }
     return NSC_NO;

@@ -53,6 +53,9 @@ enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins);
 /* Does the process meet the others over an interface whose name begins so? */
 enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins);
 #define MEETS_OVER(begins) nsc_ask_meets_over(q, begins)
+/* Is the address so at which it means to be met? */
+enum nsc_answer nsc_ask_meets_at(struct nsc_ask *q, const char *begins);
+#define MEETS_AT(begins) nsc_ask_meets_at(q, begins)
 /* Is the variable set to this value ("" to any) in the process? "No" only where it would show. */
 enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char *value);
 #define SET(name, value) nsc_ask_variable(q, name, value)
@@ -89,6 +92,9 @@ enum nsc_answer nsc_ask_one_sided_p2p(struct nsc_ask *q);
 #define ONE_SIDED_P2P nsc_ask_one_sided_p2p(q)
 /* Does the input hold no warning of NCCL's? */
 #define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)
+/* Does any warning of NCCL's hold these words? Then {line} is that one. */
+enum nsc_answer nsc_ask_any_warned(struct nsc_ask *q, const char *words);
+#define ANYONE_WARNED(words) nsc_ask_any_warned(q, words)
 /* Did a peer close NCCL's connections, as the rule that asks found? Then {what} says where. */
 #define CLOSED_BY_PEER (q->what ? NSC_YES : NSC_NO)
 /* Does the warning that the finding began with hold these words; is its number this one? */

@@ -33,7 +33,8 @@ void nsc_rule_interface_missing(struct nsc_case *c)
                            : env                           ? NSC_INTERFACE_NAMED
                            : is_free_to_choose(m, e->proc) ? NSC_INTERFACE_NOT_SET
                                                            : NSC_INTERFACE_UNTOLD);
-            f->confidence = "certain"; /* that there is none; of the cause its words say how sure it is */
+            f->confidence =
+                env && env->by_pod ? "likely" : "certain"; /* that there is none; the cause has words of its own */
             nsc_show(c, f, env ? &env->where : NULL);
         }
         f->count++;

@@ -150,7 +150,7 @@ static bool draws_machine(const struct ncclscope_model *m)
     for (size_t i = 0; i < m->procs.len; i++)
         if (m->procs.item[i].graph_seen)
             return true;
-    return false;
+    return nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER); /* of the search that follows it */
 }
 
 /* Does no input go on behind NCCL's lines? */
