@@ -217,6 +217,26 @@ enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins)
     return !via ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, via), begins), NSC_NO);
 }
 
+bool nsc_is_in_handshake(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    const struct nsc_event *before = e > m->events.item ? e - 1 : NULL;
+    return before && e->kind == NCCLSCOPE_KIND_BACKTRACE && before->kind == NCCLSCOPE_KIND_BACKTRACE &&
+           before->proc == e->proc && before->where.line + 1 == e->where.line &&
+           nsc_text_find(e->where.text, "transport/net_ib") >= 0 &&
+           nsc_text_find(before->where.text, "misc/socket.cc") >= 0;
+}
+
+enum nsc_answer nsc_ask_handshake(struct nsc_ask *q)
+{
+    const struct ncclscope_model *m = q->m;
+    for (size_t i = 0; i < m->events.len; i++)
+        if ((q->proc == NSC_NONE || m->events.item[i].proc == q->proc) && nsc_is_in_handshake(m, &m->events.item[i])) {
+            q->line = &m->events.item[i - 1].where;
+            return NSC_YES;
+        }
+    return NSC_NO;
+}
+
 enum nsc_answer nsc_ask_meets_at(struct nsc_ask *q, const char *begins)
 {
     nsc_str at = q->proc == NSC_NONE ? 0 : q->m->procs.item[q->proc].address;

@@ -95,6 +95,9 @@ enum nsc_hang_reason {
     NSC_HUNG_NO_RESULT     /* nccl-tests began to measure, and nothing follows */
 };
 
+/* Does this return code of NET/IB stand right behind one of the sockets by which its connections are agreed on? */
+bool nsc_is_in_handshake(const struct ncclscope_model *m, const struct nsc_event *e);
+
 /* How a process ended (rules_ended.c). */
 enum nsc_exit_reason {
     NSC_EXIT_KILLED = 1,

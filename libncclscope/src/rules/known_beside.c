@@ -61,7 +61,8 @@ const char *nsc_failed_network(struct nsc_case *c)
         bool gin = nsc_text_find(e->where.text, "/gin") >= 0 || nsc_text_find(e->where.text, "/gdaki/") >= 0;
         bool back = e->kind == NCCLSCOPE_KIND_BACKTRACE && !gin; /* the GPU's own queue pairs are another thing */
         const char *net =
-            back && nsc_text_find(e->where.text, "transport/net_socket.cc:") >= 0 ? "TCP sockets (NET/Socket)"
+            back && nsc_is_in_handshake(m, e) ? "the TCP sockets by which RDMA connections (NET/IB) are agreed on"
+            : back && nsc_text_find(e->where.text, "transport/net_socket.cc:") >= 0 ? "TCP sockets (NET/Socket)"
             : e->kind == NCCLSCOPE_KIND_IB_COMPLETION || (back && nsc_text_find(e->where.text, "transport/net_ib") >= 0)
                 ? "RDMA (NET/IB)"
                 : NULL;

@@ -50,6 +50,10 @@ enum nsc_answer nsc_ask_cuda_before(struct nsc_ask *q, int64_t major, int64_t mi
 /* Does NCCL list an interface whose name begins so for its sockets? */
 enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins);
 #define INTERFACE(begins) nsc_ask_interface(q, begins)
+/* "misc/socket.cc:373 -> 2", "transport/net_ib.cc:605 -> 2" of one process, the one right behind the other: did RDMA's connection fail in the
+ * TCP sockets by which its ends agree on it? */
+enum nsc_answer nsc_ask_handshake(struct nsc_ask *q);
+#define IN_HANDSHAKE nsc_ask_handshake(q)
 /* Does the process meet the others over an interface whose name begins so? */
 enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins);
 #define MEETS_OVER(begins) nsc_ask_meets_over(q, begins)
