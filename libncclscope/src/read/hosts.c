@@ -121,7 +121,7 @@ static size_t broken_off(const struct nsc_hosts *hosts, nsc_text host)
 }
 
 /* "g32753896:754215 [3]" of g32n03:753896:754215 [3]: what was lost lies between host and process, and what is left looks like a host
- * and its process. The thread is known, and its process stands before it. */
+ * and its process; or the colon alone. The thread is known, and its process stands before it. */
 static bool mend_hole(struct nsc_hosts *hosts, struct nsc_header *h)
 {
     if (h->whole || h->pid < 0 || is_known(hosts, h->host))
@@ -129,7 +129,7 @@ static bool mend_hole(struct nsc_hosts *hosts, struct nsc_header *h)
     for (size_t before = h->host.len; before-- > 0 && nsc_is_digit(h->host.ptr[before]);) {
         int64_t pid;
         const struct nsc_known_host *k = nsc_to_i64(nsc_text_from(h->host, before), &pid) ? known_of(hosts, pid) : NULL;
-        if (!k || k->pid != pid || k->tid != h->pid || before >= k->len || memcmp(h->host.ptr, k->host, before) != 0)
+        if (!k || k->pid != pid || k->tid != h->pid || before > k->len || memcmp(h->host.ptr, k->host, before) != 0)
             continue;
         h->host = (nsc_text){k->host, k->len};
         h->tid = h->pid;
