@@ -301,12 +301,15 @@ static void forget_last_error(struct ncclscope_model *m)
     m->errors_said--;
 }
 
-/* Of the stack of a thread that crashed the innermost frame is kept: that behind the line which names the thread. */
+/* Of the stack of a thread that crashed the innermost frame is kept: that right behind the line which names the thread. "<no Python frame>" may
+ * stand there instead, and other threads below it. */
 static bool is_outer_frame(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     const struct nsc_own_record *last = m->happened.len ? &m->happened.item[m->happened.len - 1] : NULL;
+    struct nsc_where here = nsc_here(m, rec);
     return rec->kind == NCCLSCOPE_KIND_PY_CRASH_FRAME &&
-           (!last || last->number != NCCLSCOPE_KIND_PY_CRASHED || last->where.source != nsc_stream_of(m)->source);
+           (!last || last->number != NCCLSCOPE_KIND_PY_CRASHED || last->where.source != here.source ||
+            last->where.line + 1 != here.line);
 }
 
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)

@@ -442,7 +442,7 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
 {
     enum { RUNS = 16 }; /* of one input: so many commands that set a variable are looked at */
     nsc_str host = host_of_shell(m, k, r);
-    nsc_text rest = k->by_host && !host && shell_of(r).len ? (nsc_text){NULL, 0} : nsc_said(m, r, "text");
+    nsc_text rest = k->by_host && !host && shell_of(r).len ? (nsc_text){NULL, 0} : r->where.text;
     nsc_text name, value;
     while (nsc_next_setting(&rest, &name, &value)) {
         if (!value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) || !nsc_takes_level(name, value))

@@ -24,7 +24,8 @@ static enum nsc_scope scope_by_printers(const struct ncclscope_model *m, const s
         dst == NSC_NONE) { /* "3 -> 4 via NET/IB/0", and "2[2] -> 3[3] via P2P" of another process of the host */
         src = printer_of(m, source, l->src, true);
         dst = printer_of(m, source, l->dst, true);
-        bool told = src != NSC_NONE && dst != NSC_NONE && m->procs.item[src].host == m->procs.item[dst].host;
+        bool told = !(l->src_dev && l->src_dev == l->dst_dev) && src != NSC_NONE && dst != NSC_NONE &&
+                    m->procs.item[src].host == m->procs.item[dst].host;
         uint64_t a = told ? m->procs.item[src].devices : 0, b = told ? m->procs.item[dst].devices : 0;
         return a && b && !(a & b) ? NSC_SCOPE_NODE : NSC_SCOPE_UNKNOWN;
     }

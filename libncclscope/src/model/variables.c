@@ -113,14 +113,25 @@ static bool is_quote(char c)
     return c == '\'' || c == '"';
 }
 
+/* Behind which one setting stands, and no command. */
+static bool takes_one(nsc_text word)
+{
+    static const char *const words[] = {"-x", "-e", "--env", "export", "-genv"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (nsc_text_is(word, words[i]))
+            return true;
+    return false;
+}
+
 bool nsc_next_setting(nsc_text *rest, nsc_text *name, nsc_text *value)
 {
-    for (nsc_text word = nsc_next_word(rest); word.len; word = nsc_next_word(rest)) {
+    nsc_text before = {NULL, 0};
+    for (nsc_text word = nsc_next_word(rest); word.len; before = word, word = nsc_next_word(rest)) {
         nsc_text bare = is_quote(word.ptr[0]) ? nsc_text_from(word, 1) : word;
         ptrdiff_t eq = nsc_text_starts(bare, "NCCL_") ? nsc_text_find(bare, "=") : -1;
         if (eq < 0)
             continue;
-        bare = is_quote(word.ptr[0]) ? quoted_by(word.ptr[0], bare, rest) : bare;
+        bare = is_quote(word.ptr[0]) && takes_one(before) ? quoted_by(word.ptr[0], bare, rest) : bare;
         *name = (nsc_text){bare.ptr, (size_t)eq};
         *value = nsc_text_from(bare, (size_t)eq + 1);
         if (value->len && is_quote(value->ptr[0]))

@@ -224,13 +224,16 @@ static bool names_rccl(const struct ncclscope_model *m)
 /* "what():  HIP error: ...": the program runs on AMD's GPUs. */
 static bool fails_in_hip(const struct ncclscope_model *m)
 {
+    bool hip = false;
     for (size_t i = 0; i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         if ((r->number == NCCLSCOPE_KIND_CPP_WHAT || r->number == NCCLSCOPE_KIND_PY_RAISED) &&
-            nsc_text_find(r->where.text, "HIP error: ") >= 0)
-            return true;
+            nsc_text_starts(nsc_text_trim(nsc_said(m, r, "reason")), "HIP error: "))
+            hip = true;
     }
-    return false;
+    for (size_t i = 0; i < m->procs.len && hip; i++)
+        hip = !m->procs.item[i].driver;
+    return hip;
 }
 
 /* What lines that look like AMD's made of its processes is taken back where a version line is of CUDA, and none of AMD's. */

@@ -151,10 +151,13 @@ static void averages_alone(const struct nsc_report *r, bool mixed)
 /* Was the best row of a table that one of another before it? Somebody's extract behind a run repeats it, to the hundredth of a microsecond. */
 static bool is_repeated(struct nsc_map *seen, const struct nsc_test *row)
 {
-    struct nsc_key key = {row->bytes ^ (uint64_t)row->type << 48 ^ (uint64_t)row->redop << 40, 0, 0};
+    struct nsc_key key = {row->bytes, 0, 0};
+    key.a ^= (uint64_t)row->type << 48 ^ (uint64_t)row->redop << 40 ^ (uint64_t)row->collective << 32;
     memcpy(&key.b, &row->time_us[0], sizeof key.b);
     memcpy(&key.c, &row->time_us[1], sizeof key.c);
-    return nsc_map_get(seen, key) != NSC_NONE || nsc_map_put(seen, key, 0);
+    if (nsc_map_get(seen, key) != NSC_NONE)
+        return true;
+    return nsc_map_put(seen, key, 0) && false; /* without memory a copy is told as another */
 }
 
 static void one_table(const struct nsc_report *r, const struct table *x)

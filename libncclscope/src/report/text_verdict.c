@@ -274,9 +274,10 @@ static bool ends_before_any_connects(const struct ncclscope_model *m)
 static bool ends_behind_init(const struct ncclscope_model *m)
 {
     const struct ncclscope_stats *s = m->sources.len == 1 ? &m->sources.item[0].stats : NULL;
-    bool up = false;
-    for (size_t i = 0; i < m->comms.len && !up; i++)
-        up = m->comms.item[i].state != NSC_INCOMPLETE && m->comms.item[i].state != NSC_FAILED;
+    enum { NEAR = 12 };
+    bool up = false; /* and right before the end */
+    for (size_t i = 0; s && i < m->ranks.len && !up; i++)
+        up = m->ranks.item[i].complete.line && m->ranks.item[i].complete.line + NEAR >= s->lines;
     return up && !shows_an_end(m) && !m->troubles && !m->calls_seen && s->lines > s->records &&
            s->lines <= m->sources.item[0].last_record + 1;
 }

@@ -173,16 +173,38 @@ static int64_t named_signal(struct nsc_case *c, const struct nsc_own_record *r, 
     return nsc_text_is(name, "SEGV") ? -11 : nsc_text_is(name, "BUS") ? -7 : nsc_text_is(name, "ABRT") ? -6 : -4;
 }
 
+/* What a launcher puts before the words, "(Worker pid=9) " before "Fatal Python error". */
+static nsc_text put_before(const struct nsc_own_record *r, const char *words)
+{
+    ptrdiff_t at = nsc_text_find(r->where.text, words);
+    return nsc_text_trim(nsc_text_upto(r->where.text, at < 0 ? 0 : (size_t)at));
+}
+
+/* The frame in which the crash caught the process: behind "Current thread 0x... (most recent call first):" of the same writer. NULL: none is here. */
+static const struct nsc_own_record *frame_of(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    enum { NEAR = 1000 }; /* lines: other threads' stacks stand between */
+    const struct nsc_own_record *end = m->happened.item + m->happened.len;
+    nsc_text writer = put_before(r, "Fatal Python error");
+    for (const struct nsc_own_record *x = r + 1; x + 1 < end; x++) {
+        if (x->where.source != r->where.source || x->where.line > r->where.line + NEAR)
+            break;
+        bool own = nsc_text_eq(put_before(x, "Current thread"), writer);
+        if (x->number == NCCLSCOPE_KIND_SIGNAL_PYTHON && nsc_text_eq(put_before(x, "Fatal Python error"), writer))
+            break;
+        if (x->number == NCCLSCOPE_KIND_PY_CRASHED && own)
+            return x[1].number == NCCLSCOPE_KIND_PY_CRASH_FRAME ? x + 1 : NULL;
+    }
+    return NULL;
+}
+
 /* "Fatal Python error: Segmentation fault", and in its stack "Current thread 0x... (most recent call first):" and a frame. */
 static int64_t python_signal(struct nsc_case *c, const struct nsc_own_record *r, const char **who)
 {
-    const struct nsc_own_record *end = c->m->happened.item + c->m->happened.len, *x = r + 1;
+    const struct nsc_own_record *x = frame_of(c->m, r);
     nsc_text reason = nsc_said(c->m, r, "reason");
     *who = r->torch_rank >= 0 ? nsc_words(c, "rank %lld", (long long)r->torch_rank) : "a Python process";
-    while (x < end && x->number != NCCLSCOPE_KIND_SIGNAL_PYTHON && x->number != NCCLSCOPE_KIND_PY_CRASH_FRAME)
-        x++;
-    if (x < end && x->number == NCCLSCOPE_KIND_PY_CRASH_FRAME && x->where.source == r->where.source &&
-        x->torch_rank == r->torch_rank) {
+    if (x) {
         nsc_text file = nsc_base_name(nsc_said(c->m, x, "file")), name = nsc_said(c->m, x, "name"),
                  line = nsc_said(c->m, x, "line");
         *who = nsc_words(c, "%s, in %.*s (%.*s, line %.*s)", *who, (int)name.len, name.ptr, (int)file.len, file.ptr,

@@ -540,8 +540,13 @@ static int severity_of(const struct ncclscope_model *m, const struct failure *ro
 {
     bool blind = e->kind == NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER &&
                  m->hosts.len > 1; /* NICs are taken without a look at distances */
+    const struct nsc_proc *p = &m->procs.item[e->proc];
+    bool ends = e->kind == NCCLSCOPE_KIND_CALL_FAILED && row->part == NSC_ROOT && !strcmp(row->words, "Call to bind") &&
+                !p->nameless && p->source == e->where.source && p->last_line == e->where.line && !m->tests.len &&
+                !nsc_success_of(m); /* it is the last that the process says */
     bool goes_on = row->severity == NCCLSCOPE_SEVERITY_ERROR && nsc_returns_no_error(m, e);
     return nsc_did_without(m, e) || nsc_came_back(m, e)             ? NCCLSCOPE_SEVERITY_NOTE
+           : ends                                                   ? NCCLSCOPE_SEVERITY_ERROR
            : blind || nsc_chose_another(m, e) || without || goes_on ? NCCLSCOPE_SEVERITY_WARNING
                                                                     : row->severity;
 }
@@ -574,8 +579,8 @@ static void settle_severity(struct nsc_case *c, struct nsc_finding *f, const str
 void nsc_tell_failures(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
-    if (!has_rows(c->rule->key) || (c->rule->key == NSC_ID_RANKS_TEARDOWN_NOISE && nsc_any_error(c)))
-        return; /* where something failed, what proxies met is of that */
+    if (!has_rows(c->rule->key))
+        return;
     struct nsc_finding *f = NULL;
     const struct failure *first = NULL;
     struct beside beside = {.n = 0};
@@ -591,6 +596,9 @@ void nsc_tell_failures(struct nsc_case *c)
         const struct failure *row = failure_of(stranger ? stranger : e);
         if (!row || row->key != c->rule->key || nsc_is_first_try(m, e) || nsc_is_of_algorithm(m, e))
             continue;
+        if (row->key == NSC_ID_RANKS_TEARDOWN_NOISE && nsc_any_error(c) &&
+            nsc_event_of(m, e->proc, NCCLSCOPE_KIND_BACKTRACE))
+            continue; /* what the proxies of a process met whose calls failed is of that */
         bool without = survives && e->kind == NCCLSCOPE_KIND_CUDA_LIBRARY;
         int severity = severity_of(m, row, e, without);
         if (f && e->quoted && f->began && f->began->kind == e->kind) { /* the log has it first hand */

@@ -32,7 +32,9 @@ static const struct nsc_own_record *line_of(const struct ncclscope_model *m, con
     for (size_t i = 0; nsc_first_heard(m, x->kind) && i < m->happened.len; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
         const struct nsc_source_info *s = &m->sources.item[r->where.source];
-        if (r->number != x->kind || s->stats.lines > r->where.line + x->near)
+        int64_t code;
+        bool well = nsc_number_said(m, r, "code", &code) && !code; /* "exitcode  : 0 (pid: 555)" */
+        if (r->number != x->kind || well || s->stats.lines > r->where.line + x->near)
             continue;
         bool outlived = (done && done->source == r->where.source && done->line > r->where.line) ||
                         (x->near < RIGHT_AT_THE_END && s->last_record > r->where.line) || nsc_outlives(m, r);

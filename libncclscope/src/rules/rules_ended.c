@@ -134,7 +134,7 @@ static const char *list_alike(struct nsc_case *c, struct nsc_finding *f, const s
     const struct ncclscope_model *m = c->m;
     struct nsc_finding others = {.rule = c->rule};
     int64_t code = 0, rank;
-    bool at_once = true;
+    size_t at_once = 0;
     for (const struct nsc_own_record *r = x->line; x->code < 0 && x->code != -9 && x->code != -15;) { /* upwards */
         if (r == m->happened.item || (--r)->number == NCCLSCOPE_KIND_RUN_ROOT ||
             r->where.source != x->line->where.source)
@@ -144,13 +144,13 @@ static const char *list_alike(struct nsc_case *c, struct nsc_finding *f, const s
         else if (r->number == NCCLSCOPE_KIND_RUN_RANK && code == x->code && nsc_number_said(m, r, "rank", &rank))
             nsc_name_rank(c, &others, (uint64_t)rank);
         else if (r->number == NCCLSCOPE_KIND_RUN_TIME && code == x->code)
-            at_once = at_once && nsc_text_eq(nsc_said(m, r, "time"), x->time);
+            at_once += x->time.len && nsc_text_eq(nsc_said(m, r, "time"), x->time);
     }
     for (size_t i = 0; i < others.ranks.len; i++)
         nsc_name_rank(c, f, others.ranks.item[i]);
     const char *said = !others.ranks.len ? ""
                                          : nsc_words(c, "; %s ended by the same signal%s", nsc_list_ranks(c, &others),
-                                                     at_once ? " in the same second" : "");
+                                                     at_once == others.ranks.len ? " in the same second" : "");
     nsc_finding_free(&others);
     return said;
 }

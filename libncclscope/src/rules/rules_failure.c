@@ -42,7 +42,7 @@ void nsc_rule_shm_too_small(struct nsc_case *c)
 
 /* ---- connections that are tried again and again ---- */
 
-enum { TRIES = 3, LINES_BESIDE = 8 };
+enum { TRIES = 3, LINES_BESIDE = 8, LINES_BEHIND = 400 };
 
 bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *e)
 {
@@ -51,8 +51,11 @@ bool nsc_ends_in_tries(const struct ncclscope_model *m, const struct nsc_event *
     const struct nsc_proc *p = &m->procs.item[e->proc];
     bool no_route = nsc_text_find(e->where.text, "No route to host") >= 0; /* which no peer mends by coming later */
     bool last = e->where.line + e->count + LINES_BESIDE >= m->sources.item[e->where.source].stats.lines;
-    bool once = no_route && last && !m->ranks.len && !m->tests.len && !nsc_success_of(m);
-    return (once || (!p->nameless && e->count >= TRIES)) && p->source == e->where.source &&
+    bool well =
+        m->tests.len || nsc_success_of(m) || /* or a program that prints on, and nothing of trouble */
+        (!m->troubles && m->sources.item[e->where.source].stats.lines > e->where.line + e->count + LINES_BEHIND);
+    bool once = no_route && last && !m->ranks.len;
+    return !well && (once || (!p->nameless && e->count >= TRIES)) && p->source == e->where.source &&
            !nsc_lived_on(m, e->proc, &e->where) && p->records <= e->nth + e->count + LINES_BESIDE;
 }
 

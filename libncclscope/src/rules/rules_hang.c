@@ -201,7 +201,7 @@ static void tell_still_watchdog(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    const char *seconds = "";
+    double s, least = 0, most = 0;
     int64_t rank;
     for (size_t i = 0; i < c->f->list.len; i++)
         if (c->f->list.item[i].rule == c->rule && c->f->list.item[i].severity == NCCLSCOPE_SEVERITY_ERROR)
@@ -210,12 +210,11 @@ static void tell_still_watchdog(struct nsc_case *c)
         const struct nsc_own_record *r = &m->happened.item[i];
         if (r->number != NCCLSCOPE_KIND_TORCH_STUCK || !nsc_number_said(m, r, "rank", &rank))
             continue;
-        if (!f) {
-            nsc_text s = nsc_said(m, r, "total_s");
-            seconds = nsc_words(c, "%.*s", (int)s.len, s.ptr);
-            f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error",
-                          "likely");
-        }
+        int severity = nsc_success_of(m) ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR;
+        f = f ? f : nsc_found(c, severity, "error", "likely");
+        s = nsc_to_f64(nsc_said(m, r, "total_s"), &s) ? s : 0;
+        least = f->count && least < s ? least : s;
+        most = most > s ? most : s;
         f->count++;
         nsc_name_rank(c, f, (uint64_t)rank);
         nsc_show(c, f, &r->where);
@@ -223,7 +222,8 @@ static void tell_still_watchdog(struct nsc_case *c)
     if (!f)
         return;
     f->part = NSC_WAKE;
-    f->title = nsc_words(c, "PyTorch's watchdog of NCCL stood still for %s s on %s, so its monitor ends the process",
+    const char *seconds = least < most ? nsc_words(c, "%g to %g s", least, most) : nsc_words(c, "%g s", most);
+    f->title = nsc_words(c, "PyTorch's watchdog of NCCL stood still for %s on %s, so its monitor ends the process",
                          seconds, nsc_list_ranks(c, f));
     nsc_explain_by(c, f, NSC_HUNG_WATCHDOG);
 }

@@ -193,13 +193,22 @@ struct lone {
     bool at_once;      /* no result of the first stands before the list of another */
 };
 
-/* Did a test measure something, or end, between these lines? */
-static bool measured_between(const struct ncclscope_model *m, const struct nsc_where *a, const struct nsc_where *b)
+/* Does this line tell of an end of nccl-tests? */
+static bool ends_test(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_TEST_BOUNDS || r->number == NCCLSCOPE_KIND_TEST_AVERAGE;
+}
+
+/* Did a test measure something between these lines? `next`: the first row that is not looked at yet; lines come in order. */
+static bool measured_between(const struct ncclscope_model *m, const struct nsc_where *a, const struct nsc_where *b,
+                             size_t *next)
 {
     bool measured = a->source != b->source;
-    for (size_t i = 0; i < m->tests.len && !measured; i++) {
-        const struct nsc_where *row = &m->tests.item[i].where;
-        measured = row->source == a->source && row->line > a->line && row->line < b->line;
+    for (; *next < m->tests.len; ++*next) {
+        const struct nsc_where *row = &m->tests.item[*next].where;
+        if (row->source > b->source || (row->source == b->source && row->line > b->line))
+            break;
+        measured = measured || (row->source == a->source && row->line > a->line);
     }
     return measured;
 }
@@ -224,15 +233,17 @@ static struct lone lone_programs(struct nsc_case *c)
     const struct nsc_where *first = NULL;
     struct nsc_key process;
     int64_t rank;
-    bool knows_others = false; /* rank 0 of another process */
+    size_t row = 0;
+    bool knows_others = false, ended = false; /* rank 0 knows of another process; a test had come to its end */
     for (size_t i = 0; i < m->happened.len && !knows_others; i++) {
         const struct nsc_own_record *r = &m->happened.item[i];
+        ended = ended || (first && ends_test(r));
         if (!is_listed(m, r, &process, &rank))
             continue;
         uint32_t listed = nsc_map_get(&lists, process);
         knows_others = rank && listed == NSC_NONE;
         x.programs += listed == NSC_NONE;
-        x.at_once = x.at_once && (!first || rank || !measured_between(m, first, &r->where));
+        x.at_once = x.at_once && (!first || rank || !(ended || measured_between(m, first, &r->where, &row)));
         first = first ? first : &r->where;
         listed = listed == NSC_NONE ? 1 : listed + 1;
         x.ranks = listed > x.ranks ? listed : x.ranks;
@@ -246,7 +257,19 @@ static struct lone lone_programs(struct nsc_case *c)
     return x;
 }
 
-/* A launcher started several, and each is a job of its own ranks: the program was built without MPI. */
+/* "mpirun -np 2 ... ./all_reduce_perf": a command that starts processes as one job. */
+static bool is_started_as_one(const struct ncclscope_model *m)
+{
+    static const char *const names[] = {"mpirun ", "mpiexec ", "prterun ", "srun ", NULL};
+    for (size_t i = 0; nsc_first_heard(m, NCCLSCOPE_KIND_COMMAND) && i < m->happened.len; i++)
+        if (m->happened.item[i].number == NCCLSCOPE_KIND_COMMAND &&
+            nsc_text_has_any(m->happened.item[i].where.text, names))
+            return true;
+    return false;
+}
+
+/* A launcher started several, and each is a job of its own ranks: the program was built without MPI. Hosts that are tested each by itself, and
+ * on purpose, look alike. */
 void nsc_rule_made_alone(struct nsc_case *c)
 {
     struct lone x = lone_programs(c);
@@ -255,7 +278,8 @@ void nsc_rule_made_alone(struct nsc_case *c)
         alone = alone && c->m->comms.item[i].nranks <= x.ranks;
     if (!alone)
         return;
-    struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_WARNING, "fault", "likely");
+    bool one = x.ranks == 1 || is_started_as_one(c->m);
+    struct nsc_finding *f = nsc_found(c, one ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_NOTE, "fault", "likely");
     f->count = x.programs;
     for (size_t i = 0; i < c->m->happened.len; i++) {
         struct nsc_key process;
@@ -268,4 +292,5 @@ void nsc_rule_made_alone(struct nsc_case *c)
                    : nsc_words(c, "%u processes ran at the same time, each as a separate job of %lld ranks of its own",
                                x.programs, (long long)x.ranks);
     nsc_explain_by(c, f, NSC_BUILT_WITHOUT_MPI);
+    f->confidence = one ? f->confidence : "possible";
 }
