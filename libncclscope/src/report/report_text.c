@@ -1,4 +1,5 @@
 /* report_text.c - the report for a person: the verdict first, then who talks to whom, then what is wrong and how to mend it. */
+#include "read/changes.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -114,6 +115,19 @@ static bool may_lack_one(const struct nsc_report *r)
         if (was_never_made(r->m, &r->m->comms.item[i]))
             return true;
     return false;
+}
+
+/* Do connections alone tell that communicators were made, and may they be of their initialisation? Where the input ends among them none says
+ * that it came to its end. */
+static bool rests_on_connections(const struct nsc_report *r)
+{
+    for (size_t i = 0; i < r->m->ranks.len; i++) {
+        const struct nsc_rank *k = &r->m->ranks.item[i];
+        if (k->complete.line || k->called || k->split_off || k->destroyed.line || k->init_seconds >= 0 || k->done ||
+            nsc_version_of(r->m, k->proc).low >= NSC_CHANGE_RUNTIME_CONNECT)
+            return false;
+    }
+    return r->m->ranks.len > 0;
 }
 
 /* One rank says that it came to the end of its initialisation: all were there, of which some are not in this input. */
@@ -341,9 +355,9 @@ static void inputs(const struct nsc_report *r, const ncclscope_stats *t)
     if (t->records)
         count_things(r, hosts);
     if (r->m->comms.len && whole == r->m->comms.len)
-        nsc_puts(r->out, may_lack_one(r)           ? ", all ranks seen"
-                         : are_all_destroyed(r->m) ? ", complete, destroyed at the end"
-                                                   : ", complete");
+        nsc_puts(r->out, may_lack_one(r) || rests_on_connections(r) ? ", all ranks seen"
+                         : are_all_destroyed(r->m)                  ? ", complete, destroyed at the end"
+                                                                    : ", complete");
     else if (r->m->comms.len && part == r->m->comms.len)
         nsc_puts(r->out, ", only partly in this input");
     else if (part && whole)
