@@ -336,6 +336,24 @@ static const char *other_timeouts(struct nsc_case *c, const struct nsc_stuck *of
     return who ? nsc_words(c, " A line about a dump says that %s timed out, too; of which work is not said.", who) : "";
 }
 
+/* "RuntimeError: [.../gloo/transport/tcp/pair.cc:534] Connection closed by peer [...]": what others raise over a rank whose watchdog ended it
+ * is told with that. */
+static const char *closed_by_gloo(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    for (size_t i = 0; nsc_first_heard(m, NCCLSCOPE_KIND_PY_RAISED) && i < m->happened.len; i++) {
+        const struct nsc_own_record *r = &m->happened.item[i];
+        nsc_text reason = nsc_said(m, r, "reason");
+        if (r->number == NCCLSCOPE_KIND_PY_RAISED && nsc_text_find(reason, "gloo/") >= 0 &&
+            nsc_text_find(reason, "Connection closed by peer") >= 0)
+            return nsc_words(c,
+                             " A process also raised that Gloo's connection was closed by its peer (%s): so it is "
+                             "where the other has ended.",
+                             nsc_line_in(c, &r->where));
+    }
+    return "";
+}
+
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct nsc_stuck *of_rank)
 {
     const struct ncclscope_model *m = c->m;
@@ -423,6 +441,7 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     if (stacks && !(sizes && differ))
         f->cause = nsc_words(c, "%s PyTorch's stacks show that %s.", f->cause, stacks);
     point_at_dumps(c, f);
+    f->cause = nsc_words(c, "%s%s", f->cause, closed_by_gloo(c));
     if (why == NSC_HUNG_REST || why == NSC_HUNG_UNCOUNTED)
         f->cause = nsc_words(c, "%s%s", f->cause, other_timeouts(c, of_rank));
     if (why == NSC_HUNG_ROOTED_SILENT && whole)
