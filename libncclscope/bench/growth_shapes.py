@@ -407,6 +407,37 @@ def tests(n):
             1024 + 4 * i, 256 + i, 10 + i % 7, 1.0, 1.5, 11 + i % 7, 1.0, 1.5) for i in range(n)])
 
 
+def lone_lists(n):
+    """Processes of nccl-tests each of which lists itself alone, and then their rows."""
+    return one_log(['#  Rank  0 Group  0 Pid %d on node%d device  0 [0x03] NVIDIA A100-PCIE-40GB' % (1000 + i, i) for i in range(n)] + [
+        '  %11d  %12d     float     sum      -1    %.2f    %.2f    %.2f      0    %.2f    %.2f    %.2f      0' % (
+            1024 + 4 * i, 256 + i, 10 + i % 7, 1.0, 1.5, 11 + i % 7, 1.0, 1.5) for i in range(n)])
+
+
+def python_crashes(n):
+    out = []
+    for i in range(n):
+        mark = '(Worker pid=%d) ' % i
+        out += [mark + 'Fatal Python error: Segmentation fault', mark + 'Current thread 0x00007f2ea0870640 (most recent call first):',
+                mark + '  File "/job/model.py", line 3 in forward']
+    return one_log(out)
+
+
+def still_watchdogs(n):
+    return one_log(["[rank%d]:[F ProcessGroupNCCL.cpp:1169] [PG 0 Rank %d] [PG 0 Rank %d] ProcessGroupNCCL's watchdog got stuck for 600 seconds" % (
+        i, i, i) for i in range(n)])
+
+
+def listed_alike(n):
+    """Ranks of one torchrun's summary that end by one signal."""
+    out = []
+    for i in range(n):
+        out += ['[%d]:' % i, '  time      : 2026-01-02_03:04:05', '  host      : node0', '  rank      : %d (local_rank: %d)' % (i + 1, i + 1),
+                '  exitcode  : -11 (pid: %d)' % (1000 + i)]
+    return one_log(out + ['Root Cause (first observed failure):', '[0]:', '  time      : 2026-01-02_03:04:05', '  rank      : 0 (local_rank: 0)',
+                          '  exitcode  : -11 (pid: 999)'])
+
+
 # ---- inputs ----
 
 def small_files(n):
@@ -690,5 +721,6 @@ SHAPES = {
     failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
     net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), closed_in_groups: (200, 10000), closed_by_strangers: (120, 5000),
     shared_gpus: (200, 10000), limited_channels: (150, 10000), commands: (200, 5000), pods_in_a_ring: (150, 10000), ras_json: (200, 10000), matrices: (200, 10000),
+    lone_lists: (300, 10000), python_crashes: (300, 10000), still_watchdogs: (400, 10000), listed_alike: (300, 10000),
     unknown_lines: (400, 20000), torn_lines: (300, 10000), jobs_one_after_another: (150, 5000),
 }
