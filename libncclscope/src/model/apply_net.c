@@ -14,8 +14,8 @@ void nsc_apply_network(struct ncclscope_model *m, const ncclscope_record *rec, u
         nsc_claim(m, t, t->rank);
 }
 
-static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net, int64_t index, nsc_text name,
-                       nsc_text port, nsc_text kind, bool link_local)
+static void add_device(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, const char *net,
+                       int64_t index, nsc_text name, nsc_text port, nsc_text kind, bool link_local)
 {
     nsc_str host = m->procs.item[proc].host, network_ = nsc_keep(m, nsc_text_of(net)), device = nsc_keep(m, name);
     struct nsc_net_device new = {.host = host,
@@ -34,11 +34,13 @@ static void add_device(struct ncclscope_model *m, uint32_t proc, const char *net
         return;
     }
     *d = new;
+    d->where = nsc_here(m, rec);
     nsc_to_i64(port, &d->port);
 }
 
 /* "mlx5_0:1/IB" or "eth0:192.0.2.2<0>" to its parts. */
-static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net, int64_t index, nsc_text rest)
+static void one_device(struct ncclscope_model *m, const ncclscope_record *rec, uint32_t proc, const char *net,
+                       int64_t index, nsc_text rest)
 {
     nsc_text port = {NULL, 0}, kind = {NULL, 0}, name = rest;
     const char *colon = rest.len ? memchr(rest.ptr, ':', rest.len) : NULL;
@@ -57,7 +59,7 @@ static void one_device(struct ncclscope_model *m, uint32_t proc, const char *net
         const char *rail = memchr(port.ptr, ':', port.len);
         port.len = rail ? (size_t)(rail - port.ptr) : port.len;
     }
-    add_device(m, proc, net, index, name, port, kind, nsc_text_starts(rest, "fe80:"));
+    add_device(m, rec, proc, net, index, name, port, kind, nsc_text_starts(rest, "fe80:"));
 }
 
 /* "eth0:192.0.2.2<0>" of a line about the bootstrap, or about what NET/IB uses out of band: the same interface. */
@@ -117,7 +119,7 @@ void nsc_apply_devices(struct ncclscope_model *m, const ncclscope_record *rec, u
         bool last = name.len && name.ptr[name.len - 1] == '}';
         name.len -= merged >= 0 && name.len && (last || name.ptr[name.len - 1] == ',');
         if (index >= 0 || merged >= 0)
-            one_device(m, proc, net, merged >= 0 ? merged : index, name);
+            one_device(m, rec, proc, net, merged >= 0 ? merged : index, name);
         merged = last ? -1 : merged;
         if (!ib && !cloud)
             take_socket_address(m, rec, &m->procs.item[proc], word);
@@ -145,7 +147,7 @@ void nsc_apply_interface(struct ncclscope_model *m, const ncclscope_record *rec,
     nsc_text none = {NULL, 0}, name = nsc_record_field(rec, NCCLSCOPE_FIELD_IFNAME);
     (void)t;
     if (name.len)
-        add_device(m, proc, "Socket", -1, name, none, none,
+        add_device(m, rec, proc, "Socket", -1, name, none, none,
                    nsc_text_starts(nsc_record_field(rec, NCCLSCOPE_FIELD_ADDR), "fe80:"));
     take_address(m, rec, &m->procs.item[proc], false);
 }

@@ -129,7 +129,7 @@ struct nsc_rank {
     bool has_color, has_id, used; /* used: did something that only a complete communicator does */
     uint64_t last_op;             /* of its last call, where has_op */
     bool has_op, sends;           /* sends: it calls Send or Recv too, which count and differ from rank to rank */
-    bool met;               /* its bootstrap came to the end of the ring: all were there */
+    bool met;                     /* its bootstrap came to the end of the ring: all were there */
     bool called, split_off; /* ran a collective; had a child: later life, which outweighs a lost line of its birth */
     unsigned done,
         done_maybe; /* enum nsc_structure, or-ed: what it said to be connected; where whose it was is ambiguous, apart */
@@ -238,7 +238,8 @@ struct nsc_pod_env {
 struct nsc_net_device {
     nsc_str host, net, name, kind;
     int64_t index, port;
-    bool link_local; /* of a socket's interface: it has an address of its own link alone (fe80::) */
+    bool link_local;        /* of a socket's interface: it has an address of its own link alone (fe80::) */
+    struct nsc_where where; /* the first line that lists it */
 };
 
 struct nsc_plugin {

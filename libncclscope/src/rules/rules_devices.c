@@ -134,6 +134,8 @@ void nsc_rule_fewer_nics(struct nsc_case *c)
                   (long long)b, b == 1 ? "" : "s", nsc_say(m, most->host).ptr, (long long)a, lacking(c, most, few));
     nsc_explain_by(c, f, NSC_FEWER_UNEQUAL);
     nsc_name_host(c, f, few->host);
+    nsc_show(c, f, &few->where);
+    nsc_show(c, f, &most->where);
 }
 
 /* Which devices of which hosts connections use, by their numbers. */

@@ -243,7 +243,7 @@ static void tell_bridges_for_data(struct nsc_case *c)
     f->confidence = loopback && good && !note
                         ? "certain"
                         : f->confidence; /* that it is among them; the cause says how sure it is */
-    nsc_show(c, f, over ? &over->where : aside ? &aside->where : NULL);
+    nsc_show(c, f, over ? &over->where : aside ? &aside->where : &bad->where);
     const struct nsc_net_device *other = only_good_one(m, bad->host);
     if (other)
         f->fix = nsc_words(c, "%s Beside it, NCCL lists only %s.", f->fix, nsc_say(m, other->name).ptr);
