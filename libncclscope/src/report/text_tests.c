@@ -104,11 +104,13 @@ static const struct nsc_own_record *average_above(const struct ncclscope_model *
     return NULL;
 }
 
-static void only_average(const struct nsc_report *r, const struct nsc_own_record *a, double gb_s, bool mixed)
+static const char broken_up[] = "; the rows of its table are broken up";
+
+static void only_average(const struct nsc_report *r, const struct nsc_own_record *a, double gb_s, const char *rows)
 {
     char line[300];
     nsc_format(line, sizeof line, "nccl-tests: average bus bandwidth %.2f GB/s (%s)%s", gb_s,
-               nsc_place_of(r->m, &a->where).words, mixed ? "" : "; the rows of its table are broken up");
+               nsc_place_of(r->m, &a->where).words, rows);
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
@@ -134,6 +136,7 @@ static void averages_alone(const struct nsc_report *r, bool mixed)
 {
     enum { SHOWN = 3 };
     size_t told = 0;
+    bool headed = nsc_first_heard(r->m, NCCLSCOPE_KIND_TEST_COLUMNS);
     if (mixed)
         nsc_wrap(r, 3,
                  NSC_TEXT("nccl-tests: rows of tests that ran at the same time are mixed up; which row is whose cannot "
@@ -143,7 +146,7 @@ static void averages_alone(const struct nsc_report *r, bool mixed)
         double gb_s;
         if (a->number != NCCLSCOPE_KIND_TEST_AVERAGE || !nsc_to_f64(nsc_said(r->m, a, "bw"), &gb_s) || gb_s <= 0)
             continue;
-        only_average(r, a, gb_s, mixed);
+        only_average(r, a, gb_s, mixed ? "" : headed ? broken_up : "; no row of its table is in this input");
         told++;
     }
 }
@@ -166,7 +169,7 @@ static void one_table(const struct nsc_report *r, const struct table *x)
     double average = 0;
     const struct nsc_own_record *above = average_above(r->m, x, &average);
     if (above) {
-        only_average(r, above, average, false);
+        only_average(r, above, average, broken_up);
         return;
     }
     nsc_text name = nsc_say(r->m, x->best->collective);

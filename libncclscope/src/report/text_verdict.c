@@ -690,7 +690,13 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
             nsc_mark(r, NSC_MARK_UNKNOWN);
             tell_open_warning(r);
             tell_quiet_failure(r);
-            snprintf(line, sizeof line, "%s.", f->title);
+            bool without = nsc_lacks_results(r->m) && !nsc_tests_failed(r->m) &&
+                           !nsc_explained_by(r->f, "HUNG_NO_RESULT"); /* which is told there */
+            snprintf(line, sizeof line, "%s%s.",
+                     without ? "nccl-tests printed no result in this input: it is cut there, or the test failed or "
+                               "hangs. "
+                             : "",
+                     f->title);
             nsc_wrap(r, 3, nsc_text_of(line));
             nsc_indent(r, 3);
             nsc_wrap(r, 3, nsc_text_of(f->cause));
