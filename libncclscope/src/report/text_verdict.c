@@ -649,6 +649,7 @@ static void tell_quiet_failure(const struct nsc_report *r)
 
 static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
 {
+    const struct nsc_where *done = nsc_success_of(r->m);
     char line[400];
     switch (r->f->verdict) {
     case NCCLSCOPE_NO_NCCL_LINES:
@@ -680,6 +681,12 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
                          ? "they cannot tell which path the GPUs use"
                          : "nothing to judge");
         nsc_wrap(r, 3, nsc_text_of(line));
+        if (done && r->m->tests_begun <= 1 && !has_trouble(r)) {
+            snprintf(line, sizeof line, "The program says that it reached its end (%s).",
+                     nsc_place_of(r->m, done).words);
+            nsc_indent(r, 3);
+            nsc_wrap(r, 3, nsc_text_of(line));
+        }
         what_others_say(r);
         break;
     case NCCLSCOPE_NO_EVIDENCE:
