@@ -306,10 +306,11 @@ static void forget_last_error(struct ncclscope_model *m)
 static bool is_outer_frame(struct ncclscope_model *m, const ncclscope_record *rec)
 {
     const struct nsc_own_record *last = m->happened.len ? &m->happened.item[m->happened.len - 1] : NULL;
-    struct nsc_where here = nsc_here(m, rec);
-    return rec->kind == NCCLSCOPE_KIND_PY_CRASH_FRAME &&
-           (!last || last->number != NCCLSCOPE_KIND_PY_CRASHED || last->where.source != here.source ||
-            last->where.line + 1 != here.line);
+    if (rec->kind != NCCLSCOPE_KIND_PY_CRASH_FRAME)
+        return false;
+    struct nsc_where here = nsc_at(m, rec);
+    return !last || last->number != NCCLSCOPE_KIND_PY_CRASHED || last->where.source != here.source ||
+           last->where.line + 1 != here.line;
 }
 
 static void happened(struct ncclscope_model *m, const ncclscope_record *rec)

@@ -442,8 +442,9 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
 {
     enum { RUNS = 16 }; /* of one input: so many commands that set a variable are looked at */
     nsc_str host = host_of_shell(m, k, r);
-    nsc_text rest = k->by_host && !host && shell_of(r).len ? (nsc_text){NULL, 0} : r->where.text;
-    nsc_text name, value;
+    bool whole = r->where.text.len < NSC_QUOTE; /* else its end is in the field alone, from the first variable on */
+    nsc_text rest = whole ? r->where.text : nsc_said(m, r, "text"), name, value;
+    rest.len = k->by_host && !host && shell_of(r).len ? 0 : rest.len;
     while (nsc_next_setting(&rest, &name, &value)) {
         if (!value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) || !nsc_takes_level(name, value))
             continue;
