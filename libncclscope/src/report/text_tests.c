@@ -158,9 +158,10 @@ static bool is_repeated(struct nsc_map *seen, const struct nsc_test *row)
     key.a ^= (uint64_t)row->type << 48 ^ (uint64_t)row->redop << 40 ^ (uint64_t)row->collective << 32;
     memcpy(&key.b, &row->time_us[0], sizeof key.b);
     memcpy(&key.c, &row->time_us[1], sizeof key.c);
-    if (nsc_map_get(seen, key) != NSC_NONE)
-        return true;
-    return nsc_map_put(seen, key, 0) && false; /* without memory a copy is told as another */
+    bool copy = nsc_map_get(seen, key) != NSC_NONE;
+    if (!copy)
+        nsc_map_put(seen, key, 0); /* without memory a copy is told as another */
+    return copy;
 }
 
 static void one_table(const struct nsc_report *r, const struct table *x)
