@@ -20,7 +20,7 @@ static int by_rank(const void *a, const void *b)
 /* "[rank25]:[E ProcessGroupNCCL.cpp:1316] ...": does one of these ranks, of the only communicator, speak, though not by a line of NCCL's? */
 static bool any_speaks(const struct ncclscope_model *m, const struct nsc_finding *f)
 {
-    for (size_t i = 0; m->comms.len == 1 && i < m->happened.len; i++) {
+    for (size_t i = 0; m->comms.len == 1 && f->ranks.len && i < m->happened.len; i++) {
         uint64_t rank = (uint64_t)m->happened.item[i].torch_rank; /* none is a number that no rank has */
         if (bsearch(&rank, f->ranks.item, f->ranks.len, sizeof rank, by_rank))
             return true;
