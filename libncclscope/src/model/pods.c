@@ -442,8 +442,7 @@ static void take_command(struct ncclscope_model *m, const struct nsc_own_record 
 {
     enum { RUNS = 16 }; /* of one input: so many commands that set a variable are looked at */
     nsc_str host = host_of_shell(m, k, r);
-    bool whole = r->where.text.len < NSC_QUOTE; /* else its end is in the field alone, from the first variable on */
-    nsc_text rest = whole ? r->where.text : nsc_said(m, r, "text"), name, value;
+    nsc_text rest = nsc_words_of_command(m, r), name, value;
     rest.len = k->by_host && !host && shell_of(r).len ? 0 : rest.len;
     while (nsc_next_setting(&rest, &name, &value)) {
         if (!value.len || strchr("\"'$<`", value.ptr[0]) || !nsc_variable_reader(name) || !nsc_takes_level(name, value))

@@ -143,3 +143,9 @@ bool nsc_next_setting(nsc_text *rest, nsc_text *name, nsc_text *value)
     }
     return false;
 }
+
+nsc_text nsc_words_of_command(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    bool whole = r->where.text.len < NSC_QUOTE; /* else its end is in the field alone, from the first variable on */
+    return whole ? r->where.text : nsc_said(m, r, "text");
+}

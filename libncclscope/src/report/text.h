@@ -39,7 +39,9 @@ void nsc_text_finding(const struct nsc_report *r, const struct nsc_finding *f); 
 void nsc_text_verdict(const struct nsc_report *r,
                       const ncclscope_stats *totals); /* text_verdict.c, with the following */
 bool nsc_is_folded(const struct nsc_report *r,
-                   const struct nsc_finding *f); /* is it a variable behind another finding, told with that? */
+                   const struct nsc_finding *f);  /* is it a variable behind another finding, told with that? */
+void nsc_text_ras(const struct nsc_report *r);    /* text_others.c: what ncclras saw */
+void nsc_text_others(const struct nsc_report *r); /* that, variables of commands, a matrix without P2P */
 const struct nsc_finding *nsc_headline(const struct nsc_report *r); /* that the verdict tells; NULL: none */
 /* text_reservation.c: what stands behind the paths that are fine; `links`: how many lines each path has, by enum nsc_path. Is the whole a
  * question, not a tick? Could an input not be read to its end? */

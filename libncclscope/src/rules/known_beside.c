@@ -1,4 +1,5 @@
 /* known_beside.c - what an input tells of paths and networks without its connections: rings, devices, the network, P2P, commands, runs. */
+#include "model/variables.h"
 #include "rules/known_beside.h"
 
 /* Does NCCL list the loopback for its sockets, and nothing else? */
@@ -271,13 +272,15 @@ static const char *lacks_p2p(struct nsc_case *c)
 }
 
 /* "NCCL_P2P_DISABLE=1": does such a word of a command forbid a path? */
-static bool forbids_path(nsc_text word)
+static bool forbids_path(nsc_text name, nsc_text value)
 {
-    static const char *const words[] = {"NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "NCCL_IB_DISABLE=1",
-                                        "NCCL_P2P_LEVEL=LOC", "NCCL_NET=Socket",    "NCCL_NET_GDR_LEVEL=LOC",
-                                        "NCCL_NVLS_ENABLE=0"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (nsc_text_is(word, words[i]))
+    static const struct {
+        const char *name, *value;
+    } settings[] = {{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SHM_DISABLE", "1"}, {"NCCL_IB_DISABLE", "1"},
+                    {"NCCL_P2P_LEVEL", "LOC"}, {"NCCL_NET", "Socket"},    {"NCCL_NET_GDR_LEVEL", "LOC"},
+                    {"NCCL_NVLS_ENABLE", "0"}};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (nsc_text_is(name, settings[i].name) && nsc_text_is(value, settings[i].value))
             return true;
     return false;
 }
@@ -304,10 +307,11 @@ static const char *forbidden_by_command(struct nsc_case *c)
     for (size_t i = 0; i < c->m->procs.len; i++)
         if (!c->m->procs.item[i].nameless)
             return "";
-    nsc_text rest = r ? nsc_said(c->m, r, "text") : (nsc_text){NULL, 0};
-    for (nsc_text word = nsc_next_word(&rest); word.len; word = nsc_next_word(&rest))
-        if (forbids_path(word))
-            set = nsc_words(c, "%s%s%.*s", set, *set ? ", " : "", (int)word.len, word.ptr);
+    nsc_text rest = r ? nsc_words_of_command(c->m, r) : (nsc_text){NULL, 0}, name, value;
+    while (nsc_next_setting(&rest, &name, &value))
+        if (forbids_path(name, value))
+            set = nsc_words(c, "%s%s%.*s=%.*s", set, *set ? ", " : "", (int)name.len, name.ptr, (int)value.len,
+                            value.ptr);
     bool inside = strstr(set, "NCCL_P2P_DISABLE=1") && strstr(set, "NCCL_SHM_DISABLE=1");
     return *set ? nsc_words(c, " The command in %s sets %s%s.", nsc_line_in(c, &r->where), set,
                             inside ? ": GPUs of one node then talk over the network" : "")

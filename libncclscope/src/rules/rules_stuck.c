@@ -347,11 +347,32 @@ static const char *closed_by_gloo(struct nsc_case *c)
         if (r->number == NCCLSCOPE_KIND_PY_RAISED && nsc_text_find(reason, "gloo/") >= 0 &&
             nsc_text_find(reason, "Connection closed by peer") >= 0)
             return nsc_words(c,
-                             " A process also raised that Gloo's connection was closed by its peer (%s): so it is "
+                             " A process also raised that Gloo's connection was closed by its peer (%s), as happens "
                              "where the other has ended.",
                              nsc_line_in(c, &r->where));
     }
     return "";
+}
+
+/* Ranks of a group that is known, and that no time-out is of. Returns why. */
+static enum nsc_hang_reason tell_silent(struct nsc_case *c, struct nsc_finding *f, const struct nsc_stuck *of_rank,
+                                        const struct nsc_stuck *most, int64_t size, const char *where)
+{
+    name_silent(c, f, of_rank, size);
+    bool left = had_left(c, f, most, size);
+    f->confidence = left ? "likely" : "possible";
+    f->title = left ? nsc_words(c, "%s; %s had ended its communicator before", where, nsc_list_ranks(c, f))
+                    : nsc_words(c, "%s; this input has no time-out of %s", where, nsc_list_ranks(c, f));
+    return left ? NSC_HUNG_LEFT : NSC_HUNG_SILENT;
+}
+
+/* Ranks of which the group's sizes tell alone. */
+static void tell_rest(struct nsc_case *c, struct nsc_finding *f, int64_t others, const char *where)
+{
+    f->confidence = "possible";
+    f->title = others == 1 ? nsc_words(c, "%s; this input has no time-out of the group's other rank", where)
+                           : nsc_words(c, "%s; this input has no time-out of the group's other %lld ranks", where,
+                                       (long long)others);
 }
 
 static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct nsc_stuck *of_rank)
@@ -394,24 +415,12 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
         f->title = nsc_words(c, "%s, and none of them %s", f->title, sends ? "receives" : "sends");
     }
     why = why == NSC_HUNG_ALIKE && most->seq == 1 ? NSC_HUNG_FIRST : why;
-    if (why == NSC_HUNG_SILENT) {
-        name_silent(c, f, of_rank, size);
-        f->confidence = "possible";
-        f->title = nsc_words(c, "%s; this input has no time-out of %s", where, nsc_list_ranks(c, f));
-        if (had_left(c, f, most, size)) {
-            why = NSC_HUNG_LEFT;
-            f->confidence = "likely";
-            f->title = nsc_words(c, "%s; %s had ended its communicator before", where, nsc_list_ranks(c, f));
-        }
-    } else if (why == NSC_HUNG_REST) {
-        f->confidence = "possible";
-        f->title = members - count == 1
-                       ? nsc_words(c, "%s; this input has no time-out of the group's other rank", where)
-                       : nsc_words(c, "%s; this input has no time-out of the group's other %lld ranks", where,
-                                   (long long)(members - count));
-    } else if (who || odd) {
+    if (why == NSC_HUNG_SILENT)
+        why = tell_silent(c, f, of_rank, most, size, where);
+    else if (why == NSC_HUNG_REST)
+        tell_rest(c, f, members - count, where);
+    else if (who || odd)
         f->title = nsc_words(c, "%s; %s%s", where, who ? who : odd, who ? " had not called it" : "");
-    }
     const struct nsc_rank *later =
         why == NSC_HUNG_SILENT || why == NSC_HUNG_NOT_CALLED ? ended_later(m, f, most, size) : NULL;
     if (later) {
@@ -438,14 +447,12 @@ static void tell_watchdog_of(struct nsc_case *c, nsc_text group, const struct ns
     f->confidence = open ? "possible" : f->confidence;
     f->caused_by = ran_out_before(m, &most->line->where) ? NSC_ID_FAILURE_MEMORY : NSC_ID_NONE;
     nsc_explain_by(c, f, (int)why);
-    if (stacks && !(sizes && differ))
-        f->cause = nsc_words(c, "%s PyTorch's stacks show that %s.", f->cause, stacks);
     point_at_dumps(c, f);
-    f->cause = nsc_words(c, "%s%s", f->cause, closed_by_gloo(c));
-    if (why == NSC_HUNG_REST || why == NSC_HUNG_UNCOUNTED)
-        f->cause = nsc_words(c, "%s%s", f->cause, other_timeouts(c, of_rank));
-    if (why == NSC_HUNG_ROOTED_SILENT && whole)
-        f->cause = nsc_words(c, "%s%s", f->cause, tell_hosts(c, of_rank, size));
+    f->cause = nsc_words(c, "%s%s%s%s%s", f->cause,
+                         stacks && !(sizes && differ) ? nsc_words(c, " PyTorch's stacks show that %s.", stacks) : "",
+                         closed_by_gloo(c),
+                         why == NSC_HUNG_REST || why == NSC_HUNG_UNCOUNTED ? other_timeouts(c, of_rank) : "",
+                         why == NSC_HUNG_ROOTED_SILENT && whole ? tell_hosts(c, of_rank, size) : "");
 }
 
 static void tell_watchdog(struct nsc_case *c, nsc_text group)
