@@ -557,13 +557,22 @@ static void tell_open_warning(const struct nsc_report *r)
     nsc_indent(r, 3);
 }
 
-/* Where no path shows, calls that returned an error may be what the log is about, though no line tells that anything failed of them. */
-static void tell_quiet_failure(const struct nsc_report *r)
+/* A failure without its reason; or, unless the run came to its end, a note that stands on a warning of NCCL's own. */
+static bool may_be_the_point(const struct nsc_report *r, const struct nsc_finding *f)
+{
+    if (f->caused_by || !f->title || f->rule->key == NSC_ID_FAILURE_UNJUDGED)
+        return !f->caused_by && f->title;
+    return f->evidences && nsc_text_find(f->evidence[0].text, "NCCL WARN ") >= 0 && !nsc_success_of(r->m) && !is_env(f) &&
+           strcmp(f->cls, "by-design") != 0 && strcmp(f->cls, "visibility") != 0;
+}
+
+/* Where no path shows, calls that returned an error or a warning that cost little may be what the log is about: that comes first. */
+static void tell_quiet_trouble(const struct nsc_report *r)
 {
     char line[500];
     for (size_t i = 0; i < r->f->list.len; i++) {
         const struct nsc_finding *f = &r->f->list.item[i];
-        if (f->rule->key != NSC_ID_FAILURE_UNJUDGED || f->caused_by || !f->title)
+        if (!may_be_the_point(r, f))
             continue;
         snprintf(line, sizeof line, "%.480s.", f->title);
         nsc_wrap(r, 3, nsc_text_of(line));
@@ -621,7 +630,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
                 continue;
             nsc_mark(r, NSC_MARK_UNKNOWN);
             tell_open_warning(r);
-            tell_quiet_failure(r);
+            tell_quiet_trouble(r);
             bool without = nsc_lacks_results(r->m) && !nsc_tests_failed(r->m) &&
                            !nsc_explained_by(r->f, "HUNG_NO_RESULT"); /* which is told there */
             snprintf(line, sizeof line, "%s%s.",
