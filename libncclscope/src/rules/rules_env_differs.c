@@ -111,26 +111,29 @@ static bool tried_ib(const struct ncclscope_model *m, const struct nsc_rank *r)
     return nsc_text_is(nsc_say(m, r->network), "IB") || nsc_event_of(m, r->proc, NCCLSCOPE_KIND_IB_NONE);
 }
 
-/* Else the line may be among those that a cut input lost, or that another writer tore. */
+/* Else the line may be among those that a cut input lost. */
 static bool shows_reading(const struct ncclscope_model *m, const struct nsc_rank *r, int when)
 {
-    if (m->sources.item[m->procs.item[r->proc].source].stats.torn_lines)
-        return false;
     bool begins = m->procs.item[r->proc].bootstrap_at.line && r->start.line;
     return when == READ_TO_THE_END ? begins && r->complete.line : true;
 }
 
-/* A member that shows variables, but not this one, which another member has; NSC_NONE: none. */
+/* A member that shows variables, but not this one, which another member has; NSC_NONE: none. Where other writers tore lines, the line of
+ * one may be among them; that those of two are, is not to be thought. */
 static uint32_t lacks_it(const struct comparison *d, uint32_t comm, const char *name)
 {
     const struct ncclscope_model *m = d->c->m;
     const struct nsc_comm *k = &m->comms.item[comm];
     int when = is_read_at_start(nsc_text_of(name));
+    uint32_t torn = NSC_NONE; /* one whose line may be torn */
     for (uint32_t i = 0; when != NOT_READ && i < k->count; i++) {
         const struct nsc_rank *r = member_of(m, k, i);
         bool read = shows_reading(m, r, when) && (when == READ_FOR_IB ? tried_ib(m, r) : has_neighbour(d, comm, r));
-        if (m->procs.item[r->proc].env_seen && !nsc_env_of(m, r->proc, name) && read)
+        if (!m->procs.item[r->proc].env_seen || nsc_env_of(m, r->proc, name) || !read || r->proc == torn)
+            continue;
+        if (torn != NSC_NONE || !m->sources.item[m->procs.item[r->proc].source].stats.torn_lines)
             return r->proc;
+        torn = r->proc;
     }
     return NSC_NONE;
 }
