@@ -329,6 +329,8 @@ bool nsc_take_unmarked(ncclscope_reader *r)
         return take_broken_in(r, body, &bare);
     if (take_test_row(r, body) || take_foreign(r, body) || take_joined(r, body) || take_last_error(r, body))
         return true;
+    if (!r->seen.headers) /* indented, as posts have their code */
+        body = nsc_text_trim(body);
     bool residue = nsc_is_residue(body);
     if (!residue && (r->seen.headers || !tells_of_start(body)))
         return false;

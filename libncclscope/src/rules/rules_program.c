@@ -228,6 +228,14 @@ static void tell_watchdogs(struct nsc_case *c, struct nsc_finding *f, nsc_text r
     nsc_show(c, f, first);
 }
 
+/* "invalid usage", "ncclInvalidArgument": what a process did itself, and no peer of it. */
+static bool is_own_fault(const struct nsc_own_record *r)
+{
+    static const char *const words[] = {"invalid usage", "invalid argument", "ncclInvalidUsage", "ncclInvalidArgument",
+                                        NULL};
+    return nsc_text_has_any(r->where.text, words);
+}
+
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
 {
     const struct ncclscope_model *m = c->m;
@@ -268,7 +276,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         nsc_show(c, f, &r->where);
         if (r->torch_rank >= 0)
             nsc_name_rank(c, f, (uint64_t)r->torch_rank);
-        f->part = ended_process(m, r) ? NSC_ROOT : f->part;
+        f->part = ended_process(m, r) || (why == NSC_PROGRAM_NCCL && is_own_fault(r)) ? NSC_ROOT : f->part;
         if (why == NSC_PROGRAM_CUDA && lacks_gpu(reason))
             nsc_blame_for_waiting(c, &r->where, c->rule->key);
     }
@@ -484,18 +492,20 @@ static void tell_wrong_results(struct nsc_case *c)
     nsc_show(c, f, end);
 }
 
-/* Does nothing here say why a call of NCCL failed that this kind of line tells of? That processes ended behind it does not. */
+/* Does nothing here say why a call of NCCL failed that this kind of line tells of? That processes ended behind it does not; nor does it say
+ * why a call was refused that others saw this one go. */
 static bool is_news(const struct nsc_case *c, ncclscope_kind kind)
 {
     const struct nsc_own_record *r = nsc_first_heard(c->m, kind);
     bool echo = r && (nsc_text_find(r->where.text, "remote process exited") >= 0 || /* another one fell first */
                       nsc_text_find(r->where.text, "ncclRemoteError") >= 0);
-    for (size_t i = 0; i < c->f->list.len; i++) {
+    for (size_t i = 0; r && i < c->f->list.len; i++) {
         const struct nsc_finding *f = &c->f->list.item[i];
         bool fell = f->rule->key == NSC_ID_RANKS_EXITED && f->evidences && !echo &&
                     (nsc_is_explained_by(f, "EXIT_ABORTED") || nsc_is_explained_by(f, "EXIT_SEGV"));
-        bool behind = r && fell && f->evidence[0].source == r->where.source && f->evidence[0].line > r->where.line;
-        if (f->severity == NCCLSCOPE_SEVERITY_ERROR && !behind)
+        bool behind = fell && f->evidence[0].source == r->where.source && f->evidence[0].line > r->where.line;
+        bool of_others = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED && f->part == NSC_WAKE && is_own_fault(r);
+        if (f->severity == NCCLSCOPE_SEVERITY_ERROR && !behind && !of_others)
             return false;
     }
     return r != NULL;
@@ -535,6 +545,17 @@ static void blame_for_aborts(struct nsc_case *c)
     }
 }
 
+/* What others saw go is the process whose call was refused. */
+static void blame_for_closing(struct nsc_case *c)
+{
+    bool refused = false;
+    for (size_t i = 0; i < c->f->list.len; i++)
+        refused = refused || nsc_is_explained_by(&c->f->list.item[i], "PROGRAM_NCCL_REFUSED");
+    for (size_t i = 0; refused && i < c->f->list.len; i++)
+        if (c->f->list.item[i].rule->key == NSC_ID_FAILURE_PEER_CLOSED)
+            c->f->list.item[i].caused_by = c->rule->key;
+}
+
 /* That a call of NCCL failed is news only where nothing here says why; wrong results always are. */
 void nsc_rule_program_failed(struct nsc_case *c)
 {
@@ -557,6 +578,7 @@ void nsc_rule_program_failed(struct nsc_case *c)
         tell_program(c, NCCLSCOPE_KIND_NCCL_RESULT, -1, "The program reports that a call of NCCL failed",
                      NSC_PROGRAM_NCCL);
     quote_last_error(c);
+    blame_for_closing(c);
     blame_for_aborts(c);
     if (!any_reason(c))
         tell_test(c);
