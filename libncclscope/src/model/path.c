@@ -214,12 +214,19 @@ struct known {
     struct alike alike;
 };
 
+/* NCCL_P2P_LEVEL=NVL of whoever printed the connection, or, where both lost their headers, of the input: no P2P over anything farther. */
+static const struct nsc_where *level_proves(const struct ncclscope_model *m, const struct nsc_link *l)
+{
+    const struct nsc_env *level = nsc_env_of(m, l->proc, "NCCL_P2P_LEVEL");
+    bool own = level && (l->proc != NSC_NONE || m->procs.item[level->proc].nameless);
+    return own && nsc_text_is(nsc_say(m, level->value), "NVL") ? &level->where : NULL;
+}
+
 /* What lines of the log prove comes before what facts of a machine say. */
 static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, const struct known *known,
                      struct nsc_known_path *out)
 {
     const struct nsc_where *because = NULL;
-    const struct nsc_env *level;
     nsc_str told = nsc_told_class(m, l, true, &because), offered = 0;
     out->path = NSC_PATH_P2P;
     if (told && nsc_level_of(nsc_say(m, told)) == NSC_LEVEL_UNKNOWN) /* "X", or a class that nobody here knows */
@@ -228,12 +235,7 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
         out->path = path_of_class(nsc_say(m, told));
         out->proof = NSC_PROOF_STATED;
         out->because = because;
-    } else if (l->proc != NSC_NONE && (level = nsc_env_of(m, l->proc, "NCCL_P2P_LEVEL")) &&
-               nsc_text_is(nsc_say(m, level->value), "NVL")) { /* no P2P over anything farther */
-        out->path = NSC_PATH_NVLINK;
-        out->proof = NSC_PROOF_INFERRED;
-        out->because = &level->where;
-    } else if (infer_nvlink(m, l, &because)) {
+    } else if ((because = level_proves(m, l)) || infer_nvlink(m, l, &because)) {
         out->path = NSC_PATH_NVLINK;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;

@@ -202,21 +202,29 @@ static void see_tree(struct ncclscope_model *m, const ncclscope_record *rec, str
     }
 }
 
-const struct nsc_tree_link *nsc_tree_link_of(const struct ncclscope_model *m, const struct nsc_rank *a,
-                                             const struct nsc_rank *b)
+static const struct nsc_tree_link *link_in_tree(const struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_str b)
 {
-    struct nsc_key key = {m->procs.item[a->proc].host, a->bus_id, b->bus_id};
-    uint32_t i = a->bus_id && b->bus_id ? nsc_map_get(&m->tree_link_by, key) : NSC_NONE;
+    uint32_t i = a && b ? nsc_map_get(&m->tree_link_by, (struct nsc_key){host, a, b}) : NSC_NONE;
     return i == NSC_NONE ? NULL : &m->tree_links.item[i];
 }
 
-bool nsc_tree_joins(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, bool *known)
+const struct nsc_tree_link *nsc_tree_link_of(const struct ncclscope_model *m, const struct nsc_rank *a,
+                                             const struct nsc_rank *b)
 {
-    const struct nsc_gpu_node *x = nsc_gpu_node_of(m, a), *y = nsc_gpu_node_of(m, b);
+    return link_in_tree(m, m->procs.item[a->proc].host, a->bus_id, b->bus_id);
+}
+
+static const struct nsc_gpu_node *node_of(const struct ncclscope_model *m, nsc_str host, nsc_str bus_id)
+{
+    uint32_t i = bus_id ? nsc_map_get(&m->path_by, (struct nsc_key){host, bus_id, NSC_NONE}) : NSC_NONE;
+    return i == NSC_NONE ? NULL : &m->gpu_nodes.item[i];
+}
+
+bool nsc_tree_joins(const struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_str b, bool *known)
+{
+    const struct nsc_gpu_node *x = node_of(m, host, a), *y = node_of(m, host, b);
     *known = x && y && x->in_tree && y->in_tree;
-    if (!*known)
-        return false;
-    return nsc_tree_link_of(m, a, b) || (x->switched && y->switched) || (x->under && x->under == y->under);
+    return *known && (link_in_tree(m, host, a, b) || (x->switched && y->switched) || (x->under && x->under == y->under));
 }
 
 /* CPU/0-0 (1/2/-1): architecture, vendor and model, by NCCL's numbers. */
@@ -309,9 +317,7 @@ enum nsc_level nsc_level_of_number(const struct nsc_version *v, int64_t number)
 
 const struct nsc_gpu_node *nsc_gpu_node_of(const struct ncclscope_model *m, const struct nsc_rank *r)
 {
-    struct nsc_key key = {m->procs.item[r->proc].host, r->bus_id, NSC_NONE};
-    uint32_t i = r->bus_id ? nsc_map_get(&m->path_by, key) : NSC_NONE;
-    return i == NSC_NONE ? NULL : &m->gpu_nodes.item[i];
+    return node_of(m, m->procs.item[r->proc].host, r->bus_id);
 }
 
 const struct nsc_gpu_path *nsc_gpu_path_of(const struct ncclscope_model *m, const struct nsc_rank *a,

@@ -48,9 +48,9 @@ const struct nsc_gpu_path *nsc_gpu_path_of(const struct ncclscope_model *m, cons
 /* The dump's link from one GPU straight to the other; NULL: it shows none. */
 const struct nsc_tree_link *nsc_tree_link_of(const struct ncclscope_model *m, const struct nsc_rank *a,
                                              const struct nsc_rank *b);
-/* Does the dump of the machine show something between the GPUs of two ranks of a host that is nearer than the CPU: NVLink, or a PCI switch
- * that both hang below? `known` is false where it does not show both. */
-bool nsc_tree_joins(const struct ncclscope_model *m, const struct nsc_rank *a, const struct nsc_rank *b, bool *known);
+/* Does the dump of the machine show something between two GPUs of a host, by their bus ids, that is nearer than the CPU: NVLink, or a PCI
+ * switch that both hang below? `known` is false where it does not show both. */
+bool nsc_tree_joins(const struct ncclscope_model *m, nsc_str host, nsc_str a, nsc_str b, bool *known);
 const struct nsc_gpu_path *nsc_nic_path_of(const struct ncclscope_model *m, const struct nsc_rank *r, int64_t dev);
 
 #endif

@@ -140,7 +140,7 @@ bool nsc_is_diverted(const struct ncclscope_model *m, const struct nsc_link *l)
     bool known = false;
     if ((level != NSC_LEVEL_PHB && level != NSC_LEVEL_SYS) || l->proc == NSC_NONE || !x.a || !x.b)
         return false;
-    bool joined = nsc_tree_joins(m, x.a, x.b, &known);
+    bool joined = nsc_tree_joins(m, m->procs.item[x.a->proc].host, x.a->bus_id, x.b->bus_id, &known);
     if (known)
         return joined;
     enum nsc_level allowed =
