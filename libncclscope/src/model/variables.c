@@ -127,7 +127,7 @@ bool nsc_next_setting(nsc_text *rest, nsc_text *name, nsc_text *value)
 {
     nsc_text before = {NULL, 0};
     for (nsc_text word = nsc_next_word(rest); word.len; before = word, word = nsc_next_word(rest)) {
-        nsc_text bare = is_quote(word.ptr[0]) ? nsc_text_from(word, 1) : word;
+        nsc_text bare = is_quote(word.ptr[0]) || word.ptr[0] == '`' ? nsc_text_from(word, 1) : word;
         ptrdiff_t eq = nsc_text_starts(bare, "NCCL_") ? nsc_text_find(bare, "=") : -1;
         if (eq < 0)
             continue;
@@ -137,7 +137,7 @@ bool nsc_next_setting(nsc_text *rest, nsc_text *name, nsc_text *value)
         if (value->len && is_quote(value->ptr[0]))
             *value = quoted_by(value->ptr[0], nsc_text_from(*value, 1), rest);
         while (value->len &&
-               strchr(";)'\"", value->ptr[value->len - 1])) /* the end of a command, or of one within quotes */
+               strchr(";)'\"`", value->ptr[value->len - 1])) /* the end of a command, or of one within quotes */
             value->len--;
         return true;
     }

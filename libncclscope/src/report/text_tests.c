@@ -106,11 +106,15 @@ static const struct nsc_own_record *average_above(const struct ncclscope_model *
 
 static const char broken_up[] = "; the rows of its table are broken up";
 
+/* Neither head nor rows: another program may say its average in these words, behind a table of its own. */
+static const char no_table[] = "; no row in the form of nccl-tests' table is in this input";
+
 static void only_average(const struct nsc_report *r, const struct nsc_own_record *a, double gb_s, const char *rows)
 {
     char line[300];
-    nsc_format(line, sizeof line, "nccl-tests: average bus bandwidth %.2f GB/s (%s)%s", gb_s,
-               nsc_place_of(r->m, &a->where).words, rows);
+    nsc_format(line, sizeof line, "%s average bus bandwidth %.2f GB/s (%s)%s",
+               rows == no_table ? "in nccl-tests' words:" : "nccl-tests:", gb_s, nsc_place_of(r->m, &a->where).words,
+               rows);
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
@@ -146,7 +150,7 @@ static void averages_alone(const struct nsc_report *r, bool mixed)
         double gb_s;
         if (a->number != NCCLSCOPE_KIND_TEST_AVERAGE || !nsc_to_f64(nsc_said(r->m, a, "bw"), &gb_s) || gb_s <= 0)
             continue;
-        only_average(r, a, gb_s, mixed ? "" : headed ? broken_up : "; no row of its table is in this input");
+        only_average(r, a, gb_s, mixed ? "" : headed ? broken_up : no_table);
         told++;
     }
 }

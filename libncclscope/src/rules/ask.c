@@ -243,6 +243,26 @@ enum nsc_answer nsc_ask_meets_at(struct nsc_ask *q, const char *begins)
     return !at ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, at), begins), NSC_NO);
 }
 
+/* The first number of "192.0.2.3<43893>"; -1: it is no IPv4 address. */
+static int64_t first_number(nsc_text address)
+{
+    const char *dot = address.len ? memchr(address.ptr, '.', address.len) : NULL;
+    int64_t n;
+    return dot && nsc_to_i64((nsc_text){address.ptr, (size_t)(dot - address.ptr)}, &n) && n > 0 && n < 256 ? n : -1;
+}
+
+enum nsc_answer nsc_ask_other_network(struct nsc_ask *q)
+{
+    const struct nsc_proc *p = q->proc == NSC_NONE ? NULL : &q->m->procs.item[q->proc];
+    ptrdiff_t at = q->said ? nsc_text_find(q->said->text, "onnect to ") : -1;
+    int64_t tried = at < 0 ? -1 : first_number(nsc_text_from(q->said->text, (size_t)at + sizeof "onnect to " - 1)),
+            own = p && p->address ? first_number(nsc_say(q->m, p->address)) : -1;
+    if (tried < 0 || own < 0 || tried == own)
+        return NSC_UNSAID;
+    q->line = &p->address_at;
+    return NSC_YES;
+}
+
 enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q)
 {
     const struct ncclscope_model *m = q->m;

@@ -60,6 +60,10 @@ enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins);
 /* Is the address so at which it means to be met? */
 enum nsc_answer nsc_ask_meets_at(struct nsc_ask *q, const char *begins);
 #define MEETS_AT(begins) nsc_ask_meets_at(q, begins)
+/* Is an address that the line of the finding tries ("connect to 192.0.2.3<43893>") of another network than its own? As far as the first of
+ * the four numbers tells: where they are alike, nothing is known. */
+enum nsc_answer nsc_ask_other_network(struct nsc_ask *q);
+#define TRIES_OTHER_NETWORK nsc_ask_other_network(q)
 /* Is the variable set to this value ("" to any) in the process? "No" only where it would show. */
 enum nsc_answer nsc_ask_variable(struct nsc_ask *q, const char *name, const char *value);
 #define SET(name, value) nsc_ask_variable(q, name, value)

@@ -106,11 +106,12 @@ void nsc_rule_connect_retries(struct nsc_case *c)
                           : no_route ? "there is no route to its host"
                                      : "not answered",
                           peer.len ? ": " : "", (int)(peer.len < 120 ? peer.len : 120), peer.len ? peer.ptr : "");
-            nsc_explain_by(c, f,
-                           no_route                    ? NSC_RETRY_NO_ROUTE
-                           : !refused                  ? NSC_RETRY_UNANSWERED
-                           : was_complete_before(m, e) ? NSC_RETRY_PEER_LEFT
-                                                       : NSC_RETRY_REFUSED);
+            struct nsc_ask ask = {.c = c, .m = m, .proc = e->proc, .said = &e->where, .distance = ""};
+            ask.reason = no_route                    ? NSC_RETRY_NO_ROUTE
+                         : !refused                  ? NSC_RETRY_UNANSWERED
+                         : was_complete_before(m, e) ? NSC_RETRY_PEER_LEFT
+                                                     : NSC_RETRY_REFUSED;
+            nsc_explain(c, f, &ask);
         }
         f->count++;
         nsc_name_host(c, f, m->procs.item[e->proc].host);
