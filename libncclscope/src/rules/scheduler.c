@@ -141,6 +141,7 @@ bool nsc_tell_other_limit(struct nsc_case *c)
     if (!r)
         return false;
     nsc_text text = nsc_text_trim(nsc_said(c->m, r, "text"));
+    text.len -= text.len && text.ptr[text.len - 1] == '.';
     struct nsc_finding *f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "visibility", "certain");
     f->count = 1;
     f->title = nsc_words(c, "The job was ended from outside: %.*s", (int)text.len, text.ptr);
