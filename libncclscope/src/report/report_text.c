@@ -316,6 +316,20 @@ static void count_things(const struct nsc_report *r, size_t hosts)
                                            : "no Init line names a communicator");
 }
 
+/* Has a process that begins behind that line a rank 0, as one has that began before it? Other ranks may be of the same run, whose standard
+ * output came in between. */
+static bool another_begins(const struct ncclscope_model *m, const struct nsc_where *end)
+{
+    bool before = false, behind = false;
+    for (size_t i = 0; i < m->ranks.len; i++) {
+        const struct nsc_proc *p = &m->procs.item[m->ranks.item[i].proc];
+        bool first = m->ranks.item[i].rank == 0 && p->first.source == end->source && p->informs;
+        before = before || (first && p->first.line < end->line);
+        behind = behind || (first && p->first.line > end->line);
+    }
+    return before && behind;
+}
+
 /* A job that came to its end in spite of what was found: that is another case than one that died of it. Where no path shows, the verdict
  * says it. */
 static void say_reached_end(const struct nsc_report *r)
@@ -324,9 +338,10 @@ static void say_reached_end(const struct nsc_report *r)
     bool told = r->f->verdict != NCCLSCOPE_FINDINGS && r->f->verdict != NCCLSCOPE_ALL_OK;
     if (!end || told || r->m->tests.len)
         return;
-    nsc_puts(r->out, "the program says that it reached its end (");
-    nsc_safe(r, nsc_text_of(nsc_place_of(r->m, end).words));
-    nsc_puts(r->out, ")\n");
+    char line[200];
+    snprintf(line, sizeof line, "the program says that it reached its end (%s)%s", nsc_place_of(r->m, end).words,
+             another_begins(r->m, end) ? "; the run that begins behind it does not say so" : "");
+    nsc_wrap(r, 3, nsc_text_of(line));
 }
 
 static void inputs(const struct nsc_report *r, const ncclscope_stats *t)

@@ -199,25 +199,28 @@ static void chosen_network(const struct nsc_report *r, const char *for_whom)
     nsc_wrap(r, 3, nsc_text_of(line));
 }
 
-/* What the path is like, and not why the job ended: its scheduler's limit, or somebody's Ctrl-C. */
-static void tell_end(const struct nsc_report *r, const char *row)
+/* Why the job ended, where that is not what its path is like: its scheduler's limit, or somebody's Ctrl-C. Below a sentence, or as the first. */
+static bool tell_end(const struct nsc_report *r, const char *row, bool below)
 {
     char line[500];
     const struct nsc_finding *f = nsc_explained_by(r->f, row);
     if (!f || !f->title)
-        return;
+        return false;
     snprintf(line, sizeof line, "%.280s%s%s%s.", f->title, f->evidences ? " (" : "",
              f->evidences ? nsc_place_of(r->m, &f->evidence[0]).words : "", f->evidences ? ")" : "");
-    nsc_indent(r, 3);
+    if (below)
+        nsc_indent(r, 3);
     nsc_wrap(r, 3, nsc_text_of(line));
+    return true;
 }
 
-static void tell_any_end(const struct nsc_report *r)
+static bool tell_any_end(const struct nsc_report *r, bool below)
 {
-    tell_end(r, "EXIT_LIMIT");
-    tell_end(r, "EXIT_CANCELLED");
-    tell_end(r, "EXIT_BY_HAND");
-    tell_end(r, "EXIT_BY_HANDLER");
+    static const char *const rows[] = {"EXIT_LIMIT", "EXIT_CANCELLED", "EXIT_BY_HAND", "EXIT_BY_HANDLER"};
+    bool told = false;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        told = tell_end(r, rows[i], below || told) || told;
+    return told;
 }
 
 /* Several inputs, a success or a result in the one, or a rank that ended. */
@@ -328,10 +331,10 @@ static void good_verdict(const struct nsc_report *r)
     snprintf(line, sizeof line, "%s%s%s", who, paths, nsc_reservation(r, s.links));
     nsc_mark(r, nsc_is_open_question(r) || nsc_lacks_results(r->m) ? NSC_MARK_UNKNOWN : NSC_MARK_OK);
     nsc_wrap(r, 3, nsc_text_of(line));
-    tell_end(r, "EXIT_LIMIT");
-    tell_end(r, "EXIT_CANCELLED");
+    tell_end(r, "EXIT_LIMIT", true);
+    tell_end(r, "EXIT_CANCELLED", true);
     if (!strstr(line, "stopped the job by hand"))
-        tell_end(r, "EXIT_BY_HAND");
+        tell_end(r, "EXIT_BY_HAND", true);
     if (nsc_lacks_network(r, s.links))
         chosen_network(r, "For them");
     else if (nsc_is_cut_as_it_connects(r) && !s.links[NSC_PATH_NET] && !s.links[NSC_PATH_NET_GDR] &&
@@ -526,6 +529,9 @@ static void bad_verdict(const struct nsc_report *r)
     if (n > 4 && !strcmp(line + n - 4, "....")) /* a title that was cut ends in three */
         line[n - 1] = 0;
     nsc_mark(r, NSC_MARK_BAD);
+    bool ends = f->severity < NCCLSCOPE_SEVERITY_ERROR && f->rule->key != NSC_ID_RANKS_EXITED; /* else it is the end */
+    if (ends && tell_any_end(r, false))
+        nsc_indent(r, 3);
     nsc_wrap(r, 3, nsc_text_of(line));
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR && nsc_lacks_inside(r, look(r->m).links)) {
         nsc_indent(r, 3);
@@ -534,8 +540,6 @@ static void bad_verdict(const struct nsc_report *r)
             nsc_text_of("No connection within a node is in this input: how the GPUs of a node talk cannot be told."));
     }
     say_reason(r, f);
-    if (f->severity < NCCLSCOPE_SEVERITY_ERROR && f->rule->key != NSC_ID_RANKS_EXITED) /* else it is the end */
-        tell_any_end(r);
     if (f->severity < NCCLSCOPE_SEVERITY_ERROR || !strcmp(f->cls, "fault"))
         tell_open_end(r);
 }
@@ -641,7 +645,7 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
             nsc_wrap(r, 3, nsc_text_of(line));
             nsc_indent(r, 3);
             nsc_wrap(r, 3, nsc_text_of(f->cause));
-            tell_any_end(r);
+            tell_any_end(r, true);
             nsc_indent(r, 3);
             nsc_wrap(r, 3, nsc_text_of(f->fix));
         }
