@@ -338,7 +338,7 @@ static void say_reached_end(const struct nsc_report *r)
     bool told = r->f->verdict != NCCLSCOPE_FINDINGS && r->f->verdict != NCCLSCOPE_ALL_OK;
     if (!end || told || r->m->tests.len)
         return;
-    char line[200];
+    char line[300];
     snprintf(line, sizeof line, "the program says that it reached its end (%s)%s", nsc_place_of(r->m, end).words,
              another_begins(r->m, end) ? "; the run that begins behind it does not say so" : "");
     nsc_wrap(r, 3, nsc_text_of(line));

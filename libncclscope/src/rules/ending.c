@@ -82,10 +82,16 @@ static const char *name_process(struct nsc_case *c, const struct nsc_own_record 
     return nsc_words(c, "%s of %s%s", words, nsc_say(m, one->host).ptr, as);
 }
 
+bool nsc_is_own_handler(const struct nsc_own_record *r)
+{
+    return r->number == NCCLSCOPE_KIND_SIGNAL_TOLD && nsc_text_find(r->where.text, "Caught signal ") >= 0;
+}
+
 /* Of one who watched it: another process, systemd. */
 static bool is_of_watcher(const struct nsc_own_record *r)
 {
-    return r->number == NCCLSCOPE_KIND_EXIT_TOLD || r->number == NCCLSCOPE_KIND_SIGNAL_TOLD ||
+    return r->number == NCCLSCOPE_KIND_EXIT_TOLD ||
+           (r->number == NCCLSCOPE_KIND_SIGNAL_TOLD && !nsc_is_own_handler(r)) ||
            r->number == NCCLSCOPE_KIND_UNIT_ENDED;
 }
 
@@ -102,6 +108,10 @@ static int64_t told_end(struct nsc_case *c, const struct nsc_own_record *r, cons
     int64_t code = 0;
     nsc_text words = nsc_text_trim(nsc_said(c->m, r, "text")), name = nsc_said(c->m, r, "name"),
              reason = nsc_said(c->m, r, "reason");
+    if (nsc_is_own_handler(r) && nsc_to_i64(reason, &code)) {
+        *who = "its own handler says so";
+        return -code;
+    }
     if (c->m->sources.item[r->where.source].stats.lines > r->where.line + TO_THE_END)
         return 0;
     if (r->number == NCCLSCOPE_KIND_UNIT_ENDED) {

@@ -11,6 +11,8 @@ int64_t nsc_ending(struct nsc_case *c, const struct nsc_own_record *r, const cha
 int64_t nsc_code_of_words(nsc_text words);
 /* Is it a shell's line? It tells how its program ended, whatever led to it. */
 bool nsc_is_of_shell(const struct nsc_own_record *r);
+/* "Caught signal 11 (Segmentation fault: ...)" without a word of who it is: the process itself says so, by the handler of UCX or the like. */
+bool nsc_is_own_handler(const struct nsc_own_record *r);
 /* Is it a line of a shell, or of another that only watched: news only where nothing before says so? */
 bool nsc_is_told_late(const struct nsc_own_record *r);
 /* The one process of NCCL's in this input that has this pid; NULL: none has, or several. */

@@ -439,7 +439,7 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         f->count = 1;
         bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
                          r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL ||
-                         nsc_is_of_shell(r);
+                         nsc_is_of_shell(r) || nsc_is_own_handler(r);
         uint64_t more = own_words ? nsc_others_crashed(m, r) : 0;
         f->count += more;
         bool watched = nsc_is_told_late(r) && !nsc_is_of_shell(r);

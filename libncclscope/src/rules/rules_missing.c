@@ -577,7 +577,8 @@ static bool is_unmet(const struct ncclscope_model *m, const struct nsc_thread *t
 {
     const struct nsc_proc *p = &m->procs.item[t->proc];
     if (!t->chose.line || p->nameless || p->merged_into != NSC_NONE || p->graph_seen ||
-        nsc_event_of(m, t->proc, NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER)) /* rings are sought when all have met */
+        nsc_event_of(m, t->proc, NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER) || /* rings are sought when all have met */
+        nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_P2P_REFUSED))        /* and P2P with those that one has met */
         return false;
     struct nsc_version v = nsc_version_of(m, t->proc);
     bool at_once = v.low >= NSC_CHANGE_START_BEFORE_MEETING;

@@ -252,6 +252,33 @@ static void tell_no_provider(struct nsc_case *c)
         f->title = nsc_words(c, "%s, and %zu more device%s", f->title, devices - 1, devices == 2 ? "" : "s");
 }
 
+/* "Unable to open device mlx5_1" of a process of which no line tells what else it found. */
+static void tell_unopened_alone(struct nsc_case *c)
+{
+    const struct ncclscope_model *m = c->m;
+    struct nsc_finding *f = NULL;
+    for (size_t i = 0; i < m->events.len; i++) {
+        const struct nsc_event *e = &m->events.item[i];
+        const struct nsc_proc *p = &m->procs.item[e->proc];
+        if (e->kind != NCCLSCOPE_KIND_IB_NO_DEVICE || nsc_lists_device(m, e->proc) || p->network)
+            continue;
+        if (!f) {
+            f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault",
+                          "certain");
+            int severity = f->severity;
+            nsc_text words = nsc_message_of(&e->where);
+            f->title = nsc_words(c, "An RDMA device could not be opened: %.*s",
+                                 (int)(words.len < 120 ? words.len : 120), words.ptr);
+            struct nsc_ask ask = {.c = c, .m = m, .proc = p->nameless ? NSC_NONE : e->proc, .event = e, .distance = ""};
+            nsc_explain(c, f, &ask);
+            f->severity = severity;
+        }
+        f->count += e->count;
+        nsc_name_host(c, f, p->host);
+        nsc_show(c, f, &e->where);
+    }
+}
+
 void nsc_rule_no_rdma_device(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
@@ -262,6 +289,8 @@ void nsc_rule_no_rdma_device(struct nsc_case *c)
         tell_no_verbs(c); /* a device nobody misses on one host, nor where others do without */
         if (!nsc_raised(c, c->rule->key))
             tell_no_provider(c);
+        if (!nsc_raised(c, c->rule->key))
+            tell_unopened_alone(c);
         return;
     }
     bool *misses = nsc_alloc(m->procs.len + 1), *seen_comm = nsc_alloc(m->comms.len + 1);

@@ -99,6 +99,19 @@ static nsc_text first_sentences(nsc_text reason)
     return reason;
 }
 
+/* "unhandled system error. More details below:": the result, and what somebody who posts it goes on to say. */
+static nsc_text without_prose(nsc_text reason)
+{
+    static const char *const results[] = {"unhandled system error", "unhandled cuda error", "internal error",
+                                          "invalid usage", "invalid argument"};
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+        size_t n = strlen(results[i]);
+        if (nsc_text_starts(reason, results[i]) && nsc_text_starts(nsc_text_from(reason, n), ". "))
+            reason.len = n;
+    }
+    return reason;
+}
+
 /* Did NCCL's own warnings make this finding already? Not where the program said something else before them. */
 static bool is_told(struct nsc_case *c, const struct nsc_own_record *r, nsc_text reason)
 {
@@ -267,7 +280,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
                                 ? nsc_words(c, ", and %.*s allowed to this process", (int)part.len, part.ptr)
                                 : "";
         reason = whole_sentences(memory ? first_sentences(reason) : reason);
-        reason = why == NSC_PROGRAM_NCCL ? with_file_last(c, reason) : reason;
+        reason = why == NSC_PROGRAM_NCCL ? with_file_last(c, without_prose(reason)) : reason;
         f->title = nsc_words(c, "%s%s: %.*s%s%s", title, memory ? who_failed(c, r) : "", (int)reason.len,
                              reason.len ? reason.ptr : "", share, memory ? "" : who_failed(c, r));
         struct nsc_ask ask = {.c = c, .m = m, .proc = NSC_NONE, .said = &r->where, .reason = reasons, .distance = ""};
