@@ -107,6 +107,25 @@ static nsc_text undo_links(struct nsc_wrap *w, nsc_text text)
     return (nsc_text){w->buf, n + text.len};
 }
 
+/* The length of a printer's quotation mark that begins here; 0: none does. */
+static size_t quotation_mark(const char *p, size_t n)
+{
+    static const char *const marks[] = {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019", "\u00ab", "\u00bb", "\u300c", "\u300d"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (n >= strlen(marks[i]) && !memcmp(p, marks[i], strlen(marks[i])))
+            return strlen(marks[i]);
+    return 0;
+}
+
+/* A line that somebody put between such marks, and no word around it. */
+static nsc_text undo_quotation(nsc_text line)
+{
+    size_t open = (unsigned char)line.ptr[0] < 0x80 ? 0 : quotation_mark(line.ptr, line.len), close = 0;
+    for (size_t n = 2; open && !close && n <= 3 && open + n < line.len; n++)
+        close = quotation_mark(line.ptr + line.len - n, n);
+    return close ? (nsc_text){line.ptr + open, line.len - open - close} : line;
+}
+
 void nsc_unwrap_nothing(struct nsc_wrap *w)
 {
     w->time = w->pod = w->container = (nsc_text){NULL, 0};
@@ -130,7 +149,7 @@ nsc_text nsc_unwrap(struct nsc_wrap *w, nsc_text line)
     }
     if (line.len && link_in(line) && memmem(line.ptr, line.len, "NCCL", 4))
         line = undo_links(w, line);
-    return line;
+    return line.len ? undo_quotation(line) : line;
 }
 
 /* ---- a second look ---- */

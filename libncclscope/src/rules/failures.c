@@ -289,15 +289,29 @@ static bool reached_program(const struct nsc_event *e)
     return nsc_text_find(e->where.text, "init.c") >= 0 || nsc_text_find(e->where.text, "group.c") >= 0;
 }
 
-/* "init.cu:915 -> 2" of another process, above the failure, and no warning of that process: it had failed already, of what is not here. */
-static const struct nsc_event *failed_above(const struct ncclscope_model *m, const struct nsc_event *began)
+static bool had_warned(const struct ncclscope_model *m, const struct nsc_event *e)
+{
+    for (size_t i = 0; i < m->warnings.len; i++)
+        if (m->warnings.item[i].proc == e->proc && m->warnings.item[i].where.source == e->where.source &&
+            m->warnings.item[i].where.line < e->where.line)
+            return true;
+    return false;
+}
+
+/* "init.cu:915 -> 2" above the failure, and no warning of that process: it had failed already, of what is not here. Of the process of the
+ * failure itself where that only tells of something that broke before. */
+static const struct nsc_event *failed_above(const struct ncclscope_model *m, const struct nsc_finding *f)
 {
     enum { SUCCESS, LAST_ERROR = 6 }; /* 7: in progress */
+    const struct nsc_event *began = f->began;
+    bool follows = f->part == NSC_WAKE || f->rule->key == NSC_ID_FAILURE_ASYNC;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
-        if (e->kind == NCCLSCOPE_KIND_BACKTRACE && e->number > SUCCESS && e->number <= LAST_ERROR &&
-            e->proc != began->proc && reached_program(e) && !m->procs.item[e->proc].nameless &&
-            nsc_is_before(m, e, began) && !nsc_lived_on(m, e->proc, &e->where) && !has_warned(m, e->proc))
+        bool error = e->kind == NCCLSCOPE_KIND_BACKTRACE && e->number > SUCCESS && e->number <= LAST_ERROR;
+        if (!error || !reached_program(e) || m->procs.item[e->proc].nameless || !nsc_is_before(m, e, began) ||
+            nsc_lived_on(m, e->proc, &e->where))
+            continue;
+        if (e->proc == began->proc ? follows && !had_warned(m, e) : !has_warned(m, e->proc))
             return e;
     }
     return NULL;
@@ -305,7 +319,7 @@ static const struct nsc_event *failed_above(const struct ncclscope_model *m, con
 
 static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
 {
-    const struct nsc_event *e = f->severity == NCCLSCOPE_SEVERITY_ERROR ? failed_above(c->m, f->began) : NULL;
+    const struct nsc_event *e = f->severity == NCCLSCOPE_SEVERITY_ERROR ? failed_above(c->m, f) : NULL;
     if (!e)
         return;
     nsc_text call = nsc_message_of(&e->where);
@@ -316,14 +330,14 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
         nsc_show(c, f, &e->where);
         return;
     }
-    if (f->rule->key == NSC_ID_FAILURE_PEER_CLOSED) /* the second symptom, whatever closed the connection */
+    bool own = e->proc == f->began->proc;
+    if (own || f->rule->key == NSC_ID_FAILURE_PEER_CLOSED) /* the second symptom, whatever closed the connection */
         f->title = nsc_words(c, "NCCL had returned an error before (%s: %.*s, %s); then: %s", who(c, e),
                              (int)(call.len < 60 ? call.len : 60), call.ptr, nsc_line_in(c, &e->where), f->title);
-    f->cause =
-        nsc_words(c,
-                  "%s Earlier, another process had returned an error (%s: %.*s, %s); its warning, "
-                  "which says what failed, is not in this input.",
-                  f->cause, who(c, e), (int)(call.len < 60 ? call.len : 60), call.ptr, nsc_line_in(c, &e->where));
+    f->cause = nsc_words(
+        c, "%s Earlier, %s had returned an error (%s: %.*s, %s); its warning, which says what failed, is not in this input.",
+        f->cause, own ? "a call of this process" : "another process", who(c, e), (int)(call.len < 60 ? call.len : 60),
+        call.ptr, nsc_line_in(c, &e->where));
     nsc_show(c, f, &e->where);
 }
 
