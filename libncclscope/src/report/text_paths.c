@@ -247,7 +247,8 @@ static nsc_str host_of_end(const struct ncclscope_model *m, uint32_t comm, const
     bool near = l->family == NSC_SHM ||
                 (l->family == NSC_P2P && nsc_text_find(nsc_say(m, l->via), "MNNVL") < 0); /* of one machine */
     bool here = l->proc != NSC_NONE && (l->printer == (int64_t)rank || near);
-    return x ? m->procs.item[x->proc].host : here ? m->procs.item[l->proc].host : 0;
+    uint32_t proc = x ? x->proc : here ? l->proc : nsc_printer_of(m, l, rank);
+    return proc == NSC_NONE ? 0 : m->procs.item[proc].host;
 }
 
 static void count_hosts(const struct ncclscope_model *m, uint32_t comm, host_pairs *pairs)
