@@ -118,24 +118,28 @@ static bool shows_reading(const struct ncclscope_model *m, const struct nsc_rank
     return when == READ_TO_THE_END ? begins && r->complete.line : true;
 }
 
-/* A member that shows variables, but not this one, which another member has; NSC_NONE: none. Where other writers tore lines, the line of
- * one may be among them; that those of two are, is not to be thought. */
+/* A member that shows variables, but not this one, which another member has; NSC_NONE: none. Where other writers tore lines, the lines of
+ * some may be among them; that those of two are, and of more than have it, is not to be thought. */
 static uint32_t lacks_it(const struct comparison *d, uint32_t comm, const char *name)
 {
     const struct ncclscope_model *m = d->c->m;
     const struct nsc_comm *k = &m->comms.item[comm];
     int when = is_read_at_start(nsc_text_of(name));
-    uint32_t torn = NSC_NONE; /* one whose line may be torn */
+    uint32_t having = 0, lacking = 0, first = NSC_NONE;
+    bool torn = false;
     for (uint32_t i = 0; when != NOT_READ && i < k->count; i++) {
         const struct nsc_rank *r = member_of(m, k, i);
+        const struct nsc_proc *p = &m->procs.item[r->proc];
         bool read = shows_reading(m, r, when) && (when == READ_FOR_IB ? tried_ib(m, r) : has_neighbour(d, comm, r));
-        if (!m->procs.item[r->proc].env_seen || nsc_env_of(m, r->proc, name) || !read || r->proc == torn)
+        bool has = nsc_env_of(m, r->proc, name);
+        torn = torn || m->sources.item[p->source].stats.torn_lines;
+        having += has;
+        if (!p->env_seen || has || !read)
             continue;
-        if (torn != NSC_NONE || !m->sources.item[m->procs.item[r->proc].source].stats.torn_lines)
-            return r->proc;
-        torn = r->proc;
+        first = first == NSC_NONE ? r->proc : first;
+        lacking++;
     }
-    return NSC_NONE;
+    return torn && (lacking < 2 || lacking <= having) ? NSC_NONE : first;
 }
 
 static void tell_lack(struct nsc_case *c, uint32_t comm, const struct nsc_env *one, uint32_t other)
