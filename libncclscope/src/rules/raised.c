@@ -320,6 +320,13 @@ static void say_what_nccl_met(struct nsc_case *c, struct nsc_finding *f, const s
     }
 }
 
+const char *nsc_marked_by_launcher(struct nsc_case *c, const struct nsc_own_record *r)
+{
+    return r->launcher_rank < 0 || r->torch_rank >= 0
+               ? ""
+               : nsc_words(c, " (process %lld by its launcher's mark)", (long long)r->launcher_rank);
+}
+
 static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc_own_record *r, const char *lived_on,
                      const struct nsc_own_record *survived)
 {
@@ -332,8 +339,9 @@ static void tell_one(struct nsc_case *c, const struct words *w, const struct nsc
     f->title = known ? known : title_of(c, w, f, name, reason);
     if (!known && !f->ranks.len && f->count > 1)
         f->title = nsc_words(c, "%s (first of %llu such lines)", f->title, (unsigned long long)f->count);
-    f->title = process < 0 ? f->title
-                           : nsc_words(c, "%s (process %lld of torch.multiprocessing)", f->title, (long long)process);
+    f->title = process >= 0 ? nsc_words(c, "%s (process %lld of torch.multiprocessing)", f->title, (long long)process)
+               : !f->ranks.len ? nsc_words(c, "%s%s", f->title, nsc_marked_by_launcher(c, r))
+                               : f->title;
     f->cause = nccl_beside(c, r);
     f->fix = w->fix;
     const struct nsc_event *closed = nsc_event_of(c->m, NSC_NONE, NCCLSCOPE_KIND_PEER_CLOSED);

@@ -21,6 +21,8 @@ const struct nsc_own_record *nsc_stopped_by_hand(const struct ncclscope_model *m
 bool nsc_only_missed(const struct ncclscope_model *m);
 /* Is it an exception that only hands on a failure of NCCL's? */
 bool nsc_is_of_nccl(const struct ncclscope_model *m, const struct nsc_own_record *r);
+/* " (process 14 by its launcher's mark)", as mpirun puts "[1,14]<stdout>:" in front; "" where it has none, or PyTorch's own. */
+const char *nsc_marked_by_launcher(struct nsc_case *c, const struct nsc_own_record *r);
 /* Is it one by which the process aborts? */
 bool nsc_dies_of(const struct nsc_own_record *raised);
 /* The first line of this input (NSC_NONE: one of any) by which NCCL, or work that waits for it, failed; NULL: none. */

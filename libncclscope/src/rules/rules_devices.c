@@ -466,6 +466,9 @@ void nsc_rule_collnet_refused(struct nsc_case *c)
                 : refused ? "CollNet (SHARP) could not be set up, as the fabric's aggregation manager gave it no "
                             "resource: NCCL uses the point-to-point network"
                           : "CollNet (SHARP) could not be set up: NCCL uses the point-to-point network";
+            nsc_text words = nsc_message_of(&e->where);
+            if (nsc_text_find(words, "SHARP coll init error") >= 0)
+                f->title = nsc_words(c, "%s (%.*s)", f->title, (int)(words.len < 120 ? words.len : 120), words.ptr);
             nsc_show(c, f, asked ? &asked->where : NULL);
             struct nsc_ask ask = {.c = c, .m = m, .proc = e->proc, .event = e, .distance = ""};
             nsc_explain(c, f, &ask);

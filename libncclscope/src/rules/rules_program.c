@@ -161,7 +161,7 @@ static const char *who_failed(struct nsc_case *c, const struct nsc_own_record *r
         return nsc_words(c, " (%sprocess %lld of %.*s)", rank < 0 ? "" : nsc_words(c, "rank %lld, ", (long long)rank),
                          (long long)pid, (int)host.len, host.ptr);
     }
-    return "";
+    return nsc_marked_by_launcher(c, r);
 }
 
 /* Where nccl-tests says whose processes failed: a host that it lists and that none of these is of. `spoke`: one that some are of. */
