@@ -496,6 +496,7 @@ struct nsc_whole {
     struct nsc_map
         steps;  /* source and one of nsc_step: the line by which its program counts on, index into model.happened */
     bool broke; /* an event came before a call that returned an error */
+    struct nsc_map masks; /* host: how many processes or ranks tell near which CPUs they are, and how many different sets */
 };
 
 /* Threads of one process of which each is known; programs have some tens. */
@@ -599,7 +600,7 @@ struct ncclscope_model {
 #define NSC_MODEL_MAPS(X) \
     X(thread_by) X(env_by) X(path_by) X(tree_link_by) X(nvlink_by) X(legs_by) X(far_by) X(printed_by) X(printed_on) \
     X(placed_on)     X(whole.heard) X(whole.words) X(whole.raised) X(whole.event) \
-    X(whole.back) X(whole.steps)
+    X(whole.back) X(whole.steps) X(whole.masks)
 /* clang-format on */
 
 /* ---- keys.c ---- */
@@ -653,6 +654,8 @@ void nsc_find_machines(struct ncclscope_model *m);                  /* machines.
 void nsc_find_shapes(struct ncclscope_model *m);                    /* shape.c */
 void nsc_look_at_whole(struct ncclscope_model *m);                  /* whole.c */
 void nsc_lay_rows(struct ncclscope_model *m);                       /* lay_rows.c: again where what is known grew */
+/* Does each of three or more on a host tell of CPUs of its own? Then their launcher gave each its cores, and no two GPUs need be far apart. */
+bool nsc_are_bound(const struct ncclscope_model *m, nsc_str host);
 /* The line by which the job's own program says that it reached its end; NULL: none does. */
 const struct nsc_where *nsc_success_of(const struct ncclscope_model *m);
 

@@ -143,6 +143,41 @@ static void look_at_sources(const struct ncclscope_model *m, struct nsc_whole *w
     w->battered = torn * 10 > lines;
 }
 
+enum mask_count { TELLING, DIFFERENT, ONE_OF_THEM };
+
+static uint32_t masks_of(const struct nsc_whole *w, nsc_str host, enum mask_count which)
+{
+    uint32_t n = nsc_map_get(&w->masks, (struct nsc_key){host, 0, which});
+    return n == NSC_NONE ? 0 : n;
+}
+
+static void count_mask(struct ncclscope_model *m, struct nsc_whole *w, nsc_str host, nsc_str cpus)
+{
+    struct nsc_key one = {host, cpus, ONE_OF_THEM};
+    bool first = nsc_map_get(&w->masks, one) == NSC_NONE;
+    if (nsc_map_put(&w->masks, one, 1) ||
+        nsc_map_put(&w->masks, (struct nsc_key){host, 0, TELLING}, masks_of(w, host, TELLING) + 1) ||
+        nsc_map_put(&w->masks, (struct nsc_key){host, 0, DIFFERENT}, masks_of(w, host, DIFFERENT) + first))
+        m->no_memory = true;
+}
+
+static void look_at_cpus(struct ncclscope_model *m, struct nsc_whole *w)
+{
+    for (size_t i = 0; i < m->procs.len; i++)
+        if (m->procs.item[i].cpus && !m->procs.item[i].cpus_differ)
+            count_mask(m, w, m->procs.item[i].host, m->procs.item[i].cpus);
+    for (size_t i = 0; i < m->ranks.len; i++)
+        if (m->ranks.item[i].cpus && m->procs.item[m->ranks.item[i].proc].cpus_differ)
+            count_mask(m, w, m->procs.item[m->ranks.item[i].proc].host, m->ranks.item[i].cpus);
+}
+
+bool nsc_are_bound(const struct ncclscope_model *m, nsc_str host)
+{
+    enum { FEW = 3 };
+    uint32_t n = masks_of(&m->whole, host, TELLING);
+    return n >= FEW && masks_of(&m->whole, host, DIFFERENT) == n;
+}
+
 /* They may be those that no line names. The device that a header shows is the one which its thread has selected: main threads that abort
  * show 0 for all. */
 static int64_t count_unnamed_gpus(const struct ncclscope_model *m)
@@ -172,6 +207,7 @@ void nsc_look_at_whole(struct ncclscope_model *m)
     look_at_steps(m, w);
     look_at_events(m, w);
     look_at_sources(m, w);
+    look_at_cpus(m, w);
     w->unnamed_gpus = count_unnamed_gpus(m);
 }
 
