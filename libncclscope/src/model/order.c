@@ -42,14 +42,32 @@ static int by_link(const void *a, const void *b, void *model)
     return nsc_is_earlier(p, q) ? -1 : nsc_is_earlier(q, p);
 }
 
+/* Which sources have connections with their headers: one without, and indented, is somebody's quotation there. */
+static struct nsc_map headed_sources(struct ncclscope_model *m)
+{
+    struct nsc_map headed = {0};
+    for (size_t i = 0; i < m->links.len; i++)
+        if (m->links.item[i].proc != NSC_NONE &&
+            nsc_map_put(&headed, (struct nsc_key){m->links.item[i].where.source, 0, 0}, 0))
+            m->no_memory = true;
+    return headed;
+}
+
 /* Sorted; one link per communicator, ranks, direction and text: what two processes or sources hold of one is added up. */
 static void order_links(struct ncclscope_model *m)
 {
+    struct nsc_map headed = headed_sources(m);
     for (size_t i = 0; i < m->links.len; i++) {
+        const struct nsc_link *l = &m->links.item[i];
+        bool indented = l->where.text.len && (l->where.text.ptr[0] == ' ' || l->where.text.ptr[0] == '\t');
+        if (l->proc == NSC_NONE && indented &&
+            nsc_map_get(&headed, (struct nsc_key){l->where.source, 0, 0}) != NSC_NONE)
+            continue;
         uint32_t *o = nsc_vec_push(&m->link_order);
         if (o)
             *o = (uint32_t)i;
     }
+    nsc_map_free(&headed);
     if (m->link_order.len)
         qsort_r(m->link_order.item, m->link_order.len, sizeof(uint32_t), by_link, m);
     size_t n = 0;

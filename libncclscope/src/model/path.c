@@ -212,13 +212,30 @@ static struct alike pairs_alike(const struct ncclscope_model *m)
 struct known {
     const struct nsc_where *fast; /* the line that shows more than PCIe carries, or NULL */
     struct alike alike;
+    bool one_level; /* of all that the input says of NCCL_P2P_LEVEL, and no pair of it talks through host memory */
 };
 
+/* Of lines without headers nobody knows which run they are of. */
+static bool has_one_level(const struct ncclscope_model *m)
+{
+    nsc_str first = 0, name = nsc_intern_find(&m->strings, NSC_TEXT("NCCL_P2P_LEVEL"));
+    for (size_t i = 0; name && i < m->env.len; i++) {
+        const struct nsc_env *e = &m->env.item[i];
+        if (e->name == name && first && e->value != first)
+            return false;
+        first = e->name == name ? e->value : first;
+    }
+    for (size_t i = 0; i < m->links.len; i++)
+        if (m->links.item[i].family == NSC_SHM)
+            return false;
+    return true;
+}
+
 /* NCCL_P2P_LEVEL=NVL of whoever printed the connection, or, where both lost their headers, of the input: no P2P over anything farther. */
-static const struct nsc_where *level_proves(const struct ncclscope_model *m, const struct nsc_link *l)
+static const struct nsc_where *level_proves(const struct ncclscope_model *m, const struct nsc_link *l, bool one_level)
 {
     const struct nsc_env *level = nsc_env_of(m, l->proc, "NCCL_P2P_LEVEL");
-    bool own = level && (l->proc != NSC_NONE || m->procs.item[level->proc].nameless);
+    bool own = level && (l->proc != NSC_NONE || (one_level && m->procs.item[level->proc].nameless));
     return own && nsc_text_is(nsc_say(m, level->value), "NVL") ? &level->where : NULL;
 }
 
@@ -235,7 +252,7 @@ static void p2p_path(const struct ncclscope_model *m, const struct nsc_link *l, 
         out->path = path_of_class(nsc_say(m, told));
         out->proof = NSC_PROOF_STATED;
         out->because = because;
-    } else if ((because = level_proves(m, l)) || infer_nvlink(m, l, &because)) {
+    } else if ((because = level_proves(m, l, known->one_level)) || infer_nvlink(m, l, &because)) {
         out->path = NSC_PATH_NVLINK;
         out->proof = NSC_PROOF_INFERRED;
         out->because = because;
@@ -293,7 +310,7 @@ static void find_path(const struct ncclscope_model *m, const struct nsc_link *l,
 
 void nsc_find_paths(struct ncclscope_model *m)
 {
-    const struct known known = {nsc_more_than_pcie(m), pairs_alike(m)};
+    const struct known known = {nsc_more_than_pcie(m), pairs_alike(m), has_one_level(m)};
     for (size_t i = 0; i < m->links.len; i++)
         find_path(m, &m->links.item[i], &known, &m->links.item[i].known);
 }

@@ -257,7 +257,8 @@ enum nsc_answer nsc_ask_other_network(struct nsc_ask *q)
     ptrdiff_t at = q->said ? nsc_text_find(q->said->text, "onnect to ") : -1;
     int64_t tried = at < 0 ? -1 : first_number(nsc_text_from(q->said->text, (size_t)at + sizeof "onnect to " - 1)),
             own = p && p->address ? first_number(nsc_say(q->m, p->address)) : -1;
-    if (tried < 0 || own < 0 || tried == own)
+    if (tried < 0 || own < 0 || tried == own || p->last_connect || p->last_rank != NSC_NONE ||
+        nsc_env_of(q->m, NSC_NONE, "NCCL_COMM_ID")) /* who met before, or was told where to meet */
         return NSC_UNSAID;
     q->line = &p->address_at;
     return NSC_YES;

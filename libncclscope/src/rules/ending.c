@@ -84,7 +84,7 @@ static const char *name_process(struct nsc_case *c, const struct nsc_own_record 
 
 bool nsc_is_own_handler(const struct nsc_own_record *r)
 {
-    return r->number == NCCLSCOPE_KIND_SIGNAL_TOLD && nsc_text_find(r->where.text, "Caught signal ") >= 0;
+    return r->number == NCCLSCOPE_KIND_SIGNAL_TOLD && nsc_text_starts(nsc_text_trim(r->where.text), "Caught signal ");
 }
 
 /* Of one who watched it: another process, systemd. */

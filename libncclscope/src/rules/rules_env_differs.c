@@ -119,12 +119,13 @@ static bool shows_reading(const struct ncclscope_model *m, const struct nsc_rank
 }
 
 /* A member that shows variables, but not this one, which another member has; NSC_NONE: none. Where other writers tore lines, the lines of
- * some may be among them; that those of two are, and of more than have it, is not to be thought. */
+ * some may be among them, of two where one tears the other's; that those of three are, and of more than have it, is not to be thought. */
 static uint32_t lacks_it(const struct comparison *d, uint32_t comm, const char *name)
 {
     const struct ncclscope_model *m = d->c->m;
     const struct nsc_comm *k = &m->comms.item[comm];
     int when = is_read_at_start(nsc_text_of(name));
+    enum { FEW = 3 };
     uint32_t having = 0, lacking = 0, first = NSC_NONE;
     bool torn = false;
     for (uint32_t i = 0; when != NOT_READ && i < k->count; i++) {
@@ -139,7 +140,7 @@ static uint32_t lacks_it(const struct comparison *d, uint32_t comm, const char *
         first = first == NSC_NONE ? r->proc : first;
         lacking++;
     }
-    return torn && (lacking < 2 || lacking <= having) ? NSC_NONE : first;
+    return torn && (lacking < FEW || lacking <= having) ? NSC_NONE : first;
 }
 
 static void tell_lack(struct nsc_case *c, uint32_t comm, const struct nsc_env *one, uint32_t other)

@@ -571,6 +571,11 @@ bool nsc_ends_with_nccl(const struct ncclscope_model *m, uint32_t source)
     return m->troubles || s->stats.lines <= s->last_record + LAST_WORDS;
 }
 
+static bool is_behind(const struct nsc_event *e, const struct nsc_where *line)
+{
+    return e && e->where.source == line->source && e->where.line > line->line;
+}
+
 /* "Using network IB" of a thread that prints no Init START, where that line is seen of others, or this release prints it: it begins a
  * communicator that no line names. */
 static bool is_unmet(const struct ncclscope_model *m, const struct nsc_thread *t, bool shown)
@@ -578,7 +583,7 @@ static bool is_unmet(const struct ncclscope_model *m, const struct nsc_thread *t
     const struct nsc_proc *p = &m->procs.item[t->proc];
     if (!t->chose.line || p->nameless || p->merged_into != NSC_NONE || p->graph_seen ||
         nsc_event_of(m, t->proc, NCCLSCOPE_KIND_TOPO_SIMPLE_ORDER) || /* rings are sought when all have met */
-        nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_P2P_REFUSED))        /* and P2P with those that one has met */
+        is_behind(nsc_event_of(m, NSC_NONE, NCCLSCOPE_KIND_P2P_REFUSED), &t->chose)) /* and P2P with whom one has met */
         return false;
     struct nsc_version v = nsc_version_of(m, t->proc);
     bool at_once = v.low >= NSC_CHANGE_START_BEFORE_MEETING;

@@ -257,21 +257,19 @@ static void tell_unopened_alone(struct nsc_case *c)
 {
     const struct ncclscope_model *m = c->m;
     struct nsc_finding *f = NULL;
-    for (size_t i = 0; i < m->events.len; i++) {
+    for (size_t i = 0; i < m->events.len && !m->link_order.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
         const struct nsc_proc *p = &m->procs.item[e->proc];
         if (e->kind != NCCLSCOPE_KIND_IB_NO_DEVICE || nsc_lists_device(m, e->proc) || p->network)
             continue;
         if (!f) {
-            f = nsc_found(c, nsc_success_of(m) ? NCCLSCOPE_SEVERITY_NOTE : NCCLSCOPE_SEVERITY_WARNING, "fault",
-                          "certain");
-            int severity = f->severity;
+            f = nsc_found(c, NCCLSCOPE_SEVERITY_NOTE, "fault", "certain"); /* others of its host may have been */
             nsc_text words = nsc_message_of(&e->where);
             f->title = nsc_words(c, "An RDMA device could not be opened: %.*s",
                                  (int)(words.len < 120 ? words.len : 120), words.ptr);
             struct nsc_ask ask = {.c = c, .m = m, .proc = p->nameless ? NSC_NONE : e->proc, .event = e, .distance = ""};
             nsc_explain(c, f, &ask);
-            f->severity = severity;
+            f->severity = NCCLSCOPE_SEVERITY_NOTE;
         }
         f->count += e->count;
         nsc_name_host(c, f, p->host);

@@ -106,7 +106,8 @@ static nsc_text without_prose(nsc_text reason)
                                           "invalid usage", "invalid argument"};
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         size_t n = strlen(results[i]);
-        if (nsc_text_starts(reason, results[i]) && nsc_text_starts(nsc_text_from(reason, n), ". "))
+        if (nsc_text_starts(reason, results[i]) && nsc_text_starts(nsc_text_from(reason, n), ". ") &&
+            reason.ptr[reason.len - 1] == ':')
             reason.len = n;
     }
     return reason;
@@ -241,12 +242,24 @@ static void tell_watchdogs(struct nsc_case *c, struct nsc_finding *f, nsc_text r
     nsc_show(c, f, first);
 }
 
-/* "invalid usage", "ncclInvalidArgument": what a process did itself, and no peer of it. */
+/* "ncclInvalidUsage", "NCCL Error 5: invalid usage", and before 2021 ", invalid usage, NCCL version": what a process did itself, no peer. */
 static bool is_own_fault(const struct nsc_own_record *r)
 {
-    static const char *const words[] = {"invalid usage", "invalid argument", "ncclInvalidUsage", "ncclInvalidArgument",
-                                        NULL};
+    static const char *const words[] = {"ncclInvalidUsage", "ncclInvalidArgument", "rror 5: invalid usage",
+                                        "rror 4: invalid argument", ", invalid usage, ", ", invalid argument, ", NULL};
     return nsc_text_has_any(r->where.text, words);
+}
+
+/* Did others see its process go, behind that line? */
+static bool went_for_others(const struct nsc_case *c, const struct nsc_own_record *r)
+{
+    for (size_t i = 0; i < c->f->list.len && is_own_fault(r); i++) {
+        const struct nsc_finding *f = &c->f->list.item[i];
+        if (f->rule->key == NSC_ID_FAILURE_PEER_CLOSED && f->part == NSC_WAKE && f->began &&
+            f->began->where.source == r->where.source && f->began->where.line > r->where.line)
+            return true;
+    }
+    return false;
 }
 
 static void tell_program(struct nsc_case *c, int number, int other, const char *title, int why)
@@ -274,7 +287,8 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         f = nsc_found(c, NCCLSCOPE_SEVERITY_ERROR, "error", "certain");
         f->count = 1;
         bool memory = why == NSC_PROGRAM_MEMORY;
-        int reasons = memory ? why_no_room(reason) : why;
+        bool refused = why == NSC_PROGRAM_NCCL && went_for_others(c, r);
+        int reasons = memory ? why_no_room(reason) : refused ? (int)NSC_PROGRAM_REFUSED : why;
         nsc_text part = share_of(reason);
         const char *share = reasons == NSC_PROGRAM_SHARE
                                 ? nsc_words(c, ", and %.*s allowed to this process", (int)part.len, part.ptr)
@@ -289,7 +303,7 @@ static void tell_program(struct nsc_case *c, int number, int other, const char *
         nsc_show(c, f, &r->where);
         if (r->torch_rank >= 0)
             nsc_name_rank(c, f, (uint64_t)r->torch_rank);
-        f->part = ended_process(m, r) || (why == NSC_PROGRAM_NCCL && is_own_fault(r)) ? NSC_ROOT : f->part;
+        f->part = refused || ended_process(m, r) ? NSC_ROOT : f->part;
         if (why == NSC_PROGRAM_CUDA && lacks_gpu(reason))
             nsc_blame_for_waiting(c, &r->where, c->rule->key);
     }
@@ -517,7 +531,7 @@ static bool is_news(const struct nsc_case *c, ncclscope_kind kind)
         bool fell = f->rule->key == NSC_ID_RANKS_EXITED && f->evidences && !echo &&
                     (nsc_is_explained_by(f, "EXIT_ABORTED") || nsc_is_explained_by(f, "EXIT_SEGV"));
         bool behind = fell && f->evidence[0].source == r->where.source && f->evidence[0].line > r->where.line;
-        bool of_others = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED && f->part == NSC_WAKE && is_own_fault(r);
+        bool of_others = f->rule->key == NSC_ID_FAILURE_PEER_CLOSED && went_for_others(c, r);
         if (f->severity == NCCLSCOPE_SEVERITY_ERROR && !behind && !of_others)
             return false;
     }
