@@ -618,6 +618,8 @@ static void verdict(const struct nsc_report *r, const ncclscope_stats *t)
                      r->m->tests.len || nsc_lacks_results(r->m) || nsc_success_of(r->m)
                          ? "they cannot tell which path the GPUs use"
                          : "nothing to judge");
+        if (tell_any_end(r, false))
+            nsc_indent(r, 3);
         nsc_wrap(r, 3, nsc_text_of(line));
         if (done && r->m->tests_begun <= 1 && !has_trouble(r)) {
             snprintf(line, sizeof line, "The program says that it reached its end (%s).",

@@ -402,6 +402,20 @@ static void tell_step_memory(struct nsc_case *c, const struct nsc_own_record *oo
     nsc_show(c, f, &oom->where);
 }
 
+/* What ends before NCCL's first word is a step of the job that prepares it, or looks at the machine. */
+static bool is_before_nccl(const struct ncclscope_model *m, const struct nsc_own_record *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->procs.len; i++) {
+        const struct nsc_where *first = &m->procs.item[i].first;
+        any = any || first->source == r->where.source;
+        if (first->source == r->where.source && first->line < r->where.line)
+            return false;
+    }
+    const struct nsc_source_info *s = &m->sources.item[r->where.source];
+    return (any || s->bare_version) && (!s->bare_version || s->bare_version_at.line > r->where.line);
+}
+
 enum { MOST_ASKED = 64 };
 
 void nsc_rule_ranks_exited(struct nsc_case *c)
@@ -434,8 +448,11 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         }
         const struct nsc_where *done = nsc_success_of(m);
         bool mended = done && done->source == r->where.source && done->line > r->where.line; /* it was started anew */
-        struct nsc_finding *f =
-            nsc_found(c, mended ? NCCLSCOPE_SEVERITY_WARNING : NCCLSCOPE_SEVERITY_ERROR, "error", "likely");
+        struct nsc_finding *f = nsc_found(c,
+                                          !mended                     ? NCCLSCOPE_SEVERITY_ERROR
+                                          : is_before_nccl(m, r) ? NCCLSCOPE_SEVERITY_NOTE
+                                                                      : NCCLSCOPE_SEVERITY_WARNING,
+                                          "error", "likely");
         f->count = 1;
         bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
                          r->number == NCCLSCOPE_KIND_SIGNAL_GDB || r->number == NCCLSCOPE_KIND_SIGNAL_ABSL ||
