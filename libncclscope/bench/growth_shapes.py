@@ -414,6 +414,13 @@ def lone_lists(n):
             1024 + 4 * i, 256 + i, 10 + i % 7, 1.0, 1.5, 11 + i % 7, 1.0, 1.5) for i in range(n)])
 
 
+def one_long_line(n):
+    """Lines of another program that grow themselves, each with words for which it is looked at closely: what an expression tries again and
+    again within one of them shows in seconds alone."""
+    words = ' the quick brown fox: jumps [over] the lazy dog, and so on |' * n
+    return one_log(['WARNING request %d failed in 5s, exit code 1, NCCL_ALGO=, died: %s' % (i, words) for i in range(8)])
+
+
 def python_crashes(n):
     out = []
     for i in range(n):
@@ -721,6 +728,6 @@ SHAPES = {
     failed_communicators: (120, 5000), told_twice: (200, 10000), rotated: (120, 5000), different_variables: (150, 10000),
     net_devices: (320, 16000), gdr_pairs: (300, 10000), closed_by_lost: (200, 10000), closed_in_groups: (200, 10000), closed_by_strangers: (120, 5000),
     shared_gpus: (200, 10000), limited_channels: (150, 10000), commands: (200, 5000), pods_in_a_ring: (150, 10000), ras_json: (200, 10000), matrices: (200, 10000),
-    lone_lists: (300, 10000), python_crashes: (300, 10000), still_watchdogs: (400, 10000), listed_alike: (300, 10000),
+    lone_lists: (300, 10000), one_long_line: (20, 250), python_crashes: (300, 10000), still_watchdogs: (400, 10000), listed_alike: (300, 10000),
     unknown_lines: (400, 20000), torn_lines: (300, 10000), jobs_one_after_another: (150, 5000),
 }
