@@ -388,6 +388,7 @@ static void tell(struct nsc_case *c, struct nsc_finding *f, const struct failure
     struct tellers all = {.ranks = {.rule = c->rule}, .devices = {.rule = c->rule}};
     hear_tellers(c, first, f->began, &all);
     nsc_text text = nsc_say(c->m, f->began->text);
+    text.len -= text.len && text.ptr[text.len - 1] == ','; /* a report broke the line behind it */
     int64_t number;
     if (nsc_to_i64(text, &number)) /* a rank or a device: the line itself says whose */
         text.len = 0;
