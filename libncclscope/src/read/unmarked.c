@@ -121,15 +121,13 @@ static nsc_text behind_prefix(ncclscope_reader *r)
 
 /* ---- NCCL's words in the message of another program ---- */
 
-/* aws-ofi-nccl's own words, or those of a call of the RDMA library, pasted without all that stood before; what is no warning is left, as
- * nobody quotes it for a failure. */
+/* aws-ofi-nccl's own words, pasted without all that stood before; what it does not warn of is left, as nobody quotes it for a failure. */
 static nsc_text bare_warning(ncclscope_reader *r, nsc_text body)
 {
     bool strict;
     nsc_text text = nsc_text_trim_end(body);
-    bool told = nsc_text_starts(text, "NET/OFI ") || nsc_text_starts(text, "Call to ibv_");
     const struct nsc_known_text *known =
-        told ? nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict) : NULL;
+        nsc_text_starts(text, "NET/OFI ") ? nsc_texts_match(r->grammar, NULL, text, 0, &r->match, &strict) : NULL;
     return known && !strcmp(known->level, "WARN") ? text : (nsc_text){NULL, 0};
 }
 

@@ -448,9 +448,10 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         }
         const struct nsc_where *done = nsc_success_of(m);
         bool mended = done && done->source == r->where.source && done->line > r->where.line; /* it was started anew */
+        bool prepares = code > 0 && r->number == NCCLSCOPE_KIND_SRUN_ENDED && !raised && is_before_nccl(m, r);
         struct nsc_finding *f = nsc_found(c,
                                           !mended                     ? NCCLSCOPE_SEVERITY_ERROR
-                                          : is_before_nccl(m, r) ? NCCLSCOPE_SEVERITY_NOTE
+                                          : prepares ? NCCLSCOPE_SEVERITY_NOTE
                                                                       : NCCLSCOPE_SEVERITY_WARNING,
                                           "error", "likely");
         f->count = 1;

@@ -242,11 +242,19 @@ static void tell_watchdogs(struct nsc_case *c, struct nsc_finding *f, nsc_text r
     nsc_show(c, f, first);
 }
 
-/* "ncclInvalidUsage", "NCCL Error 5: invalid usage", and before 2021 ", invalid usage, NCCL version": what a process did itself, no peer. */
+/* "ncclInvalidUsage", "NCCL Error 5: invalid usage", ", invalid usage, NCCL version", "'invalid usage (run with NCCL_DEBUG=WARN ...": what a
+ * process did itself, no peer. */
 static bool is_own_fault(const struct nsc_own_record *r)
 {
-    static const char *const words[] = {"ncclInvalidUsage", "ncclInvalidArgument", "rror 5: invalid usage",
-                                        "rror 4: invalid argument", ", invalid usage, ", ", invalid argument, ", NULL};
+    static const char *const words[] = {"ncclInvalidUsage",
+                                        "ncclInvalidArgument",
+                                        "rror 5: invalid usage",
+                                        "rror 4: invalid argument",
+                                        ", invalid usage, NCCL version",
+                                        ", invalid argument, NCCL version",
+                                        "invalid usage (run with NCCL_DEBUG",
+                                        "invalid argument (run with NCCL_DEBUG",
+                                        NULL};
     return nsc_text_has_any(r->where.text, words);
 }
 
