@@ -496,7 +496,8 @@ struct nsc_whole {
     struct nsc_map
         steps;  /* source and one of nsc_step: the line by which its program counts on, index into model.happened */
     bool broke; /* an event came before a call that returned an error */
-    struct nsc_map masks; /* host: how many processes or ranks tell near which CPUs they are, and how many different sets */
+    struct nsc_map
+        masks; /* host: how many processes or ranks tell near which CPUs they are, and how many different sets */
 };
 
 /* Threads of one process of which each is known; programs have some tens. */

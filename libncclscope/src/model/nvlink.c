@@ -166,7 +166,8 @@ static void note_far(struct ncclscope_model *m, const struct nsc_gpu_path *p, ui
     struct nsc_key key = {p->host, 0, 0};
     enum nsc_level level = nsc_level_of(nsc_say(m, p->type));
     uint32_t before = nsc_map_get(&m->far_by, key);
-    bool known, far = (level == NSC_LEVEL_PHB || level == NSC_LEVEL_SYS) && !nsc_tree_joins(m, p->host, p->a, p->b, &known);
+    bool known,
+        far = (level == NSC_LEVEL_PHB || level == NSC_LEVEL_SYS) && !nsc_tree_joins(m, p->host, p->a, p->b, &known);
     bool nearer = before < m->gpu_paths.len && level < nsc_level_of(nsc_say(m, m->gpu_paths.item[before].type));
     if ((!far || before == NSC_NONE || nearer) && before != (uint32_t)DENIED &&
         nsc_map_put(&m->far_by, key, far ? at : (uint32_t)DENIED))

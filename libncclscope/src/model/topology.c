@@ -224,7 +224,8 @@ bool nsc_tree_joins(const struct ncclscope_model *m, nsc_str host, nsc_str a, ns
 {
     const struct nsc_gpu_node *x = node_of(m, host, a), *y = node_of(m, host, b);
     *known = x && y && x->in_tree && y->in_tree;
-    return *known && (link_in_tree(m, host, a, b) || (x->switched && y->switched) || (x->under && x->under == y->under));
+    return *known &&
+           (link_in_tree(m, host, a, b) || (x->switched && y->switched) || (x->under && x->under == y->under));
 }
 
 /* CPU/0-0 (1/2/-1): architecture, vendor and model, by NCCL's numbers. */

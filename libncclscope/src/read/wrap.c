@@ -110,7 +110,8 @@ static nsc_text undo_links(struct nsc_wrap *w, nsc_text text)
 /* The length of a printer's quotation mark that begins here; 0: none does. */
 static size_t quotation_mark(const char *p, size_t n)
 {
-    static const char *const marks[] = {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019", "\u00ab", "\u00bb", "\u300c", "\u300d"};
+    static const char *const marks[] = {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019",
+                                        "\u00ab", "\u00bb", "\u300c", "\u300d"};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (n >= strlen(marks[i]) && !memcmp(p, marks[i], strlen(marks[i])))
             return strlen(marks[i]);

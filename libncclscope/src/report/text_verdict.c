@@ -566,8 +566,8 @@ static bool may_be_the_point(const struct nsc_report *r, const struct nsc_findin
 {
     if (f->caused_by || !f->title || f->rule->key == NSC_ID_FAILURE_UNJUDGED)
         return !f->caused_by && f->title;
-    return f->evidences && nsc_text_find(f->evidence[0].text, "NCCL WARN ") >= 0 && !nsc_success_of(r->m) && !is_env(f) &&
-           strcmp(f->cls, "by-design") != 0 && strcmp(f->cls, "visibility") != 0;
+    return f->evidences && nsc_text_find(f->evidence[0].text, "NCCL WARN ") >= 0 && !nsc_success_of(r->m) &&
+           !is_env(f) && strcmp(f->cls, "by-design") != 0 && strcmp(f->cls, "visibility") != 0;
 }
 
 /* Where no path shows, calls that returned an error or a warning that cost little may be what the log is about: that comes first. */

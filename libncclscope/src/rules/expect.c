@@ -211,8 +211,8 @@ static const struct nsc_where *cpus_part(const struct ncclscope_model *m, const 
              other = x->b ? x->b->proc : nsc_printer_of(m, l, l->dst);
     const struct nsc_where *at, *there;
     nsc_str p = cpus_of(m, x->a, one, &at), q = cpus_of(m, x->b, other, &there);
-    if (!p || !q || m->procs.item[one].host != m->procs.item[other].host || nsc_are_bound(m, m->procs.item[one].host) || !read_cpus(nsc_say(m, p), a) ||
-        !read_cpus(nsc_say(m, q), b))
+    if (!p || !q || m->procs.item[one].host != m->procs.item[other].host || nsc_are_bound(m, m->procs.item[one].host) ||
+        !read_cpus(nsc_say(m, p), a) || !read_cpus(nsc_say(m, q), b))
         return NULL;
     uint8_t any[3] = {0};
     for (size_t i = 0; i < MOST_CPUS / 8; i++) {

@@ -334,10 +334,11 @@ static void tell_failed_above(struct nsc_case *c, struct nsc_finding *f)
     if (own || f->rule->key == NSC_ID_FAILURE_PEER_CLOSED) /* the second symptom, whatever closed the connection */
         f->title = nsc_words(c, "NCCL had returned an error before (%s: %.*s, %s); then: %s", who(c, e),
                              (int)(call.len < 60 ? call.len : 60), call.ptr, nsc_line_in(c, &e->where), f->title);
-    f->cause = nsc_words(
-        c, "%s Earlier, %s had returned an error (%s: %.*s, %s); its warning, which says what failed, is not in this input.",
-        f->cause, own ? "a call of this process" : "another process", who(c, e), (int)(call.len < 60 ? call.len : 60),
-        call.ptr, nsc_line_in(c, &e->where));
+    f->cause = nsc_words(c,
+                         "%s Earlier, %s had returned an error (%s: %.*s, %s); its warning, which says what failed, is "
+                         "not in this input.",
+                         f->cause, own ? "a call of this process" : "another process", who(c, e),
+                         (int)(call.len < 60 ? call.len : 60), call.ptr, nsc_line_in(c, &e->where));
     nsc_show(c, f, &e->where);
 }
 

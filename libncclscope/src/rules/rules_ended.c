@@ -450,9 +450,9 @@ void nsc_rule_ranks_exited(struct nsc_case *c)
         bool mended = done && done->source == r->where.source && done->line > r->where.line; /* it was started anew */
         bool prepares = code > 0 && r->number == NCCLSCOPE_KIND_SRUN_ENDED && !raised && is_before_nccl(m, r);
         struct nsc_finding *f = nsc_found(c,
-                                          !mended                     ? NCCLSCOPE_SEVERITY_ERROR
+                                          !mended    ? NCCLSCOPE_SEVERITY_ERROR
                                           : prepares ? NCCLSCOPE_SEVERITY_NOTE
-                                                                      : NCCLSCOPE_SEVERITY_WARNING,
+                                                     : NCCLSCOPE_SEVERITY_WARNING,
                                           "error", "likely");
         f->count = 1;
         bool own_words = (r->number >= NCCLSCOPE_KIND_SIGNAL_CAUGHT && r->number <= NCCLSCOPE_KIND_SIGNAL_PYTHON) ||
