@@ -289,13 +289,12 @@ static bool reached_program(const struct nsc_event *e)
     return nsc_text_find(e->where.text, "init.c") >= 0 || nsc_text_find(e->where.text, "group.c") >= 0;
 }
 
-static bool had_warned(const struct ncclscope_model *m, const struct nsc_event *e)
+static const struct nsc_warning *first_warning_of(const struct ncclscope_model *m, const struct nsc_event *of)
 {
     for (size_t i = 0; i < m->warnings.len; i++)
-        if (m->warnings.item[i].proc == e->proc && m->warnings.item[i].where.source == e->where.source &&
-            m->warnings.item[i].where.line < e->where.line)
-            return true;
-    return false;
+        if (m->warnings.item[i].proc == of->proc && m->warnings.item[i].where.source == of->where.source)
+            return &m->warnings.item[i];
+    return NULL;
 }
 
 /* "init.cu:915 -> 2" above the failure, and no warning of that process: it had failed already, of what is not here. Of the process of the
@@ -304,6 +303,7 @@ static const struct nsc_event *failed_above(const struct ncclscope_model *m, con
 {
     enum { SUCCESS, LAST_ERROR = 6 }; /* 7: in progress */
     const struct nsc_event *began = f->began;
+    const struct nsc_warning *warned = first_warning_of(m, began);
     bool follows = f->part == NSC_WAKE || f->rule->key == NSC_ID_FAILURE_ASYNC;
     for (size_t i = 0; i < m->events.len; i++) {
         const struct nsc_event *e = &m->events.item[i];
@@ -311,7 +311,9 @@ static const struct nsc_event *failed_above(const struct ncclscope_model *m, con
         if (!error || !reached_program(e) || m->procs.item[e->proc].nameless || !nsc_is_before(m, e, began) ||
             nsc_lived_on(m, e->proc, &e->where))
             continue;
-        if (e->proc == began->proc ? follows && !had_warned(m, e) : !has_warned(m, e->proc))
+        bool silent = e->proc == began->proc ? follows && (!warned || e->where.line <= warned->where.line)
+                                             : !has_warned(m, e->proc);
+        if (silent)
             return e;
     }
     return NULL;

@@ -98,6 +98,8 @@ enum nsc_answer nsc_ask_informed(struct nsc_ask *q);
 /* Is P2P switched off in one process beside the one that warns (its host, its communicator), and not in another? */
 enum nsc_answer nsc_ask_one_sided_p2p(struct nsc_ask *q);
 #define ONE_SIDED_P2P nsc_ask_one_sided_p2p(q)
+/* Is P2P switched off, by what a process prints? */
+#define P2P_IS_OFF (nsc_p2p_disabled(q->m, NSC_NONE) ? NSC_YES : NSC_NO)
 /* Does the input hold no warning of NCCL's? */
 #define NO_WARNINGS (q->m->warnings.len ? NSC_NO : NSC_YES)
 /* Does any warning of NCCL's hold these words? Then {line} is that one. */

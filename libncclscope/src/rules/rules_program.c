@@ -261,7 +261,9 @@ static bool is_own_fault(const struct nsc_own_record *r)
 /* Did others see its process go, behind that line? */
 static bool went_for_others(const struct nsc_case *c, const struct nsc_own_record *r)
 {
-    for (size_t i = 0; i < c->f->list.len && is_own_fault(r); i++) {
+    if (!is_own_fault(r))
+        return false;
+    for (size_t i = 0; i < c->f->list.len; i++) {
         const struct nsc_finding *f = &c->f->list.item[i];
         if (f->rule->key == NSC_ID_FAILURE_PEER_CLOSED && f->part == NSC_WAKE && f->began &&
             f->began->where.source == r->where.source && f->began->where.line > r->where.line)
