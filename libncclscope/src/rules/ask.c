@@ -1,11 +1,6 @@
 /* ask.c - the questions that rules and conditions of causes share: each answers yes, no, or that the log does not say. */
 #include "rules/questions.h"
 
-static enum nsc_answer yes_or(bool yes, enum nsc_answer other)
-{
-    return yes ? NSC_YES : other;
-}
-
 enum nsc_answer nsc_all(size_t n, const enum nsc_answer *of)
 {
     enum nsc_answer least = NSC_YES;
@@ -37,13 +32,13 @@ enum nsc_answer nsc_ask_gpu(struct nsc_ask *q, const char *words)
     if (name.len && !nsc_text_starts(name, "capability ")) { /* that is of several models */
         bool is = nsc_text_find(name, words) >= 0;
         q->line = is ? line : q->line;
-        return yes_or(is, NSC_NO);
+        return nsc_yes_or(is, NSC_NO);
     }
     bool is = k.gpu && strstr(k.gpu->name, words);
     if (!k.gpu || k.how < NSC_GPU_BY_PLATFORM || (name.len && !is))
         return NSC_UNSAID;
     q->line = is ? k.line : q->line;
-    return yes_or(is, NSC_NO);
+    return nsc_yes_or(is, NSC_NO);
 }
 
 /* Of a line that no process is named by: any of the job, which has one kind of GPU and one NCCL. */
@@ -72,13 +67,13 @@ enum nsc_answer nsc_ask_cuda_before(struct nsc_ask *q, int64_t major, int64_t mi
     int64_t a, b;
     if (!nsc_built_for(q->m, some_proc(q, knows_version), &a, &b))
         return NSC_UNSAID;
-    return yes_or(a < major || (a == major && b < minor), NSC_NO);
+    return nsc_yes_or(a < major || (a == major && b < minor), NSC_NO);
 }
 
 enum nsc_answer nsc_ask_cc(struct nsc_ask *q, int at_least)
 {
     int cc = nsc_cc_of(q->m, some_proc(q, knows_cc));
-    return !cc ? NSC_UNSAID : yes_or(cc >= at_least, NSC_NO);
+    return !cc ? NSC_UNSAID : nsc_yes_or(cc >= at_least, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_gpu_p2p(struct nsc_ask *q)
@@ -87,195 +82,13 @@ enum nsc_answer nsc_ask_gpu_p2p(struct nsc_ask *q)
     if (!k.gpu)
         return NSC_UNSAID;
     q->line = k.gpu->p2p ? q->line : k.line;
-    return yes_or(k.gpu->p2p, NSC_NO);
+    return nsc_yes_or(k.gpu->p2p, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_gpu_bridges(struct nsc_ask *q)
 {
     struct nsc_gpu_class k = nsc_gpu_of(q->m, q->proc);
-    return !k.gpu ? NSC_UNSAID : yes_or(k.gpu->nvlink && !k.gpu->links, NSC_NO);
-}
-
-/* ---- network ---- */
-
-enum nsc_answer nsc_ask_network(struct nsc_ask *q, const char *begins)
-{
-    nsc_str net = q->link ? q->link->network : q->proc != NSC_NONE ? q->m->procs.item[q->proc].network : 0;
-    return !net ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, net), begins), NSC_NO);
-}
-
-/* Which provider the process has; of one whose line is not in the input another's, as a job has one fabric. */
-static const struct nsc_event *provider_of(const struct nsc_ask *q)
-{
-    const struct nsc_event *own = nsc_event_of(q->m, q->proc, NCCLSCOPE_KIND_OFI_PROVIDER);
-    return own ? own : nsc_event_of(q->m, NSC_NONE, NCCLSCOPE_KIND_OFI_PROVIDER);
-}
-
-enum nsc_answer nsc_ask_provider(struct nsc_ask *q, const char *begins)
-{
-    const struct nsc_event *e = provider_of(q);
-    nsc_text net = q->link ? nsc_say(q->m, q->link->network) : (nsc_text){NULL, 0};
-    if (net.len && nsc_text_find(net, "ibfabric") < 0 && nsc_text_find(net, "OFI") < 0)
-        return NSC_NO; /* another network */
-    if (!e)
-        return NSC_UNSAID;
-    bool is = nsc_text_starts(nsc_say(q->m, e->text), begins);
-    q->line = is ? &e->where : q->line;
-    return yes_or(is, NSC_NO);
-}
-
-enum nsc_answer nsc_ask_found(struct nsc_ask *q, int64_t nics)
-{
-    const struct nsc_event *e = provider_of(q);
-    return !e || e->number < 0 ? NSC_UNSAID : yes_or(e->number == nics, NSC_NO);
-}
-
-/* Plugins say it in one process of a node, or of a job: its own line, else the first of all, where none says another type. */
-static const struct nsc_proc *who_says_platform(const struct nsc_ask *q)
-{
-    const struct nsc_proc *own = q->proc == NSC_NONE ? NULL : &q->m->procs.item[q->proc], *one = NULL;
-    if (own && own->platform)
-        return own;
-    for (size_t i = 0; i < q->m->procs.len; i++) {
-        const struct nsc_proc *p = &q->m->procs.item[i];
-        if (p->platform && one && p->platform != one->platform)
-            return NULL;
-        one = p->platform && !one ? p : one;
-    }
-    return one;
-}
-
-enum nsc_answer nsc_ask_platform(struct nsc_ask *q, const char *begins)
-{
-    const struct nsc_proc *p = who_says_platform(q);
-    if (!p)
-        return NSC_UNSAID;
-    bool is = nsc_text_starts(nsc_say(q->m, p->platform), begins);
-    q->line = is ? &p->platform_at : q->line;
-    return yes_or(is, NSC_NO);
-}
-
-static enum nsc_answer ask_devices(struct nsc_ask *q,
-                                   bool (*is)(const struct ncclscope_model *m, const struct nsc_net_device *d,
-                                              const char *words),
-                                   const char *words)
-{
-    enum nsc_answer answer = NSC_UNSAID;
-    for (size_t i = 0; i < q->m->devices.len; i++) {
-        const struct nsc_net_device *d = &q->m->devices.item[i];
-        if (nsc_network_kind(nsc_say(q->m, d->net)) != NSC_NETWORK_RDMA ||
-            (q->proc != NSC_NONE && d->host != q->m->procs.item[q->proc].host))
-            continue;
-        answer = answer == NSC_YES || is(q->m, d, words) ? NSC_YES : NSC_NO;
-    }
-    return answer;
-}
-
-static bool is_called(const struct ncclscope_model *m, const struct nsc_net_device *d, const char *begins)
-{
-    return nsc_text_starts(nsc_say(m, d->name), begins);
-}
-
-static bool has_layer(const struct ncclscope_model *m, const struct nsc_net_device *d, const char *name)
-{
-    return nsc_text_is(nsc_say(m, d->kind), name);
-}
-
-enum nsc_answer nsc_ask_device(struct nsc_ask *q, const char *begins)
-{
-    return ask_devices(q, is_called, begins);
-}
-
-enum nsc_answer nsc_ask_link_layer(struct nsc_ask *q, const char *name)
-{
-    return ask_devices(q, has_layer, name);
-}
-
-enum nsc_answer nsc_ask_one_nic(struct nsc_ask *q)
-{
-    uint64_t n = q->proc == NSC_NONE ? 0 : nsc_count_devices(q->m, q->m->procs.item[q->proc].host);
-    return !n ? NSC_UNSAID : yes_or(n == 1, NSC_NO);
-}
-
-enum nsc_answer nsc_ask_interface(struct nsc_ask *q, const char *begins)
-{
-    enum nsc_answer answer = NSC_UNSAID;
-    for (size_t i = 0; i < q->m->devices.len; i++) {
-        const struct nsc_net_device *d = &q->m->devices.item[i];
-        if (nsc_text_is(nsc_say(q->m, d->net), "Socket"))
-            answer = nsc_text_starts(nsc_say(q->m, d->name), begins) ? NSC_YES : answer == NSC_YES ? NSC_YES : NSC_NO;
-    }
-    for (size_t i = 0; answer != NSC_YES && i < q->m->procs.len; i++)
-        if (q->m->procs.item[i].bootstrap_if)
-            answer = nsc_text_starts(nsc_say(q->m, q->m->procs.item[i].bootstrap_if), begins) ? NSC_YES : NSC_NO;
-    return answer;
-}
-
-enum nsc_answer nsc_ask_meets_over(struct nsc_ask *q, const char *begins)
-{
-    nsc_str via = q->proc == NSC_NONE ? 0 : q->m->procs.item[q->proc].bootstrap_if;
-    return !via ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, via), begins), NSC_NO);
-}
-
-bool nsc_is_in_handshake(const struct ncclscope_model *m, const struct nsc_event *e)
-{
-    const struct nsc_event *before = e > m->events.item ? e - 1 : NULL;
-    return before && e->kind == NCCLSCOPE_KIND_BACKTRACE && before->kind == NCCLSCOPE_KIND_BACKTRACE &&
-           before->proc == e->proc && before->where.line + 1 == e->where.line &&
-           nsc_text_find(e->where.text, "transport/net_ib") >= 0 &&
-           nsc_text_find(before->where.text, "misc/socket.cc") >= 0;
-}
-
-enum nsc_answer nsc_ask_handshake(struct nsc_ask *q)
-{
-    const struct ncclscope_model *m = q->m;
-    for (size_t i = 0; i < m->events.len; i++)
-        if ((q->proc == NSC_NONE || m->events.item[i].proc == q->proc) && nsc_is_in_handshake(m, &m->events.item[i])) {
-            q->line = &m->events.item[i - 1].where;
-            return NSC_YES;
-        }
-    return NSC_NO;
-}
-
-enum nsc_answer nsc_ask_meets_at(struct nsc_ask *q, const char *begins)
-{
-    nsc_str at = q->proc == NSC_NONE ? 0 : q->m->procs.item[q->proc].address;
-    return !at ? NSC_UNSAID : yes_or(nsc_text_starts(nsc_say(q->m, at), begins), NSC_NO);
-}
-
-/* The first number of "192.0.2.3<43893>"; -1: it is no IPv4 address. */
-static int64_t first_number(nsc_text address)
-{
-    const char *dot = address.len ? memchr(address.ptr, '.', address.len) : NULL;
-    int64_t n;
-    return dot && nsc_to_i64((nsc_text){address.ptr, (size_t)(dot - address.ptr)}, &n) && n > 0 && n < 256 ? n : -1;
-}
-
-enum nsc_answer nsc_ask_other_network(struct nsc_ask *q)
-{
-    const struct nsc_proc *p = q->proc == NSC_NONE ? NULL : &q->m->procs.item[q->proc];
-    ptrdiff_t at = q->said ? nsc_text_find(q->said->text, "onnect to ") : -1;
-    int64_t tried = at < 0 ? -1 : first_number(nsc_text_from(q->said->text, (size_t)at + sizeof "onnect to " - 1)),
-            own = p && p->address ? first_number(nsc_say(q->m, p->address)) : -1;
-    if (tried < 0 || own < 0 || tried == own || p->last_connect || p->last_rank != NSC_NONE ||
-        nsc_env_of(q->m, NSC_NONE, "NCCL_COMM_ID")) /* who met before, or was told where to meet */
-        return NSC_UNSAID;
-    q->line = &p->address_at;
-    return NSC_YES;
-}
-
-enum nsc_answer nsc_ask_others_gdr(struct nsc_ask *q)
-{
-    const struct ncclscope_model *m = q->m;
-    for (size_t i = 0; i < m->link_order.len; i++) {
-        const struct nsc_link *l = &m->links.item[m->link_order.item[i]];
-        if (l->family != NSC_NET || !l->gdrdma || (q->link && l->direction != q->link->direction) ||
-            (q->proc != NSC_NONE && l->proc != q->proc))
-            continue;
-        q->line = &l->where;
-        return NSC_YES;
-    }
-    return NSC_NO;
+    return !k.gpu ? NSC_UNSAID : nsc_yes_or(k.gpu->nvlink && !k.gpu->links, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_bus(struct nsc_ask *q, const char *bus_id)
@@ -302,19 +115,6 @@ enum nsc_answer nsc_ask_nvlink(struct nsc_ask *q)
             return NSC_YES;
     }
     return NSC_UNSAID;
-}
-
-enum nsc_answer nsc_ask_has_plugin(struct nsc_ask *q)
-{
-    uint32_t proc = q->proc != NSC_NONE ? q->proc : q->link ? q->link->proc : NSC_NONE;
-    uint32_t plugin = proc == NSC_NONE ? NSC_NONE : q->m->procs.item[proc].plugin;
-    bool loaded = false;
-    for (uint32_t i = 0; i < q->m->plugins.len && !loaded; i++) {
-        const struct nsc_plugin *p = &q->m->plugins.item[i];
-        bool asked = proc == NSC_NONE ? nsc_text_is(nsc_say(q->m, p->kind), "net") : i == plugin;
-        loaded = asked && nsc_text_is(nsc_say(q->m, p->state), "loaded");
-    }
-    return yes_or(loaded, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_shows_p2p(struct nsc_ask *q)
@@ -357,7 +157,7 @@ enum nsc_answer nsc_ask_none_complete(struct nsc_ask *q)
     for (size_t i = 0; i < m->comms.len; i++)
         if (m->comms.item[i].state != NSC_INCOMPLETE || m->comms.item[i].seen < m->comms.item[i].nranks)
             return NSC_NO;
-    return yes_or(m->comms.len > 0 && !m->troubles && !m->whole.warned && !nsc_success_of(m), NSC_NO);
+    return nsc_yes_or(m->comms.len > 0 && !m->troubles && !m->whole.warned && !nsc_success_of(m), NSC_NO);
 }
 
 enum nsc_answer nsc_ask_came_up(struct nsc_ask *q)
@@ -387,7 +187,7 @@ enum nsc_answer nsc_ask_all_in_one(struct nsc_ask *q)
     }
     bool its_own =
         !first || q->proc == NSC_NONE || m->procs.item[q->proc].nameless || m->procs.item[q->proc].pid == pid;
-    return !first ? NSC_UNSAID : yes_or(highest > 0 && its_own, NSC_NO);
+    return !first ? NSC_UNSAID : nsc_yes_or(highest > 0 && its_own, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_sees_several(struct nsc_ask *q)
@@ -416,7 +216,7 @@ enum nsc_answer nsc_ask_one_device(struct nsc_ask *q)
         same = same || beside;
         before = p;
     }
-    return yes_or(same, NSC_NO);
+    return nsc_yes_or(same, NSC_NO);
 }
 
 /* "cudaDev 0 nvmlDev 5" and "cudaDev 0 nvmlDev 2" of one host (0: of any): what is device 0 to each is another GPU. */
@@ -495,7 +295,7 @@ enum nsc_answer nsc_ask_says(struct nsc_ask *q, ncclscope_kind kind, const char 
             first = at;
     }
     q->line = first == NSC_NONE ? q->line : &m->events.item[first].where;
-    return yes_or(first != NSC_NONE, NSC_NO);
+    return nsc_yes_or(first != NSC_NONE, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_anyone_says(struct nsc_ask *q, ncclscope_kind kind, const char *words)
@@ -536,95 +336,13 @@ enum nsc_answer nsc_ask_heard(struct nsc_ask *q, ncclscope_kind kind)
 {
     const struct nsc_own_record *r = nsc_first_heard(q->m, kind);
     q->line = r ? &r->where : q->line;
-    return yes_or(r != NULL, NSC_NO);
-}
-
-enum nsc_answer nsc_ask_collnet(struct nsc_ask *q)
-{
-    for (size_t i = 0; i < q->m->links.len; i++)
-        if (q->m->links.item[i].family == NSC_COLLNET) {
-            q->line = &q->m->links.item[i].where;
-            return NSC_YES;
-        }
-    return NSC_NO;
-}
-
-/* "mlx5_1 port 1 ==> ib0 (Up)" */
-enum nsc_answer nsc_ask_rdma_up(struct nsc_ask *q)
-{
-    for (size_t i = 0; i < q->m->happened.len; i++) {
-        const struct nsc_own_record *r = &q->m->happened.item[i];
-        if (r->number != NCCLSCOPE_KIND_RDMA_NETDEV || !nsc_text_is(nsc_said(q->m, r, "value"), "Up"))
-            continue;
-        q->line = &r->where;
-        return NSC_YES;
-    }
-    return NSC_UNSAID;
-}
-
-nsc_text nsc_next_device(nsc_text *list)
-{
-    const char *comma = list->len ? memchr(list->ptr, ',', list->len) : NULL;
-    nsc_text one = {list->ptr, comma ? (size_t)(comma - list->ptr) : list->len};
-    *list = nsc_text_from(*list, one.len + (comma != NULL));
-    while (one.len && (one.ptr[0] == '=' || one.ptr[0] == '^'))
-        one = nsc_text_from(one, 1);
-    const char *port = one.len ? memchr(one.ptr, ':', one.len) : NULL;
-    one.len = port ? (size_t)(port - one.ptr) : one.len;
-    return one;
-}
-
-bool nsc_lists_name(nsc_text list, nsc_text name)
-{
-    while (list.len)
-        if (nsc_text_eq(nsc_next_device(&list), name))
-            return true;
-    return false;
-}
-
-enum nsc_answer nsc_ask_hca_is_interface(struct nsc_ask *q)
-{
-    for (size_t i = 0; i < q->m->happened.len; i++) {
-        const struct nsc_own_record *r = &q->m->happened.item[i];
-        const struct nsc_env *e =
-            r->number == NCCLSCOPE_KIND_RDMA_NETDEV ? nsc_env_of(q->m, q->proc, "NCCL_IB_HCA") : NULL;
-        if (!e || !nsc_lists_name(nsc_say(q->m, e->value), nsc_said(q->m, r, "name")))
-            continue;
-        q->line = &r->where;
-        return NSC_YES;
-    }
-    return NSC_UNSAID;
+    return nsc_yes_or(r != NULL, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_warned(struct nsc_ask *q, const char *words)
 {
     const struct nsc_where *w = q->event ? &q->event->where : q->said;
-    return yes_or(w && nsc_text_find(w->text, words) >= 0, NSC_NO);
-}
-
-/* "localGid ::ffff:192.0.2.7 remoteGids::ffff:192.0.2.9": the "192.0.2." of what stands behind `words`; len 0: no such. */
-static nsc_text subnet_behind(nsc_text line, const char *words)
-{
-    static const char ipv4[] = "::ffff:";
-    ptrdiff_t at = nsc_text_find(line, words);
-    nsc_text gid = nsc_text_from(line, at < 0 ? line.len : (size_t)at + strlen(words));
-    size_t n = 0, dots = 0;
-    while (gid.len && gid.ptr[0] == ' ')
-        gid = nsc_text_from(gid, 1);
-    if (!nsc_text_starts(gid, ipv4))
-        return (nsc_text){NULL, 0};
-    gid = nsc_text_from(gid, sizeof ipv4 - 1);
-    while (n < gid.len && dots < 3 && (nsc_is_digit(gid.ptr[n]) || gid.ptr[n] == '.'))
-        dots += gid.ptr[n++] == '.';
-    return (nsc_text){gid.ptr, dots == 3 ? n : 0};
-}
-
-enum nsc_answer nsc_ask_gids_apart(struct nsc_ask *q)
-{
-    const struct nsc_where *w = q->event ? &q->event->where : q->said;
-    nsc_text line = w ? w->text : (nsc_text){NULL, 0};
-    nsc_text here = subnet_behind(line, "localGid"), there = subnet_behind(line, "remoteGids");
-    return yes_or(here.len && there.len && !nsc_text_eq(here, there), NSC_NO);
+    return nsc_yes_or(w && nsc_text_find(w->text, words) >= 0, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_informed(struct nsc_ask *q)
@@ -634,12 +352,12 @@ enum nsc_answer nsc_ask_informed(struct nsc_ask *q)
         records += q->m->sources.item[i].stats.records;
         others += q->m->sources.item[i].stats.warnings + q->m->sources.item[i].banners;
     }
-    return yes_or(records > others, NSC_NO);
+    return nsc_yes_or(records > others, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_number(struct nsc_ask *q, int64_t number)
 {
-    return yes_or(q->event && q->event->number == number, NSC_NO);
+    return nsc_yes_or(q->event && q->event->number == number, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release)
@@ -654,7 +372,7 @@ enum nsc_answer nsc_ask_since(struct nsc_ask *q, unsigned release)
 
 enum nsc_answer nsc_ask_raised(struct nsc_ask *q, enum nsc_id key)
 {
-    return yes_or(nsc_raised(q->c, key), NSC_NO);
+    return nsc_yes_or(nsc_raised(q->c, key), NSC_NO);
 }
 
 /* ---- who ---- */
@@ -745,12 +463,12 @@ enum nsc_answer nsc_ask_finished(struct nsc_ask *q)
 {
     const struct nsc_where *w = nsc_success_of(q->m);
     q->line = w ? w : q->line;
-    return yes_or(w != NULL, NSC_UNSAID);
+    return nsc_yes_or(w != NULL, NSC_UNSAID);
 }
 
 enum nsc_answer nsc_ask_one_process(struct nsc_ask *q)
 {
-    return yes_or(q->proc != NSC_NONE && q->m->proc_order.len == 1, NSC_NO);
+    return nsc_yes_or(q->proc != NSC_NONE && q->m->proc_order.len == 1, NSC_NO);
 }
 
 enum nsc_answer nsc_ask_localhost(struct nsc_ask *q)

@@ -1,9 +1,14 @@
-/* questions.h - the words that conditions of causes.def are made of. Included where that table becomes code, and nowhere else. */
+/* questions.h - the words that conditions of causes.def are made of. Included where that table becomes code and where the words are answered. */
 #ifndef NSC_QUESTIONS_H
 #define NSC_QUESTIONS_H
 
 #include "read/changes.h"
 #include "rules/ask.h"
+
+static inline enum nsc_answer nsc_yes_or(bool yes, enum nsc_answer other)
+{
+    return yes ? NSC_YES : other;
+}
 
 enum nsc_answer nsc_all(size_t n, const enum nsc_answer *of); /* no if one is no, else yes if all are */
 enum nsc_answer nsc_any(size_t n, const enum nsc_answer *of);
